@@ -1,0 +1,160 @@
+//! What a run gives: one [`Interval`] after another, the last one marked.
+
+use hdrhistogram::Histogram;
+
+/// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds.
+pub const LOWEST_US: u64 = 1;
+pub const HIGHEST_US: u64 = 3_600_000_000;
+pub const DIGITS: u8 = 3;
+
+/// What was seen by all workers between two moments, `start_ns..end_ns` from the start of the run.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    pub index: u64,
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// No interval follows.
+    pub last: bool,
+    pub series: Vec<Series>,
+    pub workloads: Vec<WorkloadState>,
+    pub threads: Vec<ThreadState>,
+    /// Loop lag of all workers in microseconds: how late a timer of the worker itself fired.
+    pub loop_lag_us: Histogram<u64>,
+    /// Open file descriptors of this process at the end of the interval.
+    pub open_files: u64,
+    /// Rows of the measured requests that ended here, when asked for.
+    pub rows: Rows,
+}
+
+/// Everything about one request name of one workload in one phase.
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub workload: u32,
+    pub request: u32,
+    /// Index into the workload's phases; 0 where there are none.
+    pub phase: u32,
+    /// By [`Measure`], microseconds.
+    pub histograms: [Histogram<u64>; MEASURES],
+    /// By [`Outcome`].
+    pub outcomes: [u64; OUTCOMES],
+    /// Sums of exact nanoseconds of `Service` and `Response` over the successes: for Little's law.
+    pub service_sum_ns: u128,
+    pub response_sum_ns: u128,
+    /// Σ over requests that ended in any way, or were unfinished at the stop, of (end − actual send).
+    pub busy_sum_ns: u128,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Measure {
+    /// New connection asked for → ready to send. Only for requests that opened one.
+    Connect,
+    /// Actual send → response headers.
+    Headers,
+    /// Response headers → last byte.
+    Body,
+    /// Actual send → last byte.
+    Service,
+    /// Intended start → last byte. In a closed loop the intended start is the end of the think time, before connecting.
+    Response,
+    /// Intended start → actual send (generator's lateness, waiting for a connection and connecting).
+    Lag,
+    /// Timed out, unfinished at stop, never sent: intended start → given up. Right-censored response times.
+    Censored,
+    /// Other failures (reset, malformed, wrong …): intended start → failure.
+    Failed,
+    /// Parts of `Connect`.
+    Dns,
+    Tcp,
+    Tls,
+    /// Generator's own lateness: intended start → the moment when the client's code ran (open loop and think times).
+    Pacing,
+}
+pub const MEASURES: usize = 12;
+pub const MEASURE_NAMES: [&str; MEASURES] = [
+    "connect", "headers", "body", "service", "response", "lag", "censored", "failed", "dns", "tcp", "tls", "pacing",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Outcome {
+    Ok,
+    ConnectRefused,
+    ConnectTimeout,
+    /// Unreachable, no local port, no descriptor, …
+    ConnectFailed,
+    DnsFailed,
+    TlsFailed,
+    Reset,
+    /// The peer closed before the response was whole.
+    ClosedEarly,
+    ResponseTimeout,
+    Malformed,
+    /// Header or body limit exceeded.
+    TooLarge,
+    WrongStatus,
+    WrongBody,
+    /// Due, and not sent before the end of the run.
+    NeverSent,
+    /// Sent, and not answered before the end of the run.
+    Unfinished,
+}
+pub const OUTCOMES: usize = 15;
+pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
+    "ok",
+    "connect_refused",
+    "connect_timeout",
+    "connect_failed",
+    "dns_failed",
+    "tls_failed",
+    "reset",
+    "closed_early",
+    "response_timeout",
+    "malformed",
+    "too_large",
+    "wrong_status",
+    "wrong_body",
+    "never_sent",
+    "unfinished",
+];
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkloadState {
+    /// Requests that became due in this interval (open), or that clients began (closed).
+    pub due: u64,
+    /// Requests actually sent in this interval.
+    pub sent: u64,
+    /// ∫ (requests sent and not ended) dt over the interval, in request·ns, kept by a counter of its own.
+    pub in_flight_ns: u128,
+    /// At the end of the interval:
+    pub in_flight: u64,
+    pub clients: u64,
+    pub connections: u64,
+    /// Due, waiting for a connection (open loop).
+    pub backlog: u64,
+    pub connects: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadState {
+    /// CPU time of the thread within the interval (CLOCK_THREAD_CPUTIME_ID).
+    pub cpu_ns: u64,
+    pub wall_ns: u64,
+}
+
+/// One row per request of the measured workloads, in columns of equal length. Times in ns from the start of the run; 0 where it did not happen.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    pub workload: Vec<u16>,
+    pub request: Vec<u16>,
+    pub client: Vec<u32>,
+    pub intended_ns: Vec<u64>,
+    pub sent_ns: Vec<u64>,
+    pub headers_ns: Vec<u64>,
+    pub end_ns: Vec<u64>,
+    pub outcome: Vec<u8>,
+    pub status: Vec<u16>,
+    pub bytes: Vec<u64>,
+}

@@ -1,0 +1,3 @@
+//! The load engine of jostle. It knows HTTP, sockets and clocks; it knows nothing of Python or of files.
+pub mod interval;
+pub mod spec;
