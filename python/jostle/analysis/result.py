@@ -1,0 +1,221 @@
+"""What the analysis of a run says: plain data, the same for the terminal, the page and the exports.
+
+Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` bytes; shares are 0 to 1.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+__all__ = [
+    "Cell",
+    "Check",
+    "Distribution",
+    "Estimate",
+    "PublishedFigure",
+    "RunResult",
+    "Starvation",
+    "Timeline",
+    "TrialResult",
+    "Validity",
+    "Verdict",
+]
+
+Verdict = Literal["valid", "suspect", "invalid"]
+
+FORMAT = 1
+"""Version of the JSON form of `RunResult`."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval.
+
+    `bound` is "≥" where the sample can only bound the value from below (`high` is then None). `value` is None
+    where nothing can be said; `note` then says why (for example how many samples it would need).
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    unit: str = "s"
+    bound: Literal["", "≥"] = ""
+    n: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One validity check: a measured value beside its threshold, and what to do when it fails."""
+
+    name: str
+    verdict: Verdict
+    value: float | None
+    threshold: float | None
+    unit: str
+    says: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Validity:
+    """`verdict` is the worst of the checks."""
+
+    verdict: Verdict
+    checks: list[Check]
+
+    @property
+    def reasons(self) -> list[str]:
+        """What the failed checks say, worst first."""
+        order = {"invalid": 0, "suspect": 1, "valid": 2}
+        failed = [c for c in self.checks if c.verdict != "valid"]
+        return [c.says for c in sorted(failed, key=lambda c: order[c.verdict])]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The shape of a set of times, ready to draw. All lists may be empty when there is nothing to show."""
+
+    n: int
+    mean_s: float | None
+    min_s: float | None
+    max_s: float | None
+    density_x_s: list[float] = field(default_factory=list)  # ascending, log-spaced
+    density: list[float] = field(default_factory=list)  # per e-fold; empty when n < 50
+    quantile_p: list[float] = field(default_factory=list)  # 0 … 1 − 1/n, denser towards 1
+    quantile_s: list[float] = field(default_factory=list)
+    letter_depth: list[int] = field(default_factory=list)  # 1 = median, 2 = fourths, …
+    letter_low_s: list[float] = field(default_factory=list)
+    letter_high_s: list[float] = field(default_factory=list)
+    values_s: list[float] = field(default_factory=list)  # every value, only when n < 50 (rug)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Per interval, from the start of the trial. Lists of equal length; None where it was not measured."""
+
+    t_s: list[float]  # middle of the interval
+    throughput_per_s: list[float]
+    errors_per_s: list[float]
+    p50_s: list[float | None]
+    p99_s: list[float | None]
+    max_s: list[float | None]
+    clients: list[int]
+    in_flight: list[float]  # mean over the interval
+    generator_cpu: list[float]  # busiest thread, share of one core
+    server_t_s: list[float]  # own axis: vitals are taken at their own times
+    server_cpu: list[float]  # cores in use by the whole process tree
+    server_rss_bytes: list[float]
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One workload on one contestant, once."""
+
+    number: int
+    contestant: str
+    workload: str
+    round: int
+    status: Literal["ended", "failed", "cut short"]
+    why: str  # of a failure; "" otherwise
+    validity: Validity
+    duration_s: float
+    throughput_per_s: float  # completed as expected
+    offered_per_s: float | None  # open loop: due per second
+    response: dict[str, Estimate]  # "p50", "p90", "p99", "p99.9", "max"
+    service: dict[str, Estimate]
+    outcomes: dict[str, int]  # by kind, without the zeros
+    error_share: float
+    background: dict[str, Any]  # of the background workload: requests, ok, service_mean_s, …; {} if none
+    generator_cpu: float  # share of one core, busiest thread
+    lag_p99_s: float | None
+    server_cpu_s_per_request: float | None
+    server_rss_max_bytes: float | None
+    timeline: Timeline
+    server: dict[str, Any]  # label, versions, variants, cores
+    requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One workload on one contestant, over all rounds. Intervals are over rounds where there are ≥ 2."""
+
+    contestant: str
+    workload: str
+    title: str
+    rounds: int
+    verdict: Verdict
+    throughput: Estimate  # unit "/s"
+    response: dict[str, Estimate]
+    service: dict[str, Estimate]
+    outcomes: dict[str, int]
+    error_share: float
+    response_distribution: Distribution
+    service_distribution: Distribution
+    server_cpu_s_per_request: Estimate
+    server_rss_max_bytes: float | None
+    trials: list[int]  # numbers
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A figure as published, beside which the measured one stands."""
+
+    contestant: str
+    quantity: str
+    value: float
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """What one slow request does to the fast ones of one contestant, in one form of the experiment.
+
+    `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `blocking` is
+    (p99 with slow − p99 alone) / slow request's time alone, 0 to 1 (METHOD: indices).
+    """
+
+    form: str
+    title: str
+    contestant: str
+    alone_workload: str
+    with_workload: str
+    alone: Estimate  # fast requests per second
+    with_slow: Estimate
+    index: Estimate
+    blocking: Estimate
+    slow_s: Estimate  # the slow request by itself
+    alone_response: dict[str, Estimate]
+    with_response: dict[str, Estimate]
+    published_alone: PublishedFigure | None
+    published_with: PublishedFigure | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Everything that a report shows."""
+
+    title: str
+    folder: str
+    started: str  # ISO 8601
+    complete: bool
+    incomplete_why: str
+    verdict: Verdict
+    reasons: list[str]
+    cells: list[Cell]
+    trials: list[TrialResult]
+    starvation: list[Starvation]
+    published: list[PublishedFigure]
+    contestants: dict[str, dict[str, Any]]  # label → title, runtime, version, discipline, variants
+    skipped: dict[str, str]  # contestant → why it was not measured
+    host: dict[str, Any]
+    plan_text: str
+    rerun: str  # the command
+    seed: int
+    notes: list[str] = field(default_factory=list)
+    format: int = FORMAT
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain dictionaries and lists."""
+        return asdict(self)

@@ -1,0 +1,61 @@
+"""PEP 517 backend: maturin, after the reference servers have been built into the package.
+
+The wheel carries one binary beside the extension module (`jostle/bin/jostle-reference`); maturin builds the
+extension only, so this module builds the binary first and hands everything else on.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import maturin
+from maturin import (
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build_reference_servers() -> None:
+    """Build `jostle-reference` in release mode and copy it into the package."""
+    subprocess.run(
+        ["cargo", "build", "--release", "--locked", "--package", "jostle-reference"], cwd=ROOT, check=True
+    )
+    built = Path(_target_directory()) / "release" / "jostle-reference"
+    destination = ROOT / "python" / "jostle" / "bin" / "jostle-reference"
+    destination.parent.mkdir(exist_ok=True)
+    destination.unlink(missing_ok=True)  # a running server keeps the old file
+    shutil.copy2(built, destination)
+
+
+def _target_directory() -> str:
+    import json
+
+    metadata = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--format-version=1", "--locked"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )
+    return str(json.loads(metadata.stdout)["target_directory"])
+
+
+def build_wheel(*args: Any, **kwargs: Any) -> str:
+    build_reference_servers()
+    return str(maturin.build_wheel(*args, **kwargs))
+
+
+def build_editable(*args: Any, **kwargs: Any) -> str:
+    build_reference_servers()
+    return str(maturin.build_editable(*args, **kwargs))
