@@ -1,0 +1,3 @@
+module jostle/roster/go
+
+go 1.25

@@ -1,0 +1,284 @@
+// One goroutine per connection, preempted after about 10 ms when others want the core.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var hello = append(bytes.Repeat([]byte("x"), 1023), '\n')
+
+// Whatever is stored here has to be allocated on the heap.
+var (
+	buffersSink atomic.Pointer[[50][]byte]
+	stringsSink atomic.Pointer[[50]string]
+)
+
+// The default transport keeps only two idle connections to the peer.
+var peerClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+
+// A problem is an error that is told to the client, with its status.
+type problem struct {
+	status  int
+	message string
+}
+
+func (p problem) Error() string { return p.message }
+
+func badRequest(format string, args ...any) error {
+	return problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+func count(n int64) int64 {
+	x := int64(0)
+	for x < n {
+		x++
+	}
+	return x
+}
+
+func fib(n int64) int64 {
+	if n < 2 {
+		return n
+	}
+	return fib(n-1) + fib(n-2)
+}
+
+func whole(r *http.Request, name string, most int64) (int64, error) {
+	n, err := strconv.ParseUint(r.PathValue(name), 10, 63)
+	if err != nil || n > uint64(most) {
+		return 0, badRequest("a whole number from 0 to %d is needed here", most)
+	}
+	return int64(n), nil
+}
+
+func decimal(r *http.Request, name string, otherwise, most float64) (float64, error) {
+	query := r.URL.Query()
+	if !query.Has(name) {
+		return otherwise, nil
+	}
+	x, err := strconv.ParseFloat(query.Get(name), 64)
+	if err != nil || !(x >= 0 && x <= most) { // so written, NaN is refused too
+		return 0, badRequest("%s must be a number from 0 to %v", name, most)
+	}
+	return x, nil
+}
+
+func oneOf(r *http.Request, name string, choices ...string) (string, error) {
+	query := r.URL.Query()
+	if !query.Has(name) {
+		return choices[0], nil
+	}
+	for _, choice := range choices {
+		if query.Get(name) == choice {
+			return choice, nil
+		}
+	}
+	return "", badRequest("%s must be one of: %s", name, strings.Join(choices, ", "))
+}
+
+func sleep(w http.ResponseWriter, r *http.Request) error {
+	ms, err := decimal(r, "ms", 100, 60_000)
+	if err != nil {
+		return err
+	}
+	jitter, err := decimal(r, "jitter", 0, 1)
+	if err != nil {
+		return err
+	}
+	ms *= 1 + jitter*(2*rand.Float64()-1)
+	time.Sleep(time.Duration(ms * float64(time.Millisecond)))
+	return text(w, hello)
+}
+
+// askPeer fetches one Fibonacci number from another server of the contract.
+func askPeer(peer string, n int64) (int64, error) {
+	resp, err := peerClient.Get(fmt.Sprintf("%s/fibs/%d", peer, n))
+	if err != nil {
+		return 0, problem{http.StatusBadGateway, "the peer did not answer: " + err.Error()}
+	}
+	defer resp.Body.Close()
+	var answer struct{ FibResult int64 }
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+		return 0, problem{http.StatusBadGateway, "the peer answered " + resp.Status + ", not a Fibonacci number"}
+	}
+	return answer.FibResult, nil
+}
+
+// finder says how /pair finds one number: computed here, or asked of the peer.
+func finder(r *http.Request) (func(int64) (int64, error), error) {
+	where, err := oneOf(r, "where", "local", "remote")
+	if err != nil {
+		return nil, err
+	}
+	if where == "local" {
+		return func(n int64) (int64, error) { return fib(n), nil }, nil
+	}
+	peer := r.URL.Query().Get("peer")
+	if u, err := url.Parse(peer); err != nil || u.Scheme != "http" || u.Host == "" {
+		return nil, badRequest("where=remote needs peer=http://…")
+	}
+	return func(n int64) (int64, error) { return askPeer(peer, n) }, nil
+}
+
+func pair(w http.ResponseWriter, r *http.Request) error {
+	a, errA := whole(r, "a", 60)
+	b, errB := whole(r, "b", 60)
+	find, errFind := finder(r)
+	concurrently, errAsync := oneOf(r, "async", "0", "1")
+	if err := errors.Join(errA, errB, errFind, errAsync); err != nil {
+		return err
+	}
+	var fibA, fibB int64
+	if concurrently == "1" {
+		var both sync.WaitGroup
+		both.Go(func() { fibA, errA = find(a) })
+		both.Go(func() { fibB, errB = find(b) })
+		both.Wait()
+	} else {
+		fibA, errA = find(a)
+		fibB, errB = find(b)
+	}
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	return asJSON(w, map[string]int64{"a": fibA, "b": fibB})
+}
+
+func allocateBuffers(w http.ResponseWriter, _ *http.Request) error {
+	var buffers [50][]byte
+	for i := range buffers {
+		buffers[i] = bytes.Repeat([]byte("x"), 1024)
+	}
+	buffersSink.Store(&buffers)
+	return text(w, hello)
+}
+
+func allocateStrings(w http.ResponseWriter, _ *http.Request) error {
+	var fresh [50]string
+	for i := range fresh {
+		fresh[i] = string(hello)
+	}
+	stringsSink.Store(&fresh)
+	return text(w, hello)
+}
+
+// spawn holds n goroutines at the gate until the last has come, then opens it.
+func spawn(w http.ResponseWriter, r *http.Request) error {
+	n, errN := whole(r, "n", 1_000_000)
+	_, errKind := oneOf(r, "kind", "goroutine")
+	if err := errors.Join(errN, errKind); err != nil {
+		return err
+	}
+	var arrived, ended sync.WaitGroup
+	gate := make(chan struct{})
+	arrived.Add(int(n))
+	for range n {
+		ended.Go(func() {
+			arrived.Done()
+			<-gate
+		})
+	}
+	arrived.Wait()
+	close(gate)
+	ended.Wait()
+	return text(w, strconv.AppendInt(nil, n, 10))
+}
+
+func text(w http.ResponseWriter, body []byte) error {
+	return send(w, http.StatusOK, "text/plain", body)
+}
+
+func asJSON(w http.ResponseWriter, value any) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return send(w, http.StatusOK, "application/json", body)
+}
+
+func send(w http.ResponseWriter, status int, kind string, body []byte) error {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	w.Write(body) // fails only when the client has gone: nobody is left to tell
+	return nil
+}
+
+// handler lets a route return its error instead of writing it.
+type handler func(http.ResponseWriter, *http.Request) error
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h(w, r)
+	if err == nil {
+		return
+	}
+	told := problem{http.StatusInternalServerError, "internal error"}
+	if !errors.As(err, &told) {
+		log.Print(err)
+	}
+	send(w, told.status, "text/plain", []byte(told.message))
+}
+
+// number makes a route of a function of the path's N.
+func number(most int64, answer func(w http.ResponseWriter, n int64) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		n, err := whole(r, "n", most)
+		if err != nil {
+			return err
+		}
+		return answer(w, n)
+	}
+}
+
+func routes() *http.ServeMux {
+	mux := http.NewServeMux() // answers 404 and 405 itself, and HEAD wherever there is a GET
+	mux.Handle("GET /{$}", handler(func(w http.ResponseWriter, _ *http.Request) error {
+		return asJSON(w, map[string]any{
+			"name":    "go",
+			"version": strings.TrimPrefix(runtime.Version(), "go"),
+			"runtime": "Go",
+			"workers": runtime.GOMAXPROCS(0),
+		})
+	}))
+	mux.Handle("GET /hello", handler(func(w http.ResponseWriter, _ *http.Request) error {
+		return text(w, hello)
+	}))
+	mux.Handle("GET /sleep", handler(sleep))
+	mux.Handle("GET /count/{n}", number(1e10, func(w http.ResponseWriter, n int64) error {
+		return text(w, fmt.Appendf(nil, "Hello, World %d\n", count(n)))
+	}))
+	mux.Handle("GET /fast/{n}", number(1e6, func(w http.ResponseWriter, n int64) error {
+		return text(w, strconv.AppendInt(nil, n*n, 10))
+	}))
+	mux.Handle("GET /slow/{n}", number(60, func(w http.ResponseWriter, n int64) error {
+		return text(w, strconv.AppendInt(nil, fib(n), 10))
+	}))
+	mux.Handle("GET /fibs/{n}", number(60, func(w http.ResponseWriter, n int64) error {
+		return asJSON(w, map[string]int64{"fibResult": fib(n)})
+	}))
+	mux.Handle("GET /pair/{a}/{b}", handler(pair))
+	mux.Handle("GET /alloc/buffers", handler(allocateBuffers))
+	mux.Handle("GET /alloc/strings", handler(allocateStrings))
+	mux.Handle("GET /spawn/{n}", handler(spawn))
+	return mux
+}
+
+func main() {
+	address := net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))
+	log.Fatal(http.ListenAndServe(address, routes()))
+}
