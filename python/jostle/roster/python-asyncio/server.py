@@ -1,0 +1,200 @@
+"""A pure ASGI application: one thread, one event loop, every handler a coroutine."""
+
+import asyncio
+import json
+import os
+import platform
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+import uvicorn
+
+HELLO = "x" * 1023 + "\n"
+KILOBYTE = HELLO.encode()
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Query = dict[str, str]
+
+
+class HTTPError(Exception):
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def whole(text: str, most: int) -> int:
+    # At most 19 digits: int() refuses thousands of them, with a message of its own.
+    if text.isascii() and text.isdigit() and len(text) < 20 and (n := int(text)) <= most:
+        return n
+    raise HTTPError(400, f"a whole number from 0 to {most} is needed here")
+
+
+def decimal(query: Query, name: str, otherwise: float, most: float) -> float:
+    try:
+        x = float(query.get(name, otherwise))
+    except ValueError:
+        x = -1
+    if 0 <= x <= most:
+        return x
+    raise HTTPError(400, f"{name} must be a number from 0 to {most}")
+
+
+def one_of(query: Query, name: str, *choices: str) -> str:
+    choice = query.get(name, choices[0])
+    if choice not in choices:
+        raise HTTPError(400, f"{name} must be one of: {', '.join(choices)}")
+    return choice
+
+
+def count(n: int) -> int:
+    x = 0
+    while x < n:
+        x += 1
+    return x
+
+
+def fib(n: int) -> int:
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+async def sleep(query: Query) -> str:
+    ms = decimal(query, "ms", 100, 60_000)
+    jitter = decimal(query, "jitter", 0, 1)
+    await asyncio.sleep(ms / 1000 * random.uniform(1 - jitter, 1 + jitter))
+    return HELLO
+
+
+async def fib_here(n: int) -> int:
+    return fib(n)
+
+
+class Peer:
+    """The other server of `/pair?where=remote`; one pool of kept connections for all requests."""
+
+    client = httpx.AsyncClient(timeout=None, limits=httpx.Limits(), trust_env=False)
+
+    def __init__(self, query: Query) -> None:
+        try:
+            self.url = httpx.URL(query.get("peer", ""))
+        except httpx.InvalidURL:
+            self.url = httpx.URL()
+        if self.url.scheme != "http" or not self.url.host:
+            raise HTTPError(400, "where=remote needs peer=http://…")
+
+    async def fib(self, n: int) -> int:
+        try:
+            response = await self.client.get(f"{self.url}/fibs/{n}")
+            return int(response.raise_for_status().json()["fibResult"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise HTTPError(502, f"the peer did not answer: {error!r}") from error
+
+
+async def pair(a: int, b: int, query: Query) -> dict[str, int]:
+    remote = one_of(query, "where", "local", "remote") == "remote"
+    concurrent = one_of(query, "async", "0", "1") == "1"
+    find = Peer(query).fib if remote else fib_here
+    # gather overlaps waiting, never computing.
+    x, y = await asyncio.gather(find(a), find(b)) if concurrent else (await find(a), await find(b))
+    return {"a": x, "b": y}
+
+
+def allocate_buffers() -> str:
+    buffers = [bytearray(b"x") * 1024 for _ in range(50)]
+    return HELLO if len(buffers) == 50 else ""
+
+
+def allocate_strings() -> str:
+    return [KILOBYTE.decode() for _ in range(50)][-1]
+
+
+async def spawn(n: int, query: Query) -> str:
+    one_of(query, "kind", "task")
+    gate = asyncio.get_running_loop().create_future()
+
+    async def hold() -> None:
+        await gate
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(n):
+            group.create_task(hold())
+        await asyncio.sleep(0)  # our turn comes again when each has started and waits
+        gate.set_result(None)
+    return str(n)
+
+
+async def route(path: str, query: Query) -> str | dict[str, Any]:
+    match path.removeprefix("/").split("/"):
+        case [""]:
+            version = platform.python_version()
+            return {"name": "python-asyncio", "version": version, "runtime": "CPython", "workers": 1}
+        case ["hello"]:
+            return HELLO
+        case ["sleep"]:
+            return await sleep(query)
+        case ["count", n]:
+            return f"Hello, World {count(whole(n, 10**10))}\n"
+        case ["fast", n]:
+            return str(whole(n, 10**6) ** 2)
+        case ["slow", n]:
+            return str(fib(whole(n, 60)))
+        case ["fibs", n]:
+            return {"fibResult": fib(whole(n, 60))}
+        case ["pair", a, b]:
+            return await pair(whole(a, 60), whole(b, 60), query)
+        case ["alloc", "buffers"]:
+            return allocate_buffers()
+        case ["alloc", "strings"]:
+            return allocate_strings()
+        case ["spawn", n]:
+            return await spawn(whole(n, 10**6), query)
+    raise HTTPError(404, "no such route")
+
+
+async def respond(send: Send, status: int, kind: bytes, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    fields = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": fields})
+    await send({"type": "http.response.body", "body": body})  # uvicorn leaves the body out for HEAD
+
+
+async def app(scope: dict[str, Any], _receive: object, send: Send) -> None:
+    if scope["method"] not in ("GET", "HEAD"):
+        await respond(send, 405, b"text/plain", b"only GET and HEAD", (b"allow", b"GET, HEAD"))
+        return
+    try:
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        answer = await route(scope["path"], query)
+    except HTTPError as error:
+        await respond(send, error.status, b"text/plain", str(error).encode())
+    else:
+        if isinstance(answer, str):
+            await respond(send, 200, b"text/plain", answer.encode())
+        else:
+            await respond(send, 200, b"application/json", json.dumps(answer).encode())
+
+
+class Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave SIGTERM its default action: a graceful stop would wait for a handler that computes."""
+        yield
+
+
+if __name__ == "__main__":
+    config = uvicorn.Config(
+        app,
+        host=os.environ["HOST"],
+        port=int(os.environ["PORT"]),
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        backlog=4096,
+        timeout_keep_alive=86_400,
+        access_log=False,
+        log_level="error",
+    )
+    Server(config).run()
