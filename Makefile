@@ -1,0 +1,49 @@
+# Two commands matter: `make demo` and `make test`. Each sets up what it needs; both are quick the second time.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+UV := .tools/bin/uv
+BIN := .venv/bin
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: help setup demo check test test-rust test-python format bench wheel clean
+
+help:           ## Say what there is.
+	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+
+setup: ## Tools, the locked environment, the engine and the reference servers.
+	@scripts/setup.sh
+
+demo: setup ## Set up and run the main job on real servers.
+	$(BIN)/jostle race starvation --quick --contestants node,go,reference-run-to-completion
+
+check: setup ## Formatting, lints, types, import arrows, the plan's schema.
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m jostle.plan.schema --check
+
+test: setup test-rust test-python ## All tests.
+
+test-rust:
+	cargo test --locked --workspace --quiet
+
+test-python:
+	$(BIN)/pytest
+
+format: setup ## Format everything.
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+bench: setup ## jostle against its peers, side by side in one run.
+	$(BIN)/python bench/run.py
+
+wheel: setup ## The wheel and the source distribution, into dist/.
+	$(UV) build
+
+clean: ## Everything that was built; not the cache of contestants.
+	rm -rf target .venv .tools dist python/jostle/bin python/jostle/*.so

@@ -1,0 +1,108 @@
+//! An [`Interval`] as the dictionary that `_engine.pyi` describes. Empty histograms and zero counts are left out.
+
+use jostle_engine::encode_v2;
+use jostle_engine::hdrhistogram::Histogram;
+use jostle_engine::interval::{Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, ThreadState, WorkloadState};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("index", interval.index)?;
+    dict.set_item("start_ns", interval.start_ns)?;
+    dict.set_item("end_ns", interval.end_ns)?;
+    dict.set_item("last", interval.last)?;
+    dict.set_item("open_files", interval.open_files)?;
+    dict.set_item("loop_lag", histogram(py, &interval.loop_lag_us)?)?;
+    dict.set_item("series", list(py, &interval.series, series)?)?;
+    dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
+    dict.set_item("threads", list(py, &interval.threads, thread)?)?;
+    dict.set_item("rows", rows(py, &interval.rows)?)?;
+    Ok(dict)
+}
+
+fn list<'py, T>(
+    py: Python<'py>,
+    items: &[T],
+    convert: impl Fn(Python<'py>, &T) -> PyResult<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for item in items {
+        list.append(convert(py, item)?)?;
+    }
+    Ok(list)
+}
+
+fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+    let histograms = PyDict::new(py);
+    for (name, recorded) in MEASURE_NAMES.iter().zip(&series.histograms) {
+        if let Some(encoded) = histogram(py, recorded)? {
+            histograms.set_item(name, encoded)?;
+        }
+    }
+    let outcomes = PyDict::new(py);
+    for (name, count) in OUTCOME_NAMES.iter().zip(series.outcomes) {
+        if count > 0 {
+            outcomes.set_item(name, count)?;
+        }
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("workload", series.workload)?;
+    dict.set_item("request", series.request)?;
+    dict.set_item("phase", series.phase)?;
+    dict.set_item("histograms", histograms)?;
+    dict.set_item("outcomes", outcomes)?;
+    dict.set_item("service_sum_ns", series.service_sum_ns)?;
+    dict.set_item("response_sum_ns", series.response_sum_ns)?;
+    dict.set_item("busy_sum_ns", series.busy_sum_ns)?;
+    dict.set_item("bytes_in", series.bytes_in)?;
+    dict.set_item("bytes_out", series.bytes_out)?;
+    Ok(dict)
+}
+
+fn histogram<'py>(py: Python<'py>, recorded: &Histogram<u64>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if recorded.is_empty() {
+        return Ok(None);
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("v2", PyBytes::new(py, &encode_v2(recorded)))?;
+    dict.set_item("count", recorded.len())?;
+    dict.set_item("max_us", recorded.max())?;
+    Ok(Some(dict))
+}
+
+fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("due", state.due)?;
+    dict.set_item("sent", state.sent)?;
+    dict.set_item("in_flight_ns", state.in_flight_ns)?;
+    dict.set_item("in_flight", state.in_flight)?;
+    dict.set_item("clients", state.clients)?;
+    dict.set_item("connections", state.connections)?;
+    dict.set_item("backlog", state.backlog)?;
+    dict.set_item("connects", state.connects)?;
+    Ok(dict)
+}
+
+fn thread<'py>(py: Python<'py>, state: &ThreadState) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("cpu_ns", state.cpu_ns)?;
+    dict.set_item("wall_ns", state.wall_ns)?;
+    Ok(dict)
+}
+
+/// Columns as little-endian arrays; `None` without rows.
+fn rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if rows.end_ns.is_empty() {
+        return Ok(None);
+    }
+    let dict = PyDict::new(py);
+    macro_rules! columns {
+        ($($name:ident),*) => {
+            $(let bytes: Vec<u8> = rows.$name.iter().flat_map(|value| value.to_le_bytes()).collect();
+              dict.set_item(stringify!($name), PyBytes::new(py, &bytes))?;)*
+        };
+    }
+    columns!(workload, request, client, intended_ns, sent_ns, headers_ns, end_ns, outcome, status, bytes);
+    Ok(Some(dict))
+}

@@ -1,0 +1,56 @@
+//! `jostle._engine`: the engine as Python sees it. Classes and conversions, nothing else; the typed
+//! boundary is `python/jostle/_engine.pyi`.
+
+mod interval;
+
+use std::time::Duration;
+
+use jostle_engine::{Poll, spec::RunSpec};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A run of the engine. It works in threads of its own; Python only asks for intervals.
+#[pyclass(frozen)]
+struct Run(jostle_engine::Run);
+
+#[pymethods]
+impl Run {
+    #[new]
+    fn new(py: Python<'_>, spec_json: &str) -> PyResult<Self> {
+        let spec: RunSpec = serde_json::from_str(spec_json)
+            .map_err(|error| PyValueError::new_err(format!("the run's specification: {error}")))?;
+        py.detach(|| jostle_engine::Run::start(spec))
+            .map(Run)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Waits up to `timeout_s` seconds for the next interval; `None` when there is none yet.
+    fn next_interval<'py>(
+        &self,
+        py: Python<'py>,
+        timeout_s: f64,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let timeout = Duration::try_from_secs_f64(timeout_s)
+            .map_err(|error| PyValueError::new_err(format!("timeout_s = {timeout_s}: {error}")))?;
+        match py.detach(|| self.0.next_interval(timeout)) {
+            Poll::Interval(interval) => interval::to_dict(py, &interval).map(Some),
+            Poll::Pending => Ok(None),
+            Poll::Finished => Err(PyValueError::new_err("the run has ended: its last interval was given")),
+        }
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.0.stop());
+    }
+
+    #[getter]
+    fn started_unix_ns(&self) -> u64 {
+        self.0.started_unix_ns()
+    }
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Run>()
+}

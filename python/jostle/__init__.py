@@ -1,0 +1,38 @@
+"""jostle: the laboratory that shows how a server behaves in a crowd.
+
+    import jostle
+
+    run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", clients=50, seconds=10)
+    run.result.verdict                    # "valid", "suspect" or "invalid"
+    run.requests                          # per-request rows as a polars frame, where the plan asks for them
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Finished", "JostleError", "Plan", "__version__", "hit", "load_plan", "open_run", "run"]
+
+if TYPE_CHECKING:
+    from jostle.api import Finished, hit, open_run, run
+    from jostle.errors import JostleError
+    from jostle.plan import Plan, load_plan
+
+_HOME = {
+    "Finished": "jostle.api",
+    "hit": "jostle.api",
+    "open_run": "jostle.api",
+    "run": "jostle.api",
+    "JostleError": "jostle.errors",
+    "Plan": "jostle.plan",
+    "load_plan": "jostle.plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the command line must not pay for what it does not need."""
+    import importlib
+
+    if name not in _HOME:
+        raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)

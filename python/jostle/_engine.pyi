@@ -1,0 +1,73 @@
+"""The typed boundary to the Rust engine (`crates/bindings`)."""
+
+from typing import TypedDict
+
+class Hist(TypedDict):
+    """A HdrHistogram of microseconds, 1 µs to 1 h, 3 digits."""
+
+    v2: bytes  # V2 encoding, deflated: in base64 it is what an .hlog file holds
+    count: int
+    max_us: int
+
+class Series(TypedDict):
+    """One request name of one workload in one phase, within one interval."""
+
+    workload: int
+    request: int
+    phase: int
+    histograms: dict[str, Hist]  # by measure; empty ones are left out
+    outcomes: dict[str, int]  # by kind; zeros are left out
+    service_sum_ns: int
+    response_sum_ns: int
+    busy_sum_ns: int
+    bytes_in: int
+    bytes_out: int
+
+class WorkloadState(TypedDict):
+    due: int
+    sent: int
+    in_flight_ns: int
+    in_flight: int
+    clients: int
+    connections: int
+    backlog: int
+    connects: int
+
+class ThreadState(TypedDict):
+    cpu_ns: int
+    wall_ns: int
+
+class Rows(TypedDict):
+    """Columns of equal length, little-endian: u16, u16, u32, u64, u64, u64, u64, u8, u16, u64."""
+
+    workload: bytes
+    request: bytes
+    client: bytes
+    intended_ns: bytes
+    sent_ns: bytes
+    headers_ns: bytes
+    end_ns: bytes
+    outcome: bytes
+    status: bytes
+    bytes: bytes
+
+class Interval(TypedDict):
+    index: int
+    start_ns: int
+    end_ns: int
+    last: bool
+    open_files: int
+    loop_lag: Hist | None
+    series: list[Series]
+    workloads: list[WorkloadState]
+    threads: list[ThreadState]
+    rows: Rows | None
+
+class Run:
+    """A run of the engine in threads of its own. Raises ValueError for a specification that cannot run."""
+
+    def __init__(self, spec_json: str) -> None: ...
+    def next_interval(self, timeout_s: float) -> Interval | None: ...
+    def stop(self) -> None: ...
+    @property
+    def started_unix_ns(self) -> int: ...

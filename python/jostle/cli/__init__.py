@@ -1,0 +1,80 @@
+"""The command line: one file per command. This module only gathers them and turns errors into messages.
+
+Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was not measured; 2 the user's mistake.
+"""
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from jostle import __version__
+from jostle.cli import contestants, doctor, hit, race, report, run
+from jostle.errors import JostleError, UserError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="jostle",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Show how a server behaves in a crowd.
+
+\b
+  jostle hit http://localhost:8080/ -c 50 -d 10s   load a server now: table and verdict
+  jostle hit http://localhost:8080/ --rate 2000/s  open loop: requests are due whatever happens
+  jostle race starvation                           rerun a published experiment on real servers
+  jostle run my-plan.toml                          an experiment of your own, your servers included
+  jostle report runs/2026-…                        page, pictures, CSV, JSON of a run
+  jostle contestants list                          the servers that come with jostle
+  jostle doctor                                    can this machine do it?
+""",
+)
+app.command("hit")(hit.hit)
+app.command("race")(race.race)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("doctor")(doctor.doctor)
+app.add_typer(contestants.app, name="contestants")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"jostle {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+def main() -> None:
+    """Entry point: runs a command and leaves with its exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except JostleError as error:
+        print(f"jostle: {error.message}", file=sys.stderr)
+        if error.hint:
+            print("".join(f"  {line}\n" for line in error.hint.splitlines()), end="", file=sys.stderr)
+        code = 2 if isinstance(error, UserError) else 1
+    except KeyboardInterrupt:
+        print("jostle: stopped", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 1
+    sys.exit(code)

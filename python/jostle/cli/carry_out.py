@@ -1,0 +1,83 @@
+"""What `hit`, `race` and `run` have in common: run the plan, show the result, write the page."""
+
+import json
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jostle.executor import InThisProcess
+from jostle.experiment import run_experiment
+from jostle.live import Silent, observer_for
+from jostle.plan import Plan
+
+if TYPE_CHECKING:
+    from jostle.analysis.result import RunResult
+
+__all__ = ["carry_out", "show"]
+
+
+def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
+    """Run `plan`, print its result, write its pages when asked to; the exit code."""
+    if seed is None:
+        seed = plan.seed if plan.seed is not None else secrets.randbits(32)
+    observer = Silent() if as_json else observer_for(sys.stderr)
+    _let_sigterm_stop_like_ctrl_c()
+    complete = False
+    try:
+        complete = run_experiment(plan, base, slug, seed, InThisProcess(), observer).complete
+    except KeyboardInterrupt:
+        if observer.folder is None:
+            raise
+    finally:
+        observer.close()
+    assert observer.folder is not None
+    code = show(observer.folder, as_json=as_json, pages=pages)
+    return code if complete else 1
+
+
+def show(folder: Path, *, as_json: bool, pages: bool) -> int:
+    """Analyse the run in `folder` and show it; 1 when the run is invalid, else 0."""
+    from jostle import report
+    from jostle.analysis.run import analyse
+    from jostle.record import RunRecord
+
+    result = analyse(RunRecord.open(folder), distributions=pages or not as_json)
+    if as_json:
+        print(json.dumps(report.to_json(result)))
+    else:
+        _print(result)
+    if pages:
+        _write_pages(result, folder, quiet=as_json)
+    return 1 if result.verdict == "invalid" else 0
+
+
+def _print(result: "RunResult") -> None:
+    from rich.console import Console
+
+    from jostle import report
+
+    one = len(result.cells) == 1 and len(result.trials) == 1
+    (report.render_hit if one else report.render_terminal)(result, Console())
+
+
+def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
+    from jostle import report
+
+    page = folder / "report.html"
+    report.write_page(result, page)
+    pictures = report.write_pngs(result, folder)
+    if not quiet:
+        print(f"\nreport    {page}")
+        for picture in pictures:
+            print(f"picture   {picture}")
+
+
+def _let_sigterm_stop_like_ctrl_c() -> None:
+    """A run that is told to end records what it has, whoever tells it."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)

@@ -1,0 +1,38 @@
+"""`jostle doctor`: can this machine do it?"""
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["doctor"]
+
+HELP = """Say what this machine can do, and what would stand in the way of a run.
+
+\b
+  jostle doctor            limits, ports, cores, timers, contestants
+  jostle doctor --json     the same for machines
+
+Exit code 1 when something would make runs fail.
+"""
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False) -> int:
+    import json
+    from dataclasses import asdict
+
+    from jostle.checkup import checkup
+
+    findings = checkup()
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings]))
+    else:
+        marks = {"good": "✓", "note": "·", "bad": "✗"}
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            print(f"{marks[finding.state]} {finding.subject:<{width}}  {finding.says}")
+            if finding.remedy:
+                print(f"  {'':<{width}}  → {finding.remedy}")
+    return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+doctor.__doc__ = HELP

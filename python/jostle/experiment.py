@@ -1,0 +1,156 @@
+"""Which trials, in which order: rounds interleaved in random order, every server started anew for each trial."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from jostle import contestant as contestants
+from jostle.analysis.run import judge
+from jostle.contestant import Contestant
+from jostle.errors import ContestantError, MissingRuntime
+from jostle.executor import Executor
+from jostle.host import host_facts
+from jostle.placement import Placement, available_cores, place
+from jostle.plan import Plan, to_toml
+from jostle.record import RunWriter, TrialRecord
+from jostle.trial import Planned, run_trial
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+    from jostle.analysis.result import Validity
+
+__all__ = ["Observer", "Outcome", "run_experiment", "schedule"]
+
+
+class Observer(Protocol):
+    """Is told what happens, as it happens."""
+
+    def building(self, label: str) -> None: ...
+    def skipped(self, label: str, why: str) -> None: ...
+    def scheduled(self, trials: list[Planned], folder: Path) -> None: ...
+    def trial_started(self, planned: Planned, seconds: float | None) -> None: ...
+    def interval(self, planned: Planned, interval: "Interval") -> None: ...
+    def trial_ended(self, planned: Planned, status: str, why: str, validity: "Validity | None") -> None: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where the run is, and whether all that was asked for was measured and can be trusted."""
+
+    folder: Path
+    complete: bool
+
+
+def schedule(contestants: list[str], workloads: list[str], rounds: int, seed: int) -> list[Planned]:
+    """All trials: in every round each workload on each contestant once, in a random order that follows from `seed`."""
+    order = random.Random(seed)
+    trials: list[Planned] = []
+    for round_number in range(1, rounds + 1):
+        cells = [(contestant, workload) for contestant in contestants for workload in workloads]
+        order.shuffle(cells)
+        for contestant, workload in cells:
+            trials.append(Planned(len(trials) + 1, contestant, workload, round_number))
+    return trials
+
+
+def run_experiment(
+    plan: Plan, base: Path, slug: str, seed: int, executor: Executor, observer: Observer
+) -> Outcome:
+    """Run every trial of `plan` and record it in a fresh folder under `base`.
+
+    Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
+    and `KeyboardInterrupt` after what was measured has been recorded.
+    """
+    found = [contestants.find(label, plan.contestant) for label in plan.contestants]
+    ready, skipped = _build(found, observer)
+    trials = schedule([c.label for c in ready], list(plan.workload), plan.rounds, seed)
+    writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
+    writer.journal("run started", seed=seed, contestants=[c.label for c in ready])
+    for label, why in skipped.items():
+        writer.journal("contestant skipped", contestant=label, why=why)
+    for planned in trials:
+        writer.journal("trial planned", **planned.as_record())
+    observer.scheduled(trials, writer.folder)
+    session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed)
+    try:
+        sound = [session.run(planned) for planned in trials]
+    except KeyboardInterrupt:
+        writer.journal("run stopped", why="stopped by the user")
+        raise
+    writer.journal("run ended")
+    return Outcome(writer.folder, complete=all(sound) and not skipped)
+
+
+def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant], dict[str, str]]:
+    ready: list[Contestant] = []
+    skipped: dict[str, str] = {}
+    for contestant in found:
+        try:
+            if not contestant.is_built():
+                observer.building(contestant.label)
+            contestant.build()
+        except MissingRuntime as error:
+            if len(found) == 1:
+                raise
+            skipped[contestant.label] = str(error)
+            observer.skipped(contestant.label, str(error))
+        else:
+            ready.append(contestant)
+    if not ready:
+        raise ContestantError(
+            "none of the contestants can run here", "\n".join(f"{name}: {why}" for name, why in skipped.items())
+        )
+    return ready, skipped
+
+
+@dataclass(frozen=True)
+class _Session:
+    """What all trials of one run share."""
+
+    plan: Plan
+    contestants: Mapping[str, Contestant]
+    writer: RunWriter
+    executor: Executor
+    observer: Observer
+    seed: int
+
+    def run(self, planned: Planned) -> bool:
+        """Run one trial; True when it ended as it should."""
+        workload = self.plan.workload[planned.workload]
+        self.writer.journal("trial started", number=planned.number)
+        self.observer.trial_started(planned, workload.seconds())
+        folder = run_trial(
+            planned,
+            self.plan,
+            self.contestants[planned.contestant],
+            seed=_trial_seed(self.seed, planned),
+            writer=self.writer,
+            executor=self.executor,
+            placement=self._placement(planned),
+            observe=lambda interval: self.observer.interval(planned, interval),
+        )
+        return self._close(planned, folder)
+
+    def _placement(self, planned: Planned) -> Placement:
+        contestant = self.contestants[planned.contestant]
+        cores = available_cores()
+        if contestant.url is not None:  # runs already, where its owner put it
+            return Placement(cores, cores, shared=None)
+        return place(cores, self.plan.share_cores)
+
+    def _close(self, planned: Planned, folder: Path) -> bool:
+        trial = TrialRecord(folder)
+        validity = judge(trial) if trial.status == "ended" else None
+        fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
+        if validity is not None:
+            fields["verdict"] = validity.verdict
+        self.writer.journal("trial ended" if trial.status == "ended" else "trial failed", **fields)
+        self.observer.trial_ended(planned, trial.status, trial.why, validity)
+        return trial.status == "ended"
+
+
+def _trial_seed(seed: int, planned: Planned) -> int:
+    """Trials of one round share their arrivals, so that contestants meet the same load; rounds differ."""
+    return random.Random(f"{seed}/{planned.workload}/{planned.round}").getrandbits(63)

@@ -1,0 +1,155 @@
+"""One measured run of one workload on one contestant: start the server, warm it up, drive it, record, stop.
+
+The server is started anew for every trial. Everything is on disk as it happens, so that a trial that is cut
+short can still be read.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle.contestant import Contestant, Server
+from jostle.errors import ContestantError, ServerDied
+from jostle.executor import Executor, Running
+from jostle.placement import Placement
+from jostle.plan import Plan, Workload
+from jostle.plan.engine_spec import engine_spec
+from jostle.record import FORMAT, RunWriter, TrialWriter
+from jostle.vitals import Watcher
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+
+__all__ = ["Planned", "run_trial"]
+
+POLL_S = 0.1
+"""How often a trial looks up from waiting: at Ctrl-C, and at whether the server still lives."""
+
+Observe = Callable[["Interval"], None]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A trial that is to be run; numbers count from 1."""
+
+    number: int
+    contestant: str
+    workload: str
+    round: int
+
+    def as_record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_trial(
+    planned: Planned,
+    plan: Plan,
+    contestant: Contestant,
+    *,
+    seed: int,
+    writer: RunWriter,
+    executor: Executor,
+    placement: Placement,
+    observe: Observe,
+) -> Path:
+    """Run one trial and return its folder. A server's failure is recorded in it, not raised.
+
+    `KeyboardInterrupt` is raised again after everything measured so far has been recorded.
+    """
+    workload = plan.workload[planned.workload]
+    description = {
+        "format": FORMAT,
+        **planned.as_record(),
+        "title": workload.title,
+        "placement": placement.as_record(),
+    }
+    try:
+        server = contestant.start(cores=None if placement.shared else placement.server_cores)
+    except ContestantError as error:
+        record = writer.trial({**description, "server": {"label": contestant.label}, "engine": None})
+        record.finish("failed", str(error))
+        return record.folder
+    with server:
+        spec = _spec(workload, server, placement, seed)
+        _warm_up(plan, workload, spec, executor)
+        running = executor.start(spec)
+        record = writer.trial(
+            {
+                **description,
+                "server": server.describe(),
+                "engine": spec,
+                "started_unix_ns": running.started_unix_ns,
+            }
+        )
+        _measure(record, server, running, observe)
+    return record.folder
+
+
+def _spec(workload: Workload, server: Server, placement: Placement, seed: int) -> dict[str, Any]:
+    return engine_spec(
+        workload,
+        host=server.host,
+        port=server.port,
+        seed=seed,
+        threads=len(placement.generator_cores) if not placement.shared else 1,
+        cores=[] if placement.shared else placement.generator_cores,
+        rows=workload.rows,
+    )
+
+
+def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: Executor) -> None:
+    """Send the measured workload's load for a while and throw the answers away."""
+    seconds = workload.warm_up if workload.warm_up is not None else plan.warm_up
+    if seconds == 0:
+        return
+    warm_up = {
+        **spec,
+        "duration_ns": round(seconds * 1e9),
+        "rows": False,
+        "workloads": [load for load in spec["workloads"] if load["role"] == "measured"],
+    }
+    for _ in _intervals(executor.start(warm_up)):
+        pass
+
+
+def _measure(record: TrialWriter, server: Server, running: Running, observe: Observe) -> None:
+    started = running.started_unix_ns
+    watcher = Watcher(server.pid, record.folder / "server.ndjson", started) if server.pid else None
+    with contextlib.ExitStack() as stack:
+        if watcher:
+            watcher.start()
+            stack.callback(watcher.stop)
+        try:
+            for interval in _intervals(running, server):
+                record.write_interval(interval)
+                observe(interval)
+        except ServerDied as error:
+            _drain(running, record)
+            record.finish("failed", str(error), server.last_output())
+        except KeyboardInterrupt:
+            _drain(running, record)
+            record.finish("cut short", "stopped by the user")
+            raise
+        else:
+            record.finish("ended")
+
+
+def _intervals(running: Running, server: Server | None = None) -> Iterator["Interval"]:
+    """Every interval up to the last. Raises `ServerDied` when the server ends before the load does."""
+    while True:
+        interval = running.next_interval(POLL_S)
+        if interval is not None:
+            yield interval
+            if interval["last"]:
+                return
+        if server is not None and not server.alive():
+            raise ServerDied(f"{server.contestant.label} ended in the middle of the trial", server.last_output())
+
+
+def _drain(running: Running, record: TrialWriter) -> None:
+    """Stop the load and record what it still has to say."""
+    running.stop()
+    for interval in _intervals(running):
+        record.write_interval(interval)

@@ -1,0 +1,208 @@
+"""Durations, rates, sizes, shares and counts: read from text as people write them, and shown with three digits.
+
+    duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
+    rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
+    size("1KiB") == 1024               format_bytes(165e6) == "165 MB"
+    share("10%") == 0.1                format_count(10000) == "10,000"
+"""
+
+import math
+import re
+
+from jostle.errors import PlanError
+
+__all__ = [
+    "BadValue",
+    "count",
+    "duration",
+    "exact_duration",
+    "exact_number",
+    "format_bytes",
+    "format_count",
+    "format_duration",
+    "format_rate",
+    "rate",
+    "share",
+    "size",
+]
+
+
+class BadValue(PlanError, ValueError):
+    """A value that cannot be; the hint says what can. A `ValueError` too, so that models may raise it."""
+
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Zµμ%]*)\s*")
+
+_NS = {
+    "ns": 1.0,
+    "us": 1e3,
+    "µs": 1e3,  # micro sign
+    "μs": 1e3,  # Greek mu
+    "ms": 1e6,
+    "s": 1e9,
+    "m": 60e9,
+    "min": 60e9,
+    "h": 3600e9,
+}
+_PER_S = {"s": 1.0, "sec": 1.0, "m": 1 / 60, "min": 1 / 60, "h": 1 / 3600, "ms": 1e3}
+_BYTES = {
+    "B": 1,
+    "kB": 10**3,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+_THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
+
+LONGEST_S = 366 * 24 * 3600.0
+"""No duration is longer: beyond it, nanoseconds would no longer be exact."""
+
+
+def duration(text: str, *, bare: str = "") -> float:
+    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: the unit of a number without one."""
+    example = 'write for example "500ms", "5s", "1m30s" or "20m"'
+    total_ns, position = 0.0, 0
+    while position < len(text) or position == 0:
+        found = _QUANTITY.match(text, position)
+        if found is None:
+            raise BadValue(f"{text!r} is not a duration", example)
+        unit = found[2] or bare
+        if unit not in _NS and not (_number(found[1]) == 0 and not found[2]):
+            missing = f"{text!r} has no unit of time" if not found[2] else f"{text!r}: {unit!r} is no unit of time"
+            raise BadValue(missing, f"{example}; units: ns, us, ms, s, m, h")
+        total_ns += _number(found[1]) * _NS.get(unit, 0.0)
+        position = found.end()
+    if not total_ns <= LONGEST_S * 1e9:
+        raise BadValue(f"{text!r} is longer than a year", example)
+    return round(total_ns) / 1e9
+
+
+def rate(text: str, *, bare: str = "") -> float:
+    """Per second, of "1000/s", "60/min", "10k/s". `bare`: the unit of a number without one, for example "s"."""
+    example = 'write for example "1000/s", "10k/s" or "60/min"'
+    amount, slash, per = text.partition("/")
+    found = _QUANTITY.fullmatch(amount)
+    if found is None or found[2] not in _THOUSANDS:
+        raise BadValue(f"{text!r} is not a rate", example)
+    per = per.strip() if slash else bare
+    if per not in _PER_S:
+        raise BadValue(f"{text!r} does not say per what time" if not per else f"{text!r}: per {per!r}?", example)
+    value = _number(found[1]) * _THOUSANDS[found[2]] * _PER_S[per]
+    if not math.isfinite(value):
+        raise BadValue(f"{text!r} is too much", example)
+    return value
+
+
+def size(text: str) -> int:
+    """Bytes, of "12B", "1kB" (1000) or "1KiB" (1024); a bare number is bytes."""
+    found = _QUANTITY.fullmatch(text)
+    if found is None or (found[2] or "B") not in _BYTES:
+        raise BadValue(f"{text!r} is not a size", 'write for example "512B", "1kB" (1000 bytes) or "1KiB" (1024)')
+    value = _number(found[1]) * _BYTES[found[2] or "B"]
+    if not math.isfinite(value):
+        raise BadValue(f"{text!r} is too much", 'write for example "1GB"')
+    return round(value)
+
+
+def share(text: str) -> float:
+    """A share of one, of "10%" or "0.1"."""
+    example = 'write for example "10%" or "0.1"'
+    found = _QUANTITY.fullmatch(text)
+    if found is None or found[2] not in ("", "%"):
+        raise BadValue(f"{text!r} is not a share", example)
+    value = _number(found[1]) / (100 if found[2] else 1)
+    if value > 1:
+        raise BadValue(f"{text!r} is more than the whole", example)
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number, of "10_000", "10,000" or "10k"."""
+    example = 'write a whole number, for example 50, "10_000" or "10k"'
+    found = _QUANTITY.fullmatch(text)
+    if found is None or found[2] not in _THOUSANDS:
+        raise BadValue(f"{text!r} is not a count", example)
+    if found[1].replace("_", "").isdigit() and not found[2]:
+        return int(found[1])
+    value = _number(found[1]) * _THOUSANDS[found[2]]
+    if not value.is_integer():
+        raise BadValue(f"{text!r} is not a whole number", example)
+    return int(value)
+
+
+def exact_duration(seconds: float) -> str:
+    """The shortest text that `duration` reads back as exactly these seconds (whole nanoseconds)."""
+    ns = round(seconds * 1e9)
+    for unit in ("h", "m", "s", "ms", "us"):
+        if ns % int(_NS[unit]) == 0:
+            return f"{ns // int(_NS[unit])}{unit}" if ns else "0s"
+    return f"{ns}ns"
+
+
+def exact_number(value: float) -> str:
+    """A number as text that reads back the same, without an exponent where it can be."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def format_duration(seconds: float) -> str:
+    """Three digits and the unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; "–" for what is no number."""
+    steps = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)]
+    if not math.isfinite(seconds):
+        return "–"
+    if seconds == 0:
+        return "0 s"
+    magnitude = abs(seconds)
+    unit, scale = steps[0]
+    for name, length in steps:
+        # minutes only from 100 s on: "72.0 s" is read more easily than "1.20 min"
+        begins = 100.0 if name == "min" else length
+        if _three_digits(magnitude) >= begins:
+            unit, scale = name, length
+    return f"{'−' if seconds < 0 else ''}{_shown(magnitude / scale)} {unit}"  # noqa: RUF001 (a minus sign)
+
+
+def format_rate(per_s: float) -> str:
+    """ "12,346/s", "57.2/s"; "–" for what is no number."""
+    if not math.isfinite(per_s):
+        return "–"
+    return f"{_three_digits(per_s):,.0f}/s" if 100 <= per_s < 1000 else f"{_rate_digits(per_s)}/s"
+
+
+def format_bytes(value: float) -> str:
+    """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; "–" for what is no number."""
+    if not math.isfinite(value):
+        return "–"
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if _three_digits(abs(value)) >= scale:
+            return f"{_shown(value / scale)} {unit}"
+    return f"{value:.0f} B"
+
+
+def format_count(value: float) -> str:
+    """Whole, with thousands marked: "10,000"."""
+    return f"{value:,.0f}"
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "").replace("_", ""))
+
+
+def _three_digits(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _shown(value: float) -> str:
+    """Three significant digits, trailing zeros kept: 4.5 → "4.50"."""
+    value = _three_digits(value)
+    before_point = len(str(int(abs(value))))
+    return f"{value:,.{max(0, 3 - before_point)}f}"
+
+
+def _rate_digits(per_s: float) -> str:
+    if per_s >= 1000:
+        return f"{per_s:,.0f}"
+    return _shown(per_s) if per_s >= 1 or per_s == 0 else f"{per_s:.3g}"

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Everything that the project needs beyond what the machine ships: uv, the locked Python environment, and the
+# engine and reference servers built into it. Quick when nothing has changed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+UV_VERSION=0.13.9
+export UV_PYTHON_DOWNLOADS=never
+
+for command in python3 cargo make gcc; do
+    command -v "$command" >/dev/null || { echo "setup: '$command' is missing; install it and try again" >&2; exit 1; }
+done
+if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
+    echo "setup: uv $UV_VERSION"
+    python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
+fi
+.tools/bin/uv sync --locked --quiet
