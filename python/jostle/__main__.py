@@ -1,0 +1,5 @@
+"""`python -m jostle` is the command `jostle`."""
+
+from jostle.cli import main
+
+main()

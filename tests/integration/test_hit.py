@@ -1,0 +1,113 @@
+"""`jostle hit` against reference servers: whole path, real sockets."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Jostle, as_json, command, environment, reference_server
+
+
+def outcomes(result: dict) -> dict[str, int]:
+    return result["trials"][0]["outcomes"]
+
+
+def test_exactly_the_requests_asked_for_are_sent(jostle_command: Jostle, null_server: str) -> None:
+    result = as_json(jostle_command("hit", null_server, "-n", "1000", "-c", "7", "--json"))
+    assert outcomes(result) == {"ok": 1000}
+
+
+def test_the_table_starts_with_the_verdict(jostle_command: Jostle, null_server: str) -> None:
+    finished = jostle_command("hit", null_server, "-d", "1s", "-c", "2")
+    assert finished.returncode in (0, 1), finished.stderr
+    first = next(line for line in finished.stdout.splitlines() if line.strip())
+    assert any(verdict in first for verdict in ("valid", "suspect", "invalid"))
+    assert "\x1b" not in finished.stdout
+    assert max(len(line) for line in finished.stdout.splitlines()) <= 80
+
+
+def test_open_loop_offers_the_rate_asked_for(jostle_command: Jostle, null_server: str) -> None:
+    result = as_json(jostle_command("hit", null_server, "--rate", "500/s", "-d", "2s", "--json", "--seed", "3"))
+    trial = result["trials"][0]
+    assert trial["offered_per_s"] == pytest.approx(500, rel=0.15)  # 1,000 Poisson arrivals: σ = 3 %
+    assert outcomes(result)["ok"] >= 0.95 * sum(outcomes(result).values())
+
+
+def test_the_same_seed_offers_the_same_arrivals(jostle_command: Jostle, null_server: str) -> None:
+    def due() -> int:
+        result = as_json(
+            jostle_command("hit", null_server, "--rate", "300/s", "-d", "1s", "--json", "--seed", "11")
+        )
+        return sum(outcomes(result).values())
+
+    assert due() == due()
+
+
+def test_service_times_of_a_known_server_are_seen(jostle_command: Jostle) -> None:
+    """One client and 20 ms of service: nothing can be faster, and with one client nothing waits."""
+    with reference_server("run-to-completion") as url:
+        result = as_json(jostle_command("hit", f"{url}/work?us=20000", "-c", "1", "-n", "30", "--json"))
+    median = result["trials"][0]["service"]["p50"]["value"]
+    assert 0.020 <= median < 0.040
+
+
+def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(jostle_command: Jostle, null_server: str) -> None:
+    finished = jostle_command("hit", null_server, "-n", "50", "--expect", "never said", "--json")
+    result = as_json(finished)
+    assert outcomes(result) == {"wrong_body": 50}
+    assert result["verdict"] == "invalid"
+    assert finished.returncode == 1
+
+
+@pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
+def test_every_request_is_accounted_for(jostle_command: Jostle, null_server: str, keepalive: str) -> None:
+    result = as_json(jostle_command("hit", null_server, "-d", "1s", "-c", "8", keepalive, "--json"))
+    assert set(outcomes(result)) <= {"ok", "unfinished"}
+    assert outcomes(result)["ok"] > 100
+
+
+def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: Jostle) -> None:
+    with reference_server("hostile", "never-answers") as url:
+        finished = jostle_command("hit", url, "-c", "3", "-n", "3", "--timeout", "300ms", "--json")
+    assert outcomes(as_json(finished)) == {"response_timeout": 3}
+    assert finished.returncode == 1
+
+
+def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("hit", null_server, "-d", "60s", "--json"),
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    result = json.loads(out)
+    assert not result["complete"], err
+    assert outcomes(result)["ok"] > 100
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["http://127.0.0.1:1/"], "127.0.0.1:1"),
+        (["http://no-such-host.invalid/"], "no-such-host.invalid"),
+        (["ftp://127.0.0.1/"], "ftp"),
+        (["http://127.0.0.1:{port}/", "-c", "0"], "client"),
+        (["http://127.0.0.1:{port}/", "-d", "tomorrow"], "tomorrow"),
+        (["http://127.0.0.1:{port}/", "--rate", "fast"], "fast"),
+        (["http://127.0.0.1:{port}/", "-H", "no colon"], "no colon"),
+        (["http://127.0.0.1:{port}/", "-c", "1000000"], "open files"),
+        (["http://127.0.0.1:{port}/", "--frobnicate"], "--frobnicate"),
+    ],
+)
+def test_a_mistake_gets_one_clear_message(
+    jostle_command: Jostle, null_server: str, arguments: list[str], says: str
+) -> None:
+    port = null_server.rpartition(":")[2]
+    finished = jostle_command("hit", *(argument.replace("{port}", port) for argument in arguments))
+    assert finished.returncode == 2, finished.stderr
+    assert says in finished.stderr
+    assert "Traceback" not in finished.stderr

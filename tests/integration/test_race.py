@@ -1,0 +1,165 @@
+"""`jostle race starvation` and `jostle run` whole, on real servers; records that survive kill -9."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from conftest import Jostle, as_json, command, environment
+
+PLAN = """
+title = "Does one slow request starve the fast ones?"
+contestants = ["reference-run-to-completion", "reference-processor-sharing"]
+rounds = 3
+seed = 5
+
+[workload.alone]
+request = { get = "/fast/44", expect = "1936" }
+load = { clients = 1, for = "500ms" }
+
+[workload.with-slow]
+request = { get = "/fast/44", expect = "1936" }
+load = { clients = 1, for = "500ms" }
+background = { get = "/work?us=400000", clients = 1, requests = 1 }
+
+[workload.slow]
+request = { get = "/work?us=400000" }
+load = { clients = 1, requests = 1 }
+
+[[starvation]]
+form = "as published"
+title = "one closed client"
+alone = "alone"
+with = "with-slow"
+slow = "slow"
+"""
+
+
+def written(tmp_path: Path, text: str = PLAN) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    return path
+
+
+def only_run(folder: Path) -> Path:
+    (run,) = (folder / "runs").iterdir()
+    return run
+
+
+def test_starvation_is_seen_where_it_is_and_not_where_it_is_not(jostle_command: Jostle, tmp_path: Path) -> None:
+    """Ground truth: a slow request holds 400 of 500 ms of a run-to-completion server, 0.8 of its throughput."""
+    finished = jostle_command("run", written(tmp_path), "--json")
+    result = as_json(finished)
+    index = {row["contestant"]: row["index"] for row in result["starvation"]}
+    starved = index["reference-run-to-completion"]
+    shared = index["reference-processor-sharing"]
+    assert 0.7 < starved["value"] < 0.9
+    assert starved["low"] > shared["high"]
+    run = only_run(tmp_path)
+    assert (run / "report.html").stat().st_size > 100_000
+    assert len(list(run.glob("*.png"))) >= 2
+    assert (run / "plan.toml").exists()
+
+
+def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    plan = written(tmp_path, PLAN.replace('for = "500ms"', 'for = "30s"'))
+    process = subprocess.Popen(
+        command("run", plan), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    give_up = time.monotonic() + 60
+    while not list(tmp_path.glob("runs/*/trials/*/intervals.ndjson")) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    time.sleep(4)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    result = json.loads(jostle_command("report", only_run(tmp_path), "--format", "json").stdout)
+    assert not result["complete"]
+    assert any(trial["status"] == "cut short" and trial["outcomes"].get("ok", 0) > 100 for trial in result["trials"])
+    page = jostle_command("report", only_run(tmp_path))
+    assert page.returncode in (0, 1)
+    assert "cut short" in (only_run(tmp_path) / "report.html").read_text()
+
+
+def test_a_published_experiment_runs_with_its_published_figures(jostle_command: Jostle, tmp_path: Path) -> None:
+    finished = jostle_command(
+        "race", "starvation", "--quick", "--rounds", "2", "--contestants", "node,reference-processor-sharing", "--json",
+        timeout=240,
+    )
+    result = as_json(finished)
+    rows = {(row["contestant"], row["form"]): row for row in result["starvation"]}
+    assert len(rows) == 4
+    published = [row["published_alone"] for row in rows.values() if row["published_alone"]]
+    assert [figure["value"] for figure in published] == [572]
+
+
+def test_unknown_names_offer_the_nearest(jostle_command: Jostle) -> None:
+    for arguments, nearest in (
+        (["race", "starvaton"], "starvation"),
+        (["race", "starvation", "--contestants", "nod"], "node"),
+        (["race", "starvation", "--contestants", "go:prcs=1"], "procs"),
+        (["contestants", "verify", "pyton-asyncio"], "python-asyncio"),
+    ):
+        finished = jostle_command(*arguments)
+        assert finished.returncode == 2, finished.stderr
+        assert f"'{nearest}'" in finished.stderr
+        assert "Traceback" not in finished.stderr
+
+
+def test_a_broken_plan_is_pointed_at(jostle_command: Jostle, tmp_path: Path) -> None:
+    finished = jostle_command("run", written(tmp_path, PLAN.replace("rounds = 3", "rounds = = 3")))
+    assert finished.returncode == 2
+    assert "line 4" in finished.stderr
+    finished = jostle_command("run", tmp_path / "absent.toml")
+    assert finished.returncode == 2
+    assert "absent.toml" in finished.stderr
+
+
+def test_a_folder_that_is_not_a_run_is_refused(jostle_command: Jostle, tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        finished = jostle_command("report", folder)
+        assert finished.returncode == 2
+        assert str(folder) in finished.stderr
+        assert "Traceback" not in finished.stderr
+
+
+MINE = """
+title = "mine"
+contestants = ["mine"]
+rounds = 1
+
+[contestant.mine]
+command = {command}
+ready = {{ path = "/hello" }}
+
+[workload.w]
+request = {{ get = "/hello" }}
+load = {{ clients = 2, for = "3s" }}
+"""
+
+
+def test_a_server_that_dies_at_start_shows_its_own_last_words(jostle_command: Jostle, tmp_path: Path) -> None:
+    dies = json.dumps(["python3", "-c", "import sys; print('no such table: users'); sys.exit(3)"])
+    finished = jostle_command("run", written(tmp_path, MINE.format(command=dies)))
+    assert finished.returncode == 1
+    assert "no such table: users" in finished.stdout + finished.stderr
+
+
+def test_a_server_that_dies_in_the_middle_is_an_invalid_trial(jostle_command: Jostle, tmp_path: Path) -> None:
+    program = (
+        "import http.server, threading, os\n"
+        "class H(http.server.BaseHTTPRequestHandler):\n"
+        "    protocol_version = 'HTTP/1.1'\n"
+        "    def do_GET(self):\n"
+        "        self.send_response(200); self.send_header('Content-Length', '2'); self.end_headers(); self.wfile.write(b'ok')\n"
+        "    def log_message(self, *a): pass\n"
+        "threading.Timer(1.5, lambda: (print('out of memory', flush=True), os._exit(9))).start()\n"
+        "http.server.ThreadingHTTPServer(('127.0.0.1', {port}), H).serve_forever()\n"
+    )
+    finished = jostle_command("run", written(tmp_path, MINE.format(command=json.dumps(["python3", "-c", program]))))
+    assert finished.returncode == 1
+    assert "out of memory" in finished.stdout + finished.stderr
+    assert "invalid" in finished.stdout
