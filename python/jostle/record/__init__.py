@@ -1,0 +1,12 @@
+"""The run folder: what a run leaves on disk, written as it happens and readable after any interruption.
+
+runs/2026-11-21T18-52-34-starvation/
+    plan.toml  host.json  journal.ndjson
+    trials/007-node-fast-with-slow/
+        trial.json  intervals.hlog  intervals.ndjson  server.ndjson  requests-00001.parquet …  outcome.json
+"""
+
+from jostle.record.reader import RunRecord, TrialRecord
+from jostle.record.writer import FORMAT, RunWriter, TrialWriter
+
+__all__ = ["FORMAT", "RunRecord", "RunWriter", "TrialRecord", "TrialWriter"]

@@ -1,0 +1,114 @@
+"""HdrHistogram interval logs, version 1.3: readable by HdrHistogram's own tools.
+
+A line is `Tag=W.R.P.measure,start_s,length_s,max_ms,histogram`: W, R, P are the numbers of workload, request
+and phase, start counts from the trial's start, the histogram (µs) is base64 of the V2 encoding. What belongs
+to the generator as a whole has the tag `generator.measure`.
+Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle.errors import NotARun
+from jostle.record.lines import read_lines
+
+if TYPE_CHECKING:
+    from hdrh.histogram import HdrHistogram
+
+__all__ = ["GENERATOR", "Entry", "empty_histogram", "header", "interval_lines", "read_entries"]
+
+LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
+
+GENERATOR = (-1, -1, -1)
+"""Stands in `Entry.series` where the entry belongs to no workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: one measure of one series in one interval, still encoded."""
+
+    series: tuple[int, int, int]  # workload, request, phase
+    measure: str
+    start_s: float
+    length_s: float
+    payload: str
+
+    @property
+    def start_ns(self) -> int:
+        return round(self.start_s * 1e9)
+
+    def decode(self) -> "HdrHistogram":
+        """Raises NotARun where the payload is damaged."""
+        import zlib
+
+        from hdrh.codec import HdrCookieException, HdrLengthException
+        from hdrh.histogram import HdrHistogram
+
+        try:
+            return HdrHistogram.decode(self.payload)
+        except (ValueError, zlib.error, HdrCookieException, HdrLengthException) as error:
+            where = f"the {self.measure} histogram of the interval at {self.start_s:g} s"
+            raise NotARun(f"{where} is damaged: {error or type(error).__name__}") from error
+
+
+def empty_histogram() -> "HdrHistogram":
+    """As the engine's: 1 µs to 1 h, 3 digits."""
+    from hdrh.histogram import HdrHistogram
+
+    return HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
+
+
+def header(version: str, started_unix_ns: int) -> str:
+    """The lines before the first interval, without the last line end."""
+    started_s = started_unix_ns / 1e9
+    stamp = datetime.fromtimestamp(started_s, UTC).isoformat(sep=" ", timespec="milliseconds")
+    return "\n".join(
+        [
+            f"#[Logged with jostle {version}; values in microseconds]",
+            "#[Histogram log format version 1.3]",
+            f"#[StartTime: {started_s:.3f} (seconds since epoch), {stamp}]",
+            f"#[BaseTime: {started_s:.3f} (seconds since epoch)]",
+            '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+        ]
+    )
+
+
+def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
+    """A line for every histogram of an engine's interval."""
+    start_s = interval["start_ns"] / 1e9
+    length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
+
+    def line(tag: str, histogram: Mapping[str, Any]) -> str:
+        payload = base64.b64encode(histogram["v2"]).decode("ascii")
+        return f"Tag={tag},{start_s:.9f},{length_s:.9f},{histogram['max_us'] / 1e3:.3f},{payload}"
+
+    if interval.get("loop_lag"):
+        yield line("generator.loop_lag", interval["loop_lag"])
+    for series in interval["series"]:
+        numbers = f"{series['workload']}.{series['request']}.{series['phase']}"
+        for measure, histogram in series["histograms"].items():
+            yield line(f"{numbers}.{measure}", histogram)
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """All whole lines with a tag of ours; others (comments, the legend) are passed over."""
+    return [entry for line in read_lines(path) if (entry := _entry(line)) is not None]
+
+
+def _entry(line: str) -> Entry | None:
+    if not line.startswith("Tag="):
+        return None
+    fields = line.split(",")
+    if len(fields) != 5:
+        return None
+    *where, measure = fields[0].removeprefix("Tag=").split(".")
+    try:
+        start_s, length_s = float(fields[1]), float(fields[2])
+        workload, request, phase = GENERATOR if where == ["generator"] else map(int, where)
+    except ValueError:
+        return None
+    return Entry((workload, request, phase), measure, start_s, length_s, fields[4])

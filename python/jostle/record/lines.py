@@ -1,0 +1,62 @@
+"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TextIO
+
+__all__ = ["append_line", "read_json", "read_lines", "read_objects", "write_json"]
+
+
+def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
+    """Write `text` and a line end, and flush it, so that `kill -9` of this process loses nothing.
+
+    With `sync` the line also survives a power cut.
+    """
+    file.write(text + "\n")
+    file.flush()
+    if sync:
+        os.fsync(file.fileno())
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """The file appears whole or not at all."""
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", encoding="utf-8") as file:
+        json.dump(data, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """None where the file is missing or is not a JSON object."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def read_lines(path: Path) -> list[str]:
+    """All whole lines. A last line without its line end was being written when the writer died: left out."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    return text.split("\n")[:-1]
+
+
+def read_objects(path: Path) -> list[dict[str, Any]]:
+    """The JSON objects of all whole lines, up to the first line that is none (a disk that filled up)."""
+    objects = []
+    for line in read_lines(path):
+        try:
+            data = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(data, dict):
+            break
+        objects.append(data)
+    return objects

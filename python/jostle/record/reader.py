@@ -1,0 +1,215 @@
+"""Reads a run folder, whole or cut short: what was written can be read after any interruption."""
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jostle.errors import NotARun
+from jostle.record.hlog import GENERATOR, Entry, empty_histogram, read_entries
+from jostle.record.lines import read_json, read_objects
+from jostle.record.rows import read_rows
+from jostle.record.writer import FORMAT
+
+if TYPE_CHECKING:
+    import polars
+    from hdrh.histogram import HdrHistogram
+
+__all__ = ["RunRecord", "TrialRecord"]
+
+Status = Literal["ended", "failed", "cut short"]
+
+
+class TrialRecord:
+    """One trial, read when asked for. Times count from the trial's start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """trial.json. Raises NotARun where it cannot be read."""
+        described = read_json(self.folder / "trial.json")
+        if described is None:
+            raise NotARun(f"{self.folder} is not a trial of a run", "it has no readable trial.json")
+        return described
+
+    @property
+    def number(self) -> int:
+        return int(self.description["number"])
+
+    @property
+    def contestant(self) -> str:
+        return str(self.description["contestant"])
+
+    @property
+    def workload(self) -> str:
+        return str(self.description["workload"])
+
+    @property
+    def round(self) -> int:
+        return int(self.description["round"])
+
+    @cached_property
+    def _outcome(self) -> dict[str, Any] | None:
+        return read_json(self.folder / "outcome.json")
+
+    @property
+    def status(self) -> Status:
+        """ "cut short" where the trial was stopped, or has no outcome: its writer was killed."""
+        status = (self._outcome or {}).get("status")
+        return status if status in ("ended", "failed") else "cut short"
+
+    @property
+    def why(self) -> str:
+        """Why it did not end well; empty where it did."""
+        if self._outcome is None:
+            return "the trial has no outcome: jostle was killed, or still runs"
+        return str(self._outcome.get("why", ""))
+
+    @property
+    def server_output_tail(self) -> str:
+        """The server's last words, where it failed."""
+        return str((self._outcome or {}).get("server_output_tail", ""))
+
+    @cached_property
+    def intervals(self) -> list[dict[str, Any]]:
+        """One per interval, as the engine gave it, histograms reduced to count and maximum."""
+        return read_objects(self.folder / "intervals.ndjson")
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        """Of whole intervals only: the line in intervals.ndjson is written last."""
+        whole = {interval["start_ns"] for interval in self.intervals}
+        entries = read_entries(self.folder / "intervals.hlog")
+        return [entry for entry in entries if entry.start_ns in whole]
+
+    def histogram(
+        self,
+        measure: str,
+        workload: int | None = 0,
+        request: int | None = None,
+        phase: int | None = None,
+        start_s: float = 0,
+        end_s: float = math.inf,
+    ) -> "HdrHistogram":
+        """Everything recorded of `measure` (µs), merged; None stands for all.
+
+        Of the intervals, those that begin in `start_s..end_s`.
+        """
+        merged = empty_histogram()
+        for entry in self._entries:
+            if (
+                entry.measure == measure
+                and entry.series != GENERATOR
+                and _matches(entry.series, (workload, request, phase))
+                and start_s <= entry.start_s < end_s
+            ):
+                merged.add(entry.decode())
+        return merged
+
+    def interval_histograms(self, measure: str, workload: int | None = 0) -> list["HdrHistogram | None"]:
+        """One histogram (µs) for each of `intervals`; None where nothing was recorded."""
+        merged: dict[int, HdrHistogram] = {}
+        for entry in self._entries:
+            if entry.measure == measure and _matches(entry.series, (workload, None, None)):
+                if entry.start_ns in merged:
+                    merged[entry.start_ns].add(entry.decode())
+                else:
+                    merged[entry.start_ns] = entry.decode()
+        return [merged.get(interval["start_ns"]) for interval in self.intervals]
+
+    def loop_lag(self) -> "HdrHistogram":
+        """How late the generator's own timers fired (µs), over all of its threads."""
+        merged = empty_histogram()
+        for entry in self._entries:
+            if entry.series == GENERATOR and entry.measure == "loop_lag":
+                merged.add(entry.decode())
+        return merged
+
+    def rows(self) -> "polars.DataFrame | None":
+        """A row per request; None where the plan did not ask for rows."""
+        return read_rows(self.folder)
+
+    def server_vitals(self) -> list[dict[str, Any]]:
+        """What the server's process tree used, a sample each; empty where it is not ours to watch."""
+        return read_objects(self.folder / "server.ndjson")
+
+
+class RunRecord:
+    """One run. Open it with `RunRecord.open`."""
+
+    def __init__(self, folder: Path, host: dict[str, Any]) -> None:
+        self.folder = folder
+        self.host = host
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "RunRecord":
+        """Raises NotARun for a folder that is no run, or of another format."""
+        folder = Path(folder)
+        if not folder.exists():
+            raise NotARun(
+                f"there is no folder {str(folder)!r}", "give the folder of a run, for example one under runs/"
+            )
+        if not (folder / "journal.ndjson").is_file():
+            raise NotARun(
+                f"{str(folder)!r} is not a run of jostle: it has no journal.ndjson", _runs_inside(folder)
+            )
+        host = read_json(folder / "host.json")
+        if host is None:
+            raise NotARun(f"{str(folder)!r} is not a run of jostle: its host.json is missing or broken")
+        if host.get("format") != FORMAT:
+            raise NotARun(
+                f"{str(folder)!r} is a run of format {host.get('format')!r}; this jostle reads {FORMAT}",
+                f"read it with jostle {host['jostle']}, which wrote it" if host.get("jostle") else "",
+            )
+        return cls(folder, host)
+
+    @cached_property
+    def plan_text(self) -> str:
+        """The plan as it ran (TOML)."""
+        try:
+            return (self.folder / "plan.toml").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    @cached_property
+    def journal(self) -> list[dict[str, Any]]:
+        """What happened, in order: "at" (Unix ns), "event", and the event's own fields."""
+        return read_objects(self.folder / "journal.ndjson")
+
+    @cached_property
+    def trials(self) -> list[TrialRecord]:
+        """All trials that began, by number."""
+        folders = (f for f in (self.folder / "trials").glob("*") if read_json(f / "trial.json") is not None)
+        return sorted(map(TrialRecord, folders), key=lambda trial: trial.number)
+
+    @property
+    def complete(self) -> bool:
+        """The run came to its own end."""
+        return any(entry["event"] == "run ended" for entry in self.journal)
+
+    @property
+    def incomplete_why(self) -> str:
+        """Empty for a complete run; else what is missing and why."""
+        if self.complete:
+            return ""
+        planned = sum(entry["event"] == "trial planned" for entry in self.journal)
+        over = sum(trial.status != "cut short" for trial in self.trials)
+        stopped = next((e for e in self.journal if e["event"] == "run stopped"), None)
+        why = (
+            stopped.get("why") or "stopped"
+            if stopped
+            else "its journal just ends: jostle was killed, or still runs"
+        )
+        return f"{over} of {planned} trials are whole; {why}"
+
+
+def _matches(series: tuple[int, int, int], wanted: tuple[int | None, int | None, int | None]) -> bool:
+    return all(want is None or have == want for have, want in zip(series, wanted, strict=True))
+
+
+def _runs_inside(folder: Path) -> str:
+    """Where someone gave the folder of all runs, the name of the newest one."""
+    runs = sorted(path.parent for path in folder.glob("*/journal.ndjson")) if folder.is_dir() else []
+    return f"it holds {len(runs)} runs, the newest is {str(runs[-1])!r}" if runs else ""

@@ -1,0 +1,126 @@
+"""Per-request rows: Parquet files, each closed before the next begins."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["OUTCOMES", "RowWriter", "read_rows"]
+
+OUTCOMES = (
+    "ok",
+    "connect_refused",
+    "connect_timeout",
+    "connect_failed",
+    "dns_failed",
+    "tls_failed",
+    "reset",
+    "closed_early",
+    "response_timeout",
+    "malformed",
+    "too_large",
+    "wrong_status",
+    "wrong_body",
+    "never_sent",
+    "unfinished",
+)
+"""By the number that stands in a row; the same names as the counters (crates/engine/src/interval.rs)."""
+
+COLUMNS = {
+    "workload": "<u2",
+    "request": "<u2",
+    "client": "<u4",
+    "intended_ns": "<u8",
+    "sent_ns": "<u8",
+    "headers_ns": "<u8",
+    "end_ns": "<u8",
+    "outcome": "u1",
+    "status": "<u2",
+    "bytes": "<u8",
+}
+
+BATCH_NS = 1_000_000_000
+"""Rows are held for at most this long before they become a file: what a `kill -9` can cost."""
+
+
+class RowWriter:
+    """Collects the rows of some intervals and writes them as `requests-00001.parquet`, …
+
+    Workloads, requests and outcomes stand by name; times are ns from the trial's start, 0 for what did not
+    happen.
+    """
+
+    def __init__(self, folder: Path, engine: Mapping[str, Any] | None) -> None:
+        workloads = (engine or {}).get("workloads", [])
+        self._folder = folder
+        self._workloads = [w["name"] for w in workloads]
+        self._requests = [[r["name"] for r in w["requests"]] for w in workloads]
+        self._pending: list[Mapping[str, bytes]] = []
+        self._since_ns = 0
+        self._files = 0
+
+    def add(self, rows: Mapping[str, bytes], start_ns: int, end_ns: int) -> None:
+        """Keep the rows of the interval `start_ns..end_ns`; write a file when a second is together."""
+        if not self._pending:
+            self._since_ns = start_ns
+        self._pending.append(rows)
+        if end_ns - self._since_ns >= BATCH_NS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held, if anything. The file appears whole or not at all."""
+        if not any(rows["workload"] for rows in self._pending):
+            self._pending.clear()
+            return
+        self._files += 1
+        path = self._folder / f"requests-{self._files:05d}.parquet"
+        partial = path.with_suffix(".part")
+        self._frame().write_parquet(partial, compression="zstd")
+        partial.replace(path)
+        self._pending.clear()
+
+    def _frame(self) -> "polars.DataFrame":
+        import numpy as np
+        import polars
+
+        joined = {
+            name: np.frombuffer(b"".join(rows[name] for rows in self._pending), dtype=dtype)
+            for name, dtype in COLUMNS.items()
+        }
+        frame = polars.DataFrame(joined)
+        names = [
+            (workload, request, self._workloads[workload], name)
+            for workload, requests in enumerate(self._requests)
+            for request, name in enumerate(requests)
+        ]
+        lookup = polars.DataFrame(
+            names,
+            schema={
+                "workload": polars.UInt16,
+                "request": polars.UInt16,
+                "workload_name": polars.String,
+                "request_name": polars.String,
+            },
+            orient="row",
+        )
+        outcome = polars.col("outcome").replace_strict(dict(enumerate(OUTCOMES)), return_dtype=polars.String)
+        return frame.join(lookup, on=["workload", "request"], how="left", maintain_order="left").select(
+            polars.col("workload_name").cast(polars.Categorical).alias("workload"),
+            polars.col("request_name").cast(polars.Categorical).alias("request"),
+            *(name for name in COLUMNS if name not in ("workload", "request", "outcome", "status", "bytes")),
+            outcome.cast(polars.Categorical),
+            "status",
+            "bytes",
+        )
+
+
+def read_rows(folder: Path) -> "polars.DataFrame | None":
+    """All rows of a trial in one frame; None where none were kept."""
+    files: Sequence[Path] = sorted(folder.glob("requests-*.parquet"))
+    if not files:
+        return None
+    import polars
+
+    return polars.concat([polars.read_parquet(file) for file in files])

@@ -1,0 +1,116 @@
+"""Writes a run folder as the run happens: append-only, flushed at every interval, never overwritten."""
+
+import contextlib
+import itertools
+import json
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.record.hlog import header, interval_lines
+from jostle.record.lines import append_line, write_json
+from jostle.record.rows import RowWriter
+
+__all__ = ["FORMAT", "RunWriter", "TrialWriter"]
+
+FORMAT = 1
+"""Version of the run folder's form: stands in host.json and in every trial.json."""
+
+
+class RunWriter:
+    """One run. `folder` is new: no run is ever written over another one."""
+
+    def __init__(self, folder: Path, version: str) -> None:
+        self.folder = folder
+        self._version = version
+
+    @classmethod
+    def create(cls, base: Path, slug: str, plan_text: str, host: dict[str, Any]) -> "RunWriter":
+        """A fresh folder `base/<local time>-<slug>`. Raises OSError where it cannot be written."""
+        folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
+        (folder / "trials").mkdir()
+        (folder / "plan.toml").write_text(plan_text, encoding="utf-8")
+        write_json(folder / "host.json", {"format": FORMAT, **host})
+        (folder / "journal.ndjson").touch(exist_ok=False)
+        return cls(folder, str(host.get("jostle", "")))
+
+    def journal(self, event: str, **fields: Any) -> None:
+        """Append what happened, with the time; on disk when this returns."""
+        with (self.folder / "journal.ndjson").open("a", encoding="utf-8") as file:
+            append_line(file, json.dumps({"at": time.time_ns(), "event": event, **fields}), sync=True)
+
+    def trial(self, description: dict[str, Any]) -> "TrialWriter":
+        """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder."""
+        number, contestant, workload = (description[key] for key in ("number", "contestant", "workload"))
+        folder = self.folder / "trials" / f"{number:03d}-{safe_name(contestant)}-{safe_name(workload)}"
+        folder.mkdir()
+        write_json(folder / "trial.json", {"format": FORMAT, **description})
+        return TrialWriter(folder, description, self._version)
+
+
+class TrialWriter:
+    """One trial: `write_interval` for each interval of the engine, then `finish`."""
+
+    def __init__(self, folder: Path, description: Mapping[str, Any], version: str) -> None:
+        self.folder = folder
+        self._files = contextlib.ExitStack()
+        self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
+        self._intervals = self._files.enter_context((folder / "intervals.ndjson").open("x", encoding="utf-8"))
+        self._rows = RowWriter(folder, description.get("engine"))
+        append_line(self._hlog, header(version, description.get("started_unix_ns", time.time_ns())))
+
+    def write_interval(self, interval: Mapping[str, Any]) -> None:
+        """Append one interval of the engine and hand it to the operating system.
+
+        Histograms go first: an interval whose line stands in intervals.ndjson is there whole.
+        """
+        lines = list(interval_lines(interval))
+        if lines:
+            append_line(self._hlog, "\n".join(lines))
+        append_line(self._intervals, json.dumps(_without_bytes(interval), separators=(",", ":")))
+        if interval.get("rows"):
+            self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
+
+    def finish(self, status: str, why: str = "", server_output_tail: str = "") -> None:
+        """Close the trial: `status` is "ended", "failed" or "cut short"; `why` is "" where it ended well."""
+        self._rows.flush()
+        self._files.close()
+        outcome = {
+            "status": status,
+            "why": why,
+            "ended_unix_ns": time.time_ns(),
+            "server_output_tail": server_output_tail,
+        }
+        write_json(self.folder / "outcome.json", outcome)
+
+
+def safe_name(text: str) -> str:
+    """Made fit for a file name: letters, digits, dot, dash and underscore, at most 60 of them."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:60] or "unnamed"
+
+
+def _fresh_folder(base: Path, name: str) -> Path:
+    base.mkdir(parents=True, exist_ok=True)
+    for attempt in itertools.count(1):
+        folder = base / (name if attempt == 1 else f"{name}-{attempt}")
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder
+    raise AssertionError("unreachable")
+
+
+def _without_bytes(interval: Mapping[str, Any]) -> dict[str, Any]:
+    """The interval without rows, and with histograms reduced to their count and maximum."""
+    kept = {key: value for key, value in interval.items() if key != "rows"}
+    kept["loop_lag"] = _summary(interval.get("loop_lag"))
+    kept["series"] = [
+        {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
+        for series in interval["series"]
+    ]
+    return kept
+
+
+def _summary(histogram: Mapping[str, Any] | None) -> dict[str, int] | None:
+    return None if histogram is None else {"count": histogram["count"], "max_us": histogram["max_us"]}
