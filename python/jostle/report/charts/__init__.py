@@ -1,0 +1,52 @@
+"""The pictures of a report. Each function makes one `Picture` from what the analysis says, and does nothing else."""
+
+from jostle.analysis.result import RunResult
+from jostle.report.charts.common import Picture
+from jostle.report.charts.distributions import density, letter_values, nines, survival
+from jostle.report.charts.throughput import completed, throughput
+from jostle.report.charts.timeline import timeline
+from jostle.report.views import View, find_cell, views
+
+__all__ = [
+    "Picture",
+    "completed",
+    "density",
+    "distributions",
+    "letter_values",
+    "nines",
+    "over_time",
+    "overview",
+    "survival",
+    "throughput",
+    "timeline",
+]
+
+MOST_CURVE_POINTS = 40_000
+MOST_TIMELINE_POINTS = 8_000
+MOST_TIMELINES = 24
+
+
+def overview(result: RunResult, view: View) -> Picture | None:
+    """The picture of throughput for one comparison; None where one bar would be all."""
+    if view.paired:
+        return throughput(result, view)
+    found = (find_cell(result, p.contestant, p.series[0].workload) for p in view.panels)
+    cells = [c for c in found if c is not None]
+    return completed(view, cells) if len(cells) > 1 else None
+
+
+def distributions(result: RunResult, view: View) -> list[Picture]:
+    """The pictures of response times for one comparison; the more series there are, the fewer points each gets."""
+    series = sum(len(p.series) for v in views(result) for p in v.panels)
+    points = max(40, min(200, MOST_CURVE_POINTS // (3 * series)))
+    return [density(view, points), letter_values(view), nines(view, points), survival(view, points)]
+
+
+def over_time(result: RunResult, view: View) -> list[Picture]:
+    """A timeline for each contestant of one comparison, at most `MOST_TIMELINES` on a page."""
+    found = views(result)
+    total = sum(len(p.series) for v in found for p in v.panels)
+    points = max(40, min(240, MOST_TIMELINE_POINTS // total))
+    room = max(1, MOST_TIMELINES // len(found))
+    pictures = (timeline(result, view, panel, points) for panel in view.panels[:room])
+    return [p for p in pictures if p is not None]

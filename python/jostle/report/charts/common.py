@@ -1,0 +1,146 @@
+"""What all charts share: the picture they make, colours, axes, and rows that name themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from jostle.report.tables import Table
+from jostle.report.views import ALONE, WITH_SLOW, View
+
+__all__ = [
+    "FIRST",
+    "GRID",
+    "INK",
+    "MUTED",
+    "SECOND",
+    "SURFACE",
+    "Picture",
+    "colour",
+    "data",
+    "decades",
+    "in_panels",
+    "short",
+    "thin",
+    "time_axis",
+    "time_scale",
+    "whole",
+]
+
+# Colours are CSS variables: the page gives them values for light, dark and paper; png.py puts in the light ones.
+FIRST, SECOND = "var(--first)", "var(--second)"
+INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
+
+TIME_LABEL = (
+    "datum.value >= 60 ? format(datum.value / 60, '~r') + ' min'"
+    " : datum.value > 0.99 ? format(datum.value, '~r') + ' s'"
+    " : datum.value > 0.00099 ? format(datum.value * 1e3, '~r') + ' ms'"
+    " : format(datum.value * 1e6, '~r') + ' µs'"
+)
+"""A Vega expression: seconds as a short duration."""
+
+SMALLEST_S = 1e-6
+"""Times are recorded to a microsecond; a zero is drawn there, for a logarithm has none."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart, the sentence that it shows, how to read it, and the same figures as a table."""
+
+    key: str
+    title: str
+    reading: str
+    chart: alt.TopLevelMixin
+    table: Table
+    small: bool = False  # may stand beside others in a row
+
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification; colours are CSS variables."""
+        found: dict[str, Any] = self.chart.to_dict()
+        found["description"] = self.title
+        return found
+
+
+def whole(chart: Any, *, narrowest: int = 0) -> Any:
+    """The chart with the common style. `narrowest`: the least width in pixels of one panel, for charts of panels."""
+    config: dict[str, Any] = {
+        "background": "transparent",
+        "font": "system-ui, 'Segoe UI', 'Liberation Sans', sans-serif",
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": MUTED,
+            "titleColor": MUTED,
+            "titleFontWeight": "normal",
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "domainColor": GRID,
+            "tickColor": GRID,
+            "gridColor": GRID,
+            "labelOverlap": True,
+        },
+        "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelAnchor": "start"},
+        "title": {"color": INK, "anchor": "start", "fontSize": 12, "subtitleColor": MUTED},
+        "text": {"color": INK, "fontSize": 12},
+        "line": {"strokeWidth": 1.75, "strokeJoin": "round"},
+        "concat": {"spacing": 28},
+        "facet": {"spacing": 28},
+    }
+    usermeta = {"narrowest": narrowest}
+    return chart.properties(config=config, usermeta=usermeta)
+
+
+def colour(view: View) -> alt.Color:
+    """The colour of a series: blue alone, vermilion with the slow request (safe for colour-blind readers)."""
+    domain = [ALONE, WITH_SLOW] if view.paired else view.series_names
+    scale = alt.Scale(domain=domain, range=[FIRST, SECOND][: len(domain)])
+    return alt.Color("series:N", scale=scale, legend=None)
+
+
+def time_scale(low: float, high: float) -> alt.Scale:
+    """A logarithmic scale of seconds with a little room at both ends."""
+    return alt.Scale(type="log", domain=[max(low, SMALLEST_S) / 1.25, high * 1.5], nice=False, clamp=True)
+
+
+def time_axis(low: float, high: float, title: str) -> alt.Axis:
+    """Labels at the decades; within fewer than two, also at 2 and 5 times."""
+    return alt.Axis(values=decades(low, high), labelExpr=TIME_LABEL, title=title, grid=True, tickSize=0, labelPadding=6)
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Powers of ten between `low` and `high` (both > 0), with 2 and 5 times them where the range is short."""
+    low, high = max(low, SMALLEST_S) / 1.25, high * 1.5
+    steps = (1, 2, 5) if high / low < 200 else (1,)
+    powers = [float(f"{s}e{e}") for e in range(-7, 7) for s in steps]
+    return [p for p in powers if low <= p <= high]
+
+
+def thin(points: Sequence[Any], most: int) -> list[Any]:
+    """At most `most` of the points, evenly chosen, the first and the last among them."""
+    if len(points) <= most:
+        return list(points)
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(i * step)] for i in range(most)]
+
+
+def short(text: str, most: int = 40) -> str:
+    """A name cut to fit into a picture."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def data(rows: list[dict[str, Any]]) -> alt.Data:
+    """Inline data; figures keep four digits, which is finer than a pixel."""
+    return alt.Data(values=[{k: _rounded(v) for k, v in row.items()} for row in rows])
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def in_panels(layers: list[alt.Chart], order: list[str], *, width: int, height: int) -> Any:
+    """The layers once for each contestant, side by side as many as fit; all with the same axes."""
+    return (
+        alt.layer(*layers)
+        .properties(width=width, height=height)
+        .facet(facet=alt.Facet("panel:N", sort=order, title=None, header=alt.Header(labelPadding=4)), columns=3)
+    )

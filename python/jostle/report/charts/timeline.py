@@ -1,0 +1,204 @@
+"""What happened when: throughput, response times, processor and memory of both sides, on one axis of time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from jostle.analysis.result import RunResult, Timeline, TrialResult
+from jostle.report.charts.common import (
+    MUTED,
+    SMALLEST_S,
+    TIME_LABEL,
+    Picture,
+    colour,
+    data,
+    decades,
+    time_scale,
+    whole,
+)
+from jostle.report.tables import Table
+from jostle.report.text import amount, percent
+from jostle.report.views import Panel, View, typical_trial
+
+__all__ = ["timeline"]
+
+HEIGHT = 92
+Rows = list[dict[str, Any]]
+
+
+def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Picture | None:
+    """Both runs of one contestant over time; None where nothing was recorded."""
+    found = [(s.name, typical_trial(result, panel.contestant, s.workload)) for s in panel.series]
+    drawn = [(name, trial) for name, trial in found if trial is not None]
+    if not drawn:
+        return None
+    rows = [row for name, trial in drawn for row in client_rows(name, trial.timeline, points)]
+    vitals = [row for name, trial in drawn for row in server_rows(name, trial.timeline, points)]
+    end = max(trial.timeline.t_s[-1] for _, trial in drawn)
+    charts = [_throughput(view, rows, end), _response(view, rows, end), _cpu(view, rows, vitals, end)]
+    if vitals:
+        charts.append(_memory(view, vitals, end))
+    chart = alt.vconcat(*charts, spacing=10)
+    numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
+    reading = (
+        f"{numbers.capitalize()}: of the trials of this contestant those of the median throughput."
+        + (" Blue: alone; vermilion: with slow." if view.paired else "")
+    )
+    key = f"timeline-{view.key}-{view.panels.index(panel) + 1}"
+    table = _table(panel.contestant, drawn)
+    return Picture(key, _title(panel.contestant, drawn), reading, whole(chart), table, small=len(view.panels) > 1)
+
+
+def client_rows(name: str, t: Timeline, points: int) -> Rows:
+    """At most `points` rows: neighbouring intervals are merged; of the longest times, the longest stays."""
+    rows = []
+    for cut in _groups(len(t.t_s), points):
+        rows.append(
+            {"series": name, "t": _mean(t.t_s[cut]), "rate": _mean(t.throughput_per_s[cut])}
+            | {"errors": _mean(t.errors_per_s[cut]), "p50": _middle(t.p50_s[cut]), "p99": _most(t.p99_s[cut])}
+            | {"max": _most(t.max_s[cut]), "generator": _mean(t.generator_cpu[cut])}
+        )
+    return rows
+
+
+def server_rows(name: str, t: Timeline, points: int) -> Rows:
+    """The server's vitals at their own times, at most `points` of them."""
+    return [
+        {"series": name, "t": _mean(t.server_t_s[c]), "cpu": _mean(t.server_cpu[c]), "rss": max(t.server_rss_bytes[c])}
+        for c in _groups(len(t.server_t_s), points)
+    ]
+
+
+def _groups(count: int, most: int) -> list[slice]:
+    size = max(1, -(-count // most))
+    return [slice(i, i + size) for i in range(0, count, size)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _most(values: Sequence[float | None]) -> float | None:
+    return max((max(v, SMALLEST_S) for v in values if v is not None), default=None)
+
+
+def _middle(values: Sequence[float | None]) -> float | None:
+    there = sorted(max(v, SMALLEST_S) for v in values if v is not None)
+    return there[len(there) // 2] if there else None
+
+
+def _x(end: float, *, last: bool = False) -> alt.X:
+    axis = alt.Axis(
+        title="seconds from the start of the trial" if last else None,
+        labels=last,
+        grid=True,
+        tickCount=6,
+        tickSize=0,
+        labelPadding=6,
+    )
+    return alt.X("t:Q", scale=alt.Scale(domain=[0, end * 1.01], nice=False), axis=axis)
+
+
+def _y_axis(**more: Any) -> alt.Axis:
+    return alt.Axis(title=None, tickCount=4, tickSize=0, minExtent=52, maxExtent=52, grid=False, **more)
+
+
+def _panel(title: str, *layers: alt.Chart) -> Any:
+    heading = alt.TitleParams(title, fontSize=11, fontWeight="normal", color=MUTED, offset=4)
+    return alt.layer(*layers).properties(width=400, height=HEIGHT, title=heading)
+
+
+def _throughput(view: View, rows: Rows, end: float) -> Any:
+    most = max(r["rate"] for r in rows)
+    y = alt.Y("rate:Q", scale=alt.Scale(domain=[0, most * 1.1 or 1.0]), axis=_y_axis(format="~s"))
+    layers = [alt.Chart(data(rows)).mark_line(interpolate="step").encode(x=_x(end), y=y, color=colour(view))]
+    title = "requests per second"
+    failed = [r for r in rows if r["errors"] > 0]
+    if failed:
+        crosses = alt.Chart(data(failed)).mark_point(shape="cross", size=40, opacity=0.9)
+        layers.append(crosses.encode(x=_x(end), y="errors:Q", color=colour(view)))
+        title += "; crosses: failed"
+    return _panel(title, *layers)
+
+
+def _response(view: View, rows: Rows, end: float) -> Any:
+    times = [r[k] for r in rows for k in ("p50", "p99", "max") if r[k] is not None] or [1e-3, 1.0]
+    low, high = min(times), max(max(times), min(times) * 4)
+    axis = _y_axis(labelExpr=TIME_LABEL, values=decades(low, high))
+    base = alt.Chart(data(rows)).encode(x=_x(end), color=colour(view))
+
+    def y(name: str) -> alt.Y:
+        return alt.Y(f"{name}:Q", scale=time_scale(low, high), axis=axis)
+
+    return _panel(
+        "response time: median solid, p99 dashed, dots the longest",
+        base.mark_line().encode(y=y("p50")),
+        base.mark_line(strokeDash=[4, 3], strokeWidth=1.25).encode(y=y("p99")),
+        base.mark_point(filled=True, size=14, opacity=0.8).encode(y=y("max")),
+    )
+
+
+def _cpu(view: View, rows: Rows, vitals: Rows, end: float) -> Any:
+    most = max([1.0, *(r["cpu"] for r in vitals), *(r["generator"] for r in rows)])
+    scale = alt.Scale(domain=[0, most * 1.08])
+    last = not vitals
+    generator = alt.Chart(data(rows)).mark_line(strokeDash=[4, 3], strokeWidth=1.25)
+    layers = [
+        generator.encode(
+            x=_x(end, last=last), y=alt.Y("generator:Q", scale=scale, axis=_y_axis()), color=colour(view)
+        )
+    ]
+    title = "cores in use: generator’s busiest thread dashed"
+    if vitals:
+        server = alt.Chart(data(vitals)).mark_line()
+        layers.append(server.encode(x=_x(end), y=alt.Y("cpu:Q", scale=scale, axis=_y_axis()), color=colour(view)))
+        title = "cores in use: server solid, generator’s busiest thread dashed"
+    return _panel(title, *layers)
+
+
+def _memory(view: View, vitals: Rows, end: float) -> Any:
+    most = max(r["rss"] for r in vitals)
+    y = alt.Y("rss:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=_y_axis(format="~s"))
+    line = alt.Chart(data(vitals)).mark_line().encode(x=_x(end, last=True), y=y, color=colour(view))
+    return _panel("server’s memory in bytes (resident, whole process tree)", line)
+
+
+def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
+    name, trial = drawn[-1]
+    longest = max((m for m in trial.timeline.max_s if m is not None), default=None)
+    still = _standstill(trial.timeline)
+    where = f" {name}" if len(drawn) > 1 else ""
+    if still > 0.1:
+        return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
+    busiest = max(trial.timeline.server_cpu, default=None)
+    told = f", its server uses up to {busiest:.2g} cores" if busiest is not None else ""
+    return f"{contestant}{where}: requests complete all the time, the longest takes {amount(longest, 's')}{told}."
+
+
+def _standstill(t: Timeline) -> float:
+    """The longest time, in seconds, in which not one interval had a completed request."""
+    if len(t.t_s) < 2:
+        return 0.0
+    step, longest, now = t.t_s[1] - t.t_s[0], 0.0, 0.0
+    for rate in t.throughput_per_s:
+        now = now + step if rate == 0 else 0.0
+        longest = max(longest, now)
+    return longest
+
+
+def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:
+    table = Table(
+        f"Over time: {contestant}",
+        ["requests", "second", "throughput", "failed", "p50", "p99", "max", "generator CPU"],
+    )
+    for name, trial in drawn:
+        for row in client_rows(name, trial.timeline, 20):
+            times = [amount(row[k], "s") for k in ("p50", "p99", "max")]
+            table.rows.append(
+                [name, f"{row['t']:.2f}", amount(row["rate"], "/s"), amount(row["errors"], "/s"), *times]
+                + [percent(row["generator"])]
+            )
+    return table
+
+

@@ -1,0 +1,117 @@
+"""Which distributions stand beside each other in one picture.
+
+A view is one comparison: one form of the starvation experiment, or one workload. It has a panel per contestant;
+a panel has one series (a workload) or two ("alone" and "with slow").
+"""
+
+from dataclasses import dataclass
+
+from jostle.analysis.result import Cell, Distribution, Estimate, RunResult, Starvation, TrialResult
+
+__all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_cell", "typical_trial", "views"]
+
+ALONE = "alone"
+WITH_SLOW = "with slow"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One set of times, and the workload it comes from."""
+
+    name: str
+    workload: str
+    response: dict[str, Estimate]
+    distribution: Distribution
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one contestant has to show."""
+
+    contestant: str
+    series: list[Series]
+    starvation: Starvation | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """One comparison. `key` is safe in file names and as an HTML id."""
+
+    key: str
+    title: str
+    panels: list[Panel]
+
+    @property
+    def paired(self) -> bool:
+        """True where each panel sets times with the slow request against times alone."""
+        return any(p.starvation for p in self.panels)
+
+    @property
+    def series_names(self) -> list[str]:
+        """In the order in which they first appear."""
+        return list(dict.fromkeys(s.name for p in self.panels for s in p.series))
+
+
+def views(result: RunResult) -> list[View]:
+    """The comparisons of a run: every starvation form, then every workload that stands in none of them."""
+    found = [_starvation_view(result, i, form) for i, form in enumerate(_forms(result), 1)]
+    compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
+    for i, workload in enumerate(dict.fromkeys(c.workload for c in result.cells if c.workload not in compared), 1):
+        view = _workload_view(result, i, workload)
+        if not result.starvation or _crowded(view):
+            found.append(view)
+    return [v for v in found if v.panels]
+
+
+def _crowded(view: View) -> bool:
+    """Beside a starvation comparison, workloads of a handful of requests (the slow one alone) have no picture."""
+    return any(s.distribution.n >= 50 for p in view.panels for s in p.series)
+
+
+def _forms(result: RunResult) -> list[str]:
+    return list(dict.fromkeys(s.form for s in result.starvation))
+
+
+def _starvation_view(result: RunResult, number: int, form: str) -> View:
+    panels = []
+    title = form
+    for starvation in (s for s in result.starvation if s.form == form):
+        title = starvation.title or form
+        pairs = [(ALONE, starvation.alone_workload), (WITH_SLOW, starvation.with_workload)]
+        cells = [(name, find_cell(result, starvation.contestant, workload)) for name, workload in pairs]
+        series = [_series(name, cell) for name, cell in cells if cell and cell.response_distribution.n]
+        if series:
+            panels.append(Panel(starvation.contestant, series, starvation))
+    return View(f"form-{number}", title, panels)
+
+
+def _workload_view(result: RunResult, number: int, workload: str) -> View:
+    cells = [c for c in result.cells if c.workload == workload and c.response_distribution.n]
+    title = (cells[0].title if cells else "") or workload
+    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in cells])
+
+
+def _series(name: str, cell: Cell) -> Series:
+    return Series(name, cell.workload, cell.response, cell.response_distribution)
+
+
+def find_cell(result: RunResult, contestant: str, workload: str) -> Cell | None:
+    """The cell, or None where it was not measured."""
+    return next((c for c in result.cells if (c.contestant, c.workload) == (contestant, workload)), None)
+
+
+def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialResult | None:
+    """The trial to draw over time: of the most trustworthy ones, that of the median throughput."""
+    order = {"valid": 0, "suspect": 1, "invalid": 2}
+    ran = [
+        t
+        for t in result.trials
+        if (t.contestant, t.workload) == (contestant, workload) and t.status != "failed" and t.timeline.t_s
+    ]
+    if not ran:
+        return None
+    best = min(order[t.validity.verdict] for t in ran)
+    trusted = sorted(
+        (t for t in ran if order[t.validity.verdict] == best), key=lambda t: (t.throughput_per_s, t.number)
+    )
+    return trusted[len(trusted) // 2]
