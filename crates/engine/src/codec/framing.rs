@@ -1,0 +1,225 @@
+//! From the bytes of a head to what follows it: RFC 9112 section 6.3, for a client.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use httparse::{Header, ParserConfig, Response, Status};
+
+use super::{DecodeError, MAX_HEADERS};
+
+/// What the engine needs to know of a response's head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub status: u16,
+    /// The connection may carry another request after this response.
+    pub keep_alive: bool,
+    pub framing: Framing,
+}
+
+/// How the end of the body is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// A body of so many bytes; 0 where there is none.
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+impl Head {
+    /// 1xx: another head follows, for the same request.
+    pub fn interim(&self) -> bool {
+        self.status < 200
+    }
+}
+
+/// The last head that this thread parsed. Servers send the same head again and again (the date in it changes once
+/// a second), and comparing it costs a tenth of parsing it.
+struct Last {
+    bytes: Vec<u8>,
+    head_request: bool,
+    head: Head,
+}
+
+/// Longer heads are not remembered.
+const LAST_MAX_BYTES: usize = 1024;
+
+thread_local! {
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+/// A head at the beginning of `bytes`: its length and meaning, or `None` while it is not whole.
+pub(super) fn parse_head(
+    bytes: &[u8],
+    head_request: bool,
+) -> Result<Option<(usize, Head)>, DecodeError> {
+    LAST.with_borrow_mut(|last| {
+        // It ends in its own blank line, so what begins with it is that head and no longer one.
+        if let Some(last) = last
+            && last.head_request == head_request
+            && bytes.starts_with(&last.bytes)
+        {
+            return Ok(Some((last.bytes.len(), last.head)));
+        }
+        let parsed = parse(bytes, head_request)?;
+        if let Some((length, head)) = parsed
+            && length <= LAST_MAX_BYTES
+        {
+            let mut memory = last.take().map(|last| last.bytes).unwrap_or_default();
+            memory.clear();
+            memory.extend_from_slice(&bytes[..length]);
+            *last = Some(Last {
+                bytes: memory,
+                head_request,
+                head,
+            });
+        }
+        Ok(parsed)
+    })
+}
+
+fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
+    let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
+    let mut response = Response::new(&mut []);
+    let mut config = ParserConfig::default();
+    // A user agent must accept folded lines (RFC 9112 section 5.2).
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
+    {
+        Ok(Status::Complete(length)) => length,
+        Ok(Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
+        Err(error) => return Err(DecodeError::Head(error)),
+    };
+    let (Some(status), Some(version)) = (response.code, response.version) else {
+        unreachable!("httparse fills in status and version of a whole head")
+    };
+    Ok(Some((
+        length,
+        head(status, version, response.headers, head_request)?,
+    )))
+}
+
+fn head(
+    status: u16,
+    version: u8,
+    headers: &[Header],
+    head_request: bool,
+) -> Result<Head, DecodeError> {
+    match status {
+        101 => return Err(DecodeError::SwitchingProtocols),
+        100.. => {}
+        _ => return Err(DecodeError::Status(status)),
+    }
+    let fields = Fields::read(headers)?;
+    if fields.codings > 0 && version == 0 {
+        return Err(DecodeError::TransferEncodingInHttp10);
+    }
+    let bodiless = head_request || matches!(status, 100..200 | 204 | 304);
+    let framing = match fields.content_length {
+        _ if bodiless => Framing::Length(0),
+        _ if fields.chunked_last => Framing::Chunked,
+        Some(length) if fields.codings == 0 => Framing::Length(length),
+        _ => Framing::UntilClose,
+    };
+    // Both lengths in one head is how responses are smuggled: the body is read, the connection is not trusted.
+    let two_lengths = fields.codings > 0 && fields.content_length.is_some();
+    let asked = if version == 0 {
+        fields.keep_alive
+    } else {
+        true
+    };
+    let keep_alive = asked && !fields.close && !two_lengths && framing != Framing::UntilClose;
+    Ok(Head {
+        status,
+        keep_alive,
+        framing,
+    })
+}
+
+/// The three headers that decide the framing; all others are passed over.
+#[derive(Default)]
+struct Fields {
+    content_length: Option<u64>,
+    /// Transfer codings named, in all lines together.
+    codings: usize,
+    chunked_last: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+impl Fields {
+    fn read(headers: &[Header]) -> Result<Self, DecodeError> {
+        let mut fields = Self::default();
+        for header in headers {
+            let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+            // The length of the name rules out nearly all of them at once.
+            match header.name.len() {
+                10 if is("connection") => fields.connection(header.value),
+                14 if is("content-length") => fields.content_length(header.value)?,
+                17 if is("transfer-encoding") => fields.transfer_encoding(header.value)?,
+                _ => {}
+            }
+        }
+        Ok(fields)
+    }
+
+    fn connection(&mut self, value: &[u8]) {
+        for option in list(value) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// One number, or the same number several times, in one line or in several.
+    fn content_length(&mut self, value: &[u8]) -> Result<(), DecodeError> {
+        for element in list(value) {
+            let length = decimal(element).ok_or(DecodeError::ContentLength)?;
+            if self.content_length.is_some_and(|earlier| earlier != length) {
+                return Err(DecodeError::ContentLengthConflict);
+            }
+            self.content_length = Some(length);
+        }
+        Ok(())
+    }
+
+    fn transfer_encoding(&mut self, value: &[u8]) -> Result<(), DecodeError> {
+        let before = self.codings;
+        for coding in list(value).filter(|coding| !coding.is_empty()) {
+            let name = coding
+                .split(|&byte| byte == b';')
+                .next()
+                .unwrap_or_default()
+                .trim_ascii_end();
+            let chunked = name.eq_ignore_ascii_case(b"chunked");
+            if chunked && (self.chunked_last || name.len() < coding.len()) {
+                return Err(DecodeError::TransferEncoding);
+            }
+            self.codings += 1;
+            self.chunked_last = chunked;
+        }
+        if self.codings == before {
+            Err(DecodeError::TransferEncoding)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The elements of a comma-separated value, without the white space around them.
+fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
+}
+
+/// Digits only: no sign, no space, nothing that does not fit.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}

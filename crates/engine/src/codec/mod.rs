@@ -1,0 +1,38 @@
+//! HTTP/1.1 without I/O: requests become bytes before the run, bytes become events during it.
+//!
+//! Nothing here knows a socket or a clock. A client reads into a buffer that it shares with others and gives what
+//! it read to its [`ResponseDecoder`], which says how much it took and what that was:
+//!
+//! ```text
+//!   begin ──► head ──┬─ no body ───────────────────────────────────► End
+//!              ▲     ├─ content-length ──► Body… ──────────────────► End
+//!              └ 1xx ┤
+//!                    ├─ chunked ──► size ──┬─ 0 ──► trailers ──────► End
+//!                    │               ▲     └─ n ──► Body… ──► CRLF ┐
+//!                    │               └─────────────────────────────┘
+//!                    └─ until the peer closes ──► Body… ──► eof ───► End
+//! ```
+//!
+//! How a body is delimited is decided in one place, `framing.rs`, by RFC 9112 section 6.3. Whatever the sizes of the
+//! pieces in which a response arrives, its events carry the same status, the same body and the same end or error.
+mod chunked;
+mod error;
+mod framing;
+mod request;
+mod response;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::DecodeError;
+pub use request::{EncodeError, Template, encode_request};
+pub use response::{ResponseDecoder, Step};
+pub use verify::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
+
+/// A head may have this many bytes, its blank line included; so may a trailer section.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// A head may have this many header lines; so may a trailer section.
+pub const MAX_HEADERS: usize = 100;
+/// A chunk's size line may have this many bytes, its CRLF included.
+pub const MAX_CHUNK_LINE_BYTES: u16 = 4096;

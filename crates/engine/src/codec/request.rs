@@ -1,0 +1,275 @@
+//! Requests, encoded once before the run: what is left for the hot path is to copy bytes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use thiserror::Error;
+
+use crate::spec::{ParamSpec, RequestSpec};
+
+/// Why a request cannot be sent as it is written. Every message names the field.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EncodeError {
+    #[error(
+        "{field} contains {what} at byte {at}, which has no place there in HTTP/1.1: remove it{remedy}"
+    )]
+    Character {
+        field: String,
+        what: String,
+        at: usize,
+        remedy: &'static str,
+    },
+    #[error("{field} is empty")]
+    Empty { field: String },
+    #[error(
+        "method CONNECT asks for a tunnel, which is not a load of requests: use another method"
+    )]
+    Connect,
+    #[error(
+        "path {path:?} does not begin with '/': give the path and query only, without scheme and host"
+    )]
+    Path { path: String },
+    #[error(
+        "path {path:?} has '{{' without '}}': close the parameter's name, or write %7B for a brace"
+    )]
+    OpenBrace { path: String },
+    #[error(
+        "path names the parameter {{{name}}}, and params has {known}: add it, or write %7B and %7D for braces"
+    )]
+    UnknownParam { name: String, known: String },
+    #[error("body_base64 is not base64: {0}")]
+    Body(#[from] base64::DecodeError),
+    #[error(
+        "header Content-Length says {given:?} and the body has {bytes} bytes: leave the header out, it is added"
+    )]
+    ContentLength { given: String, bytes: usize },
+}
+
+/// A whole request as bytes, with gaps where path parameters go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    segments: Vec<Segment>,
+    head: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Literal(Vec<u8>),
+    /// Position of the parameter in the spec's `params`.
+    Param(usize),
+}
+
+impl Template {
+    /// The request's bytes when they are always the same, that is, without parameters.
+    #[must_use]
+    pub fn fixed(&self) -> Option<&[u8]> {
+        match self.segments.as_slice() {
+            [Segment::Literal(bytes)] => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Appends the request to `out`; `param` appends the value of the parameter at a position in the order of the
+    /// spec's `params` (by name). It is asked once for each place where the path names one.
+    pub fn write(&self, out: &mut Vec<u8>, mut param: impl FnMut(usize, &mut Vec<u8>)) {
+        for segment in &self.segments {
+            match segment {
+                Segment::Literal(bytes) => out.extend_from_slice(bytes),
+                Segment::Param(position) => param(*position, out),
+            }
+        }
+    }
+
+    /// A HEAD request: its answer has no body.
+    #[must_use]
+    pub fn is_head(&self) -> bool {
+        self.head
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        if let Some(Segment::Literal(literal)) = self.segments.last_mut() {
+            literal.extend_from_slice(bytes);
+        } else {
+            self.segments.push(Segment::Literal(bytes.to_vec()));
+        }
+    }
+
+    fn header(&mut self, name: &str, value: &str) {
+        for part in [name, ": ", value, "\r\n"] {
+            self.text(part);
+        }
+    }
+}
+
+/// Encodes a request. `host_header` is what goes into `Host`; without `keep_alive` the server is asked to close.
+/// `Host`, `User-Agent`, `Content-Length` and `Connection` are added unless the spec gives them.
+pub fn encode_request(
+    spec: &RequestSpec,
+    host_header: &str,
+    keep_alive: bool,
+) -> Result<Template, EncodeError> {
+    check("method", &spec.method, is_token, "")?;
+    if spec.method == "CONNECT" {
+        return Err(EncodeError::Connect);
+    }
+    check(
+        "the target's host",
+        host_header,
+        |byte| byte.is_ascii_graphic(),
+        "",
+    )?;
+    check_headers(&spec.headers)?;
+    check_params(spec)?;
+    let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
+    check_content_length(spec, body.len())?;
+
+    let mut template = Template {
+        segments: Vec::new(),
+        head: spec.method == "HEAD",
+    };
+    template.text(&spec.method);
+    template.text(" ");
+    path(&mut template, spec)?;
+    template.text(" HTTP/1.1\r\n");
+    if !given(spec, "host") {
+        template.header("Host", host_header);
+    }
+    if !given(spec, "user-agent") {
+        template.header("User-Agent", concat!("jostle/", env!("CARGO_PKG_VERSION")));
+    }
+    for (name, value) in &spec.headers {
+        template.header(name, value);
+    }
+    // A server may wait for a body after these methods unless it is told that there is none (RFC 9110 section 8.6).
+    let has_body =
+        spec.body_base64.is_some() || matches!(spec.method.as_str(), "POST" | "PUT" | "PATCH");
+    if has_body && !given(spec, "content-length") && !given(spec, "transfer-encoding") {
+        template.header("Content-Length", &body.len().to_string());
+    }
+    if !keep_alive && !given(spec, "connection") {
+        template.header("Connection", "close");
+    }
+    template.text("\r\n");
+    template.bytes(&body);
+    Ok(template)
+}
+
+fn given(spec: &RequestSpec, name: &str) -> bool {
+    spec.headers
+        .iter()
+        .any(|(other, _)| other.eq_ignore_ascii_case(name))
+}
+
+/// The path and query, split at its parameters.
+fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> {
+    check("path", &spec.path, |byte| byte.is_ascii_graphic(), ENCODE)?;
+    let asterisk = spec.method == "OPTIONS" && spec.path == "*";
+    if !spec.path.starts_with('/') && !asterisk {
+        return Err(EncodeError::Path {
+            path: spec.path.clone(),
+        });
+    }
+    let mut rest = spec.path.as_str();
+    while let Some((literal, after)) = rest.split_once('{') {
+        let (name, after) = after
+            .split_once('}')
+            .ok_or_else(|| EncodeError::OpenBrace {
+                path: spec.path.clone(),
+            })?;
+        let position = spec.params.keys().position(|known| known == name);
+        let position = position.ok_or_else(|| EncodeError::UnknownParam {
+            name: name.to_owned(),
+            known: match spec.params.len() {
+                0 => "none".to_owned(),
+                _ => spec
+                    .params
+                    .keys()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            },
+        })?;
+        template.text(literal);
+        template.segments.push(Segment::Param(position));
+        rest = after;
+    }
+    template.text(rest);
+    Ok(())
+}
+
+const ENCODE: &str = ", or percent-encode it";
+
+fn check_headers(headers: &[(String, String)]) -> Result<(), EncodeError> {
+    for (index, (name, value)) in headers.iter().enumerate() {
+        check(&format!("name of header {}", index + 1), name, is_token, "")?;
+        let allowed = |byte: u8| byte == b'\t' || !byte.is_ascii_control();
+        match check(&format!("header {name}"), value, allowed, "") {
+            Ok(()) | Err(EncodeError::Empty { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Values are put into the path as they are, so they must be fit for it before the run.
+fn check_params(spec: &RequestSpec) -> Result<(), EncodeError> {
+    for (name, param) in &spec.params {
+        let (ParamSpec::Choice(values) | ParamSpec::InTurn(values)) = param else {
+            continue;
+        };
+        for (index, value) in values.iter().enumerate() {
+            let field = format!("value {} of parameter {name}", index + 1);
+            check(&field, value, |byte| byte.is_ascii_graphic(), ENCODE)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_content_length(spec: &RequestSpec, bytes: usize) -> Result<(), EncodeError> {
+    for (name, value) in &spec.headers {
+        if name.eq_ignore_ascii_case("content-length") && value.trim() != bytes.to_string() {
+            return Err(EncodeError::ContentLength {
+                given: value.clone(),
+                bytes,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check(
+    field: &str,
+    text: &str,
+    allowed: impl Fn(u8) -> bool,
+    remedy: &'static str,
+) -> Result<(), EncodeError> {
+    let field = field.to_owned();
+    if text.is_empty() {
+        return Err(EncodeError::Empty { field });
+    }
+    let Some(at) = text.bytes().position(|byte| !allowed(byte)) else {
+        return Ok(());
+    };
+    let what = match text.as_bytes()[at] {
+        b' ' => "a space".to_owned(),
+        b'\r' => "a carriage return".to_owned(),
+        b'\n' => "a line feed".to_owned(),
+        0 => "a NUL".to_owned(),
+        byte if byte.is_ascii_graphic() => format!("'{}'", char::from(byte)),
+        byte => format!("byte 0x{byte:02x}"),
+    };
+    Err(EncodeError::Character {
+        field,
+        what,
+        at,
+        remedy,
+    })
+}
+
+/// `tchar` of RFC 9110 section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

@@ -1,0 +1,250 @@
+//! The response decoder: bytes in; events, "need more" or an error out.
+
+use super::chunked::{ChunkStep, Chunks};
+use super::framing::{Framing, Head, parse_head};
+use super::{DecodeError, MAX_HEAD_BYTES, MAX_HEADERS};
+
+/// What the consumed bytes were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// All input is consumed, and the response goes on.
+    NeedMore,
+    /// The head of the final response; 1xx heads before it are swallowed.
+    Head { status: u16, keep_alive: bool },
+    /// That many of the consumed bytes, at their END, are body; at least 1.
+    Body(usize),
+    /// The response is whole. Input that is not consumed does not belong to it.
+    End,
+}
+
+/// Decodes one response after another, one decoder per connection.
+///
+/// Call [`step`](Self::step) again and again, each time with what the last call left of the input, until it gives
+/// [`Step::NeedMore`] or [`Step::End`]; `End` may come without a byte being consumed. Heads and bodies that arrive
+/// whole are decoded where they lie; only a head or a trailer section that arrives in pieces is gathered.
+#[derive(Debug)]
+pub struct ResponseDecoder {
+    /// An unfinished head or trailer section, at most [`MAX_HEAD_BYTES`]; else empty, without memory.
+    gathered: Vec<u8>,
+    body_limit: u64,
+    /// Body bytes that this response may still have, at most `body_limit`.
+    allowance: u64,
+    place: Place,
+    head_request: bool,
+}
+
+/// Where in the response the next byte stands; the transitions are drawn in the module's documentation.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Head,
+    /// So many bytes of body are to come; 0: the response is whole.
+    Length(u64),
+    Chunked(Chunks),
+    Trailers,
+    UntilClose,
+    Failed(DecodeError),
+}
+
+const WHOLE: Place = Place::Length(0);
+
+impl Default for ResponseDecoder {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl ResponseDecoder {
+    /// A decoder that refuses bodies of more than `body_limit` bytes.
+    #[must_use]
+    pub fn new(body_limit: Option<u64>) -> Self {
+        let body_limit = body_limit.unwrap_or(u64::MAX);
+        Self {
+            gathered: Vec::new(),
+            body_limit,
+            allowance: body_limit,
+            place: WHOLE,
+            head_request: false,
+        }
+    }
+
+    /// A new response is expected; `head_request`: to a HEAD request, so it has no body whatever its head says.
+    pub fn begin(&mut self, head_request: bool) {
+        self.gathered = Vec::new();
+        self.allowance = self.body_limit;
+        self.place = Place::Head;
+        self.head_request = head_request;
+    }
+
+    /// Consumes some of `input`; returns how much and what it was. Whoever is not at the end and consumes nothing
+    /// was given nothing. After an error every step gives that error, until `begin`.
+    #[inline]
+    pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
+        let result = match &mut self.place {
+            Place::Head => self.head(input),
+            Place::Length(0) => Ok((0, Step::End)),
+            Place::Length(left) => Ok(body(input, left)),
+            Place::Chunked(chunks) => match chunks.step(input, &mut self.allowance) {
+                Ok((used, ChunkStep::NeedMore)) => Ok((used, Step::NeedMore)),
+                Ok((used, ChunkStep::Data(data))) => Ok((used, Step::Body(data))),
+                Ok((used, ChunkStep::Trailers)) => {
+                    self.place = Place::Trailers;
+                    self.trailers(input, used)
+                }
+                Err(error) => Err(error),
+            },
+            Place::Trailers => self.trailers(input, 0),
+            Place::UntilClose if self.allowance == 0 && !input.is_empty() => {
+                Err(DecodeError::BodyTooLarge)
+            }
+            Place::UntilClose => Ok(body(input, &mut self.allowance)),
+            Place::Failed(error) => Err(*error),
+        };
+        result.map_err(|error| self.fail(error))
+    }
+
+    /// The peer closed its side: the end of the response, or too early for it.
+    pub fn eof(&mut self) -> Result<Step, DecodeError> {
+        let error = match self.place {
+            Place::Length(0) | Place::UntilClose => {
+                self.place = WHOLE;
+                return Ok(Step::End);
+            }
+            Place::Failed(error) => error,
+            Place::Head if self.gathered.is_empty() => DecodeError::ClosedBeforeHead,
+            // What was wrong in the unfinished line is the better answer.
+            Place::Head => match parse_head(&self.gathered, self.head_request) {
+                Err(error) => error,
+                Ok(_) => DecodeError::ClosedInHead,
+            },
+            Place::Trailers => match parse_trailers(&self.gathered) {
+                Err(error) => error,
+                Ok(_) => DecodeError::ClosedInBody,
+            },
+            Place::Length(_) | Place::Chunked(_) => DecodeError::ClosedInBody,
+        };
+        Err(self.fail(error))
+    }
+
+    #[cold]
+    fn fail(&mut self, error: DecodeError) -> DecodeError {
+        self.gathered = Vec::new();
+        self.place = Place::Failed(error);
+        error
+    }
+
+    fn head(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
+        let mut used = 0;
+        loop {
+            if self.gathered.is_empty() {
+                // Line ends before a status line are tolerated, as most clients do.
+                used += input[used..]
+                    .iter()
+                    .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+                    .count();
+            }
+            let head_request = self.head_request;
+            let parse = |bytes: &[u8]| parse_head(bytes, head_request);
+            let (length, head) = self.gather(&input[used..], parse, DecodeError::HeadTooLarge)?;
+            used += length;
+            match head {
+                None => return Ok((used, Step::NeedMore)),
+                Some(head) if head.interim() => {}
+                Some(head) => return self.body_follows(head).map(|step| (used, step)),
+            }
+        }
+    }
+
+    fn body_follows(&mut self, head: Head) -> Result<Step, DecodeError> {
+        self.place = match head.framing {
+            Framing::Length(length) if length > self.body_limit => {
+                return Err(DecodeError::BodyTooLarge);
+            }
+            Framing::Length(length) => Place::Length(length),
+            Framing::Chunked => Place::Chunked(Chunks::BEGIN),
+            Framing::UntilClose => Place::UntilClose,
+        };
+        Ok(Step::Head {
+            status: head.status,
+            keep_alive: head.keep_alive,
+        })
+    }
+
+    /// Trailer fields are checked and passed over.
+    fn trailers(&mut self, input: &[u8], used: usize) -> Result<(usize, Step), DecodeError> {
+        let (length, end) = self.gather(
+            &input[used..],
+            parse_trailers,
+            DecodeError::TrailersTooLarge,
+        )?;
+        if end.is_none() {
+            return Ok((used + length, Step::NeedMore));
+        }
+        self.place = WHOLE;
+        Ok((used + length, Step::End))
+    }
+
+    /// Parses a head or trailer section from `input`, or from what was gathered and `input`; gathers what is not
+    /// whole. Returns how much of `input` was consumed.
+    fn gather<T>(
+        &mut self,
+        input: &[u8],
+        parse: impl Fn(&[u8]) -> Result<Option<(usize, T)>, DecodeError>,
+        too_large: DecodeError,
+    ) -> Result<(usize, Option<T>), DecodeError> {
+        let before = self.gathered.len();
+        let piece = &input[..input.len().min(MAX_HEAD_BYTES - before)];
+        let full = piece.len() < input.len();
+        let parsed = if before == 0 {
+            parse(piece)?
+        } else {
+            self.gathered.extend_from_slice(piece);
+            if full || may_decide(&self.gathered, before) {
+                parse(&self.gathered)?
+            } else {
+                None
+            }
+        };
+        if let Some((length, value)) = parsed {
+            self.gathered = Vec::new();
+            return Ok((length - before, Some(value)));
+        }
+        if full {
+            return Err(too_large);
+        }
+        if before == 0 {
+            self.gathered.extend_from_slice(piece);
+        }
+        Ok((input.len(), None))
+    }
+}
+
+/// Takes up to `left` bytes of body.
+fn body(input: &[u8], left: &mut u64) -> (usize, Step) {
+    let length = (*left).min(input.len() as u64);
+    *left -= length;
+    match length {
+        0 => (0, Step::NeedMore),
+        _ => (length as usize, Step::Body(length as usize)),
+    }
+}
+
+/// Whether the bytes from `before` on complete the first line or the section. Only then is it parsed again: what
+/// drips in byte by byte costs no more than what comes at once.
+fn may_decide(bytes: &[u8], before: usize) -> bool {
+    memchr::memchr_iter(b'\n', &bytes[before..]).any(|at| {
+        let line = &bytes[..before + at];
+        line.ends_with(b"\n") || line.ends_with(b"\n\r") || memchr::memchr(b'\n', line).is_none()
+    })
+}
+
+fn parse_trailers(bytes: &[u8]) -> Result<Option<(usize, ())>, DecodeError> {
+    if bytes.starts_with(b"\r\n") {
+        return Ok(Some((2, ())));
+    }
+    match httparse::parse_headers(bytes, &mut [httparse::EMPTY_HEADER; MAX_HEADERS]) {
+        Ok(httparse::Status::Complete((length, _))) => Ok(Some((length, ()))),
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(httparse::Error::TooManyHeaders) => Err(DecodeError::TrailersTooLarge),
+        Err(error) => Err(DecodeError::Trailers(error)),
+    }
+}

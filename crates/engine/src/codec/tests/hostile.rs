@@ -1,0 +1,224 @@
+//! Responses as they should not be, and how far they may go: whole, byte by byte, and with bytes after them.
+
+use super::response::{byte_by_byte, ok};
+use super::{DecodeError, ResponseDecoder, decode, decode_with};
+use crate::codec::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::interval::Outcome;
+
+#[track_caller]
+fn fails(bytes: impl AsRef<[u8]>, error: DecodeError) {
+    let bytes = bytes.as_ref();
+    assert_eq!(decode(false, &[bytes]), Err(error), "whole");
+    assert_eq!(
+        decode(false, &byte_by_byte(bytes)),
+        Err(error),
+        "byte by byte"
+    );
+    let trailing = [bytes, b"\r\n\r\n"].concat();
+    if error.outcome() == Outcome::Malformed {
+        assert_eq!(
+            decode(false, &[&trailing]),
+            Err(error),
+            "with trailing bytes"
+        );
+    }
+}
+
+#[test]
+fn a_switch_of_protocols_was_not_asked_for() {
+    fails(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n",
+        DecodeError::SwitchingProtocols,
+    );
+}
+
+#[test]
+fn content_lengths_that_are_none() {
+    for value in [
+        "+5",
+        "-5",
+        "5 5",
+        "0x5",
+        "5;",
+        "",
+        "5,",
+        "five",
+        "18446744073709551616",
+    ] {
+        fails(
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {value}\r\n\r\nhello"),
+            DecodeError::ContentLength,
+        );
+    }
+    for pair in ["5, 6", "5\r\nContent-Length: 6"] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {pair}\r\n\r\nhello");
+        fails(head, DecodeError::ContentLengthConflict);
+    }
+}
+
+#[test]
+fn bad_transfer_encodings() {
+    for value in [
+        "",
+        ",",
+        "chunked, chunked",
+        "chunked;q=1",
+        "chunked\r\nTransfer-Encoding: chunked",
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: {value}\r\n\r\n0\r\n\r\n");
+        fails(head, DecodeError::TransferEncoding);
+    }
+    let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    fails(old, DecodeError::TransferEncodingInHttp10);
+}
+
+#[test]
+fn bad_chunks() {
+    let fails = |body: &str, error| {
+        fails(
+            format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}"),
+            error,
+        );
+    };
+    for line in [
+        "\r\n", "x\r\n", "-1\r\n", "+1\r\n", " 1\r\n", "0x1\r\n", "1 1\r\n", "1,\r\n", "1\n",
+        "\0\r\n",
+    ] {
+        fails(line, DecodeError::ChunkSize);
+    }
+    fails("10000000000000000\r\n", DecodeError::ChunkSizeOverflow);
+    fails("1;a\nx", DecodeError::ChunkExtension);
+    fails("1;a\0\r\nx", DecodeError::ChunkExtension);
+    fails("1\rx", DecodeError::ChunkLineEnd);
+    fails("1\r\nxx\r\n", DecodeError::ChunkLineEnd);
+    fails("1\r\nx\n0\r\n\r\n", DecodeError::ChunkLineEnd);
+    fails("1\r\nx\rx", DecodeError::ChunkLineEnd);
+    fails(
+        "0\r\nbad trailer\r\n\r\n",
+        DecodeError::Trailers(httparse::Error::HeaderName),
+    );
+    fails(
+        "0\r\nX: a\0b\r\n\r\n",
+        DecodeError::Trailers(httparse::Error::HeaderValue),
+    );
+}
+
+#[test]
+fn heads_that_are_none() {
+    use httparse::Error::{HeaderName, HeaderValue, Status, Version};
+    fails("SSH-2.0-OpenSSH_9.2\r\n", DecodeError::Head(Version));
+    fails("HTTP/2 200\r\n", DecodeError::Head(Version));
+    fails("\x15\x03\x01\0\x02\x02\x46", DecodeError::Head(Version));
+    fails("HTTP/1.1 20 OK\r\n", DecodeError::Head(Status));
+    fails("HTTP/1.1 200 O\0K\r\n", DecodeError::Head(Status));
+    fails(
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
+        DecodeError::Head(HeaderValue),
+    );
+    fails(
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        DecodeError::Head(HeaderName),
+    );
+    fails(
+        "HTTP/1.1 200 OK\r\nX : a\r\n\r\n",
+        DecodeError::Head(HeaderName),
+    );
+    fails("HTTP/1.1 099 Low\r\n\r\n", DecodeError::Status(99));
+}
+
+#[test]
+fn early_close() {
+    fails("", DecodeError::ClosedBeforeHead);
+    fails("\r\n", DecodeError::ClosedBeforeHead);
+    fails("HTTP/1.1 200 OK\r\nContent-", DecodeError::ClosedInHead);
+    fails(
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        DecodeError::ClosedBeforeHead,
+    );
+    fails(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh",
+        DecodeError::ClosedInBody,
+    );
+    let chunked =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: y\r\n\r\n";
+    let body = chunked.find("5\r\nhello").unwrap();
+    for end in body..chunked.len() {
+        fails(&chunked[..end], DecodeError::ClosedInBody);
+    }
+}
+
+#[test]
+fn heads_are_limited_to_the_byte() {
+    let head = |bytes: usize| {
+        let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: \r\n\r\n".len();
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: {}\r\n\r\n",
+            "x".repeat(bytes - empty)
+        )
+    };
+    ok(&head(MAX_HEAD_BYTES), true, "");
+    fails(head(MAX_HEAD_BYTES + 1), DecodeError::HeadTooLarge);
+    fails(
+        "HTTP/1.1 200 OK\r\nX: ".to_owned() + &"x".repeat(2 * MAX_HEAD_BYTES),
+        DecodeError::HeadTooLarge,
+    );
+}
+
+#[test]
+fn headers_are_limited_in_number() {
+    let head = |headers: usize| {
+        format!(
+            "HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n",
+            "X: y\r\n".repeat(headers - 1)
+        )
+    };
+    ok(&head(MAX_HEADERS), true, "");
+    fails(head(MAX_HEADERS + 1), DecodeError::TooManyHeaders);
+}
+
+#[test]
+fn chunk_lines_and_trailers_are_limited() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let line = |bytes: usize| format!("{head}1;{}\r\nx\r\n0\r\n\r\n", "e".repeat(bytes - 4));
+    ok(&line(usize::from(MAX_CHUNK_LINE_BYTES)), true, "x");
+    fails(
+        line(usize::from(MAX_CHUNK_LINE_BYTES) + 1),
+        DecodeError::ChunkLineTooLong,
+    );
+    let trailers = |fields: usize| format!("{head}0\r\n{}\r\n", "X: y\r\n".repeat(fields));
+    ok(&trailers(MAX_HEADERS), true, "");
+    fails(trailers(MAX_HEADERS + 1), DecodeError::TrailersTooLarge);
+    fails(
+        format!("{head}0\r\nX: {}", "x".repeat(MAX_HEAD_BYTES)),
+        DecodeError::TrailersTooLarge,
+    );
+}
+
+#[test]
+fn bodies_are_limited_when_asked() {
+    let heads = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\nhello",
+    ];
+    for bytes in heads.map(str::as_bytes) {
+        for pieces in [vec![bytes], byte_by_byte(bytes)] {
+            let decode =
+                |limit| decode_with(&mut ResponseDecoder::new(Some(limit)), false, &pieces);
+            assert_eq!(decode(5).map(|seen| seen.body), Ok(b"hello".to_vec()));
+            assert_eq!(decode(4), Err(DecodeError::BodyTooLarge));
+        }
+    }
+}
+
+#[test]
+fn outcomes_tell_malformed_too_large_and_early_close_apart() {
+    assert_eq!(DecodeError::ChunkSize.outcome(), Outcome::Malformed);
+    assert_eq!(
+        DecodeError::Head(httparse::Error::Version).outcome(),
+        Outcome::Malformed
+    );
+    assert_eq!(DecodeError::HeadTooLarge.outcome(), Outcome::TooLarge);
+    assert_eq!(DecodeError::BodyTooLarge.outcome(), Outcome::TooLarge);
+    assert_eq!(DecodeError::ClosedInBody.outcome(), Outcome::ClosedEarly);
+}

@@ -1,0 +1,135 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::codec::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
+use crate::spec::BodyCheck;
+
+/// The same answer for the body in one slice, in single bytes, and again with the state of an unfinished body.
+#[track_caller]
+fn right(check: &BodyCheck, body: &[u8]) -> bool {
+    let verifier = BodyVerifier::new(check).unwrap();
+    let mut state = BodyState::default();
+    let mut verify = |slices: &mut dyn Iterator<Item = &[u8]>| {
+        verifier.begin(&mut state);
+        verifier.feed(&mut state, b"of a response that broke off");
+        verifier.begin(&mut state);
+        slices.for_each(|slice| verifier.feed(&mut state, slice));
+        verifier.end(&mut state)
+    };
+    let whole = verify(&mut std::iter::once(body));
+    assert_eq!(verify(&mut body.chunks(1)), whole, "byte by byte");
+    whole
+}
+
+#[test]
+fn the_state_is_small() {
+    assert!(size_of::<BodyState>() <= 64);
+}
+
+#[test]
+fn exact() {
+    let check = BodyCheck::Exact("1936".to_owned());
+    assert!(right(&check, b"1936"));
+    for body in ["", "193", "19360", "1937", "2936"] {
+        assert!(!right(&check, body.as_bytes()), "{body}");
+    }
+    assert!(right(&BodyCheck::Exact(String::new()), b""));
+}
+
+#[test]
+fn contains() {
+    let check = BodyCheck::Contains("aab".to_owned());
+    for body in ["aab", "aaab", "xaabx", "ababaab"] {
+        assert!(right(&check, body.as_bytes()), "{body}");
+    }
+    for body in ["", "aa", "aaxb", "abaa"] {
+        assert!(!right(&check, body.as_bytes()), "{body}");
+    }
+    assert!(right(&BodyCheck::Contains(String::new()), b""));
+    assert!(right(&BodyCheck::Contains("x".to_owned()), b"abx"));
+}
+
+#[test]
+fn length() {
+    assert!(right(&BodyCheck::Length(3), b"abc"));
+    assert!(!right(&BodyCheck::Length(3), b"ab"));
+    assert!(!right(&BodyCheck::Length(3), b"abcd"));
+    assert!(right(&BodyCheck::Length(0), b""));
+}
+
+#[test]
+fn sha256() {
+    // FIPS 180-2, appendix B.1.
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert!(right(&BodyCheck::Sha256(abc.to_owned()), b"abc"));
+    assert!(!right(&BodyCheck::Sha256(abc.to_owned()), b"abd"));
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    assert!(right(&BodyCheck::Sha256(empty.to_owned()), b""));
+}
+
+#[test]
+fn json() {
+    let check = |pointer: &str, value| BodyCheck::Json {
+        pointer: pointer.to_owned(),
+        value,
+    };
+    let body = br#" { "fibResult" : 6765, "list": [1, {"a": 2.0}] } "#;
+    assert!(right(&check("/fibResult", json!(6765)), body));
+    assert!(right(&check("/fibResult", json!(6765.0)), body));
+    assert!(right(&check("/list", json!([1.0, {"a": 2}])), body));
+    assert!(right(
+        &check("", json!({"list": [1, {"a": 2}], "fibResult": 6765})),
+        body
+    ));
+    assert!(!right(&check("/fibResult", json!("6765")), body));
+    assert!(!right(&check("/fibresult", json!(6765)), body));
+    assert!(!right(&check("", json!({"fibResult": 6765})), body));
+    assert!(!right(&check("/a", json!(1)), b"{\"a\": 1"));
+    assert!(!right(
+        &check("/a", json!(9_007_199_254_740_993_u64)),
+        b"{\"a\": 9007199254740992}"
+    ));
+    let deep = "[".repeat(100_000);
+    assert!(!right(&check("", json!([])), deep.as_bytes()));
+}
+
+#[test]
+fn json_is_kept_up_to_a_limit() {
+    let check = BodyCheck::Json {
+        pointer: "/0".to_owned(),
+        value: json!(1),
+    };
+    let body = |bytes: usize| format!("[1{}]", " ".repeat(bytes - 3));
+    assert!(right(&check, body(MAX_JSON_BYTES).as_bytes()));
+    assert!(!right(&check, body(MAX_JSON_BYTES + 1).as_bytes()));
+}
+
+#[test]
+fn checks_that_cannot_be_made() {
+    let pointer = BodyCheck::Json {
+        pointer: "a".to_owned(),
+        value: json!(1),
+    };
+    assert_eq!(
+        BodyVerifier::new(&pointer).unwrap_err(),
+        VerifyError::Pointer("a".to_owned())
+    );
+    for digits in ["abc".to_owned(), "g".repeat(64), "é".repeat(32)] {
+        let error = BodyVerifier::new(&BodyCheck::Sha256(digits.clone())).unwrap_err();
+        assert_eq!(error, VerifyError::Sha256(digits));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_needle_is_found_across_slices(slices in vec("[ab]{0,5}", 0..8), needle in "[ab]{0,5}") {
+        let verifier = BodyVerifier::new(&BodyCheck::Contains(needle.clone())).unwrap();
+        let mut state = BodyState::default();
+        verifier.begin(&mut state);
+        for slice in &slices {
+            verifier.feed(&mut state, slice.as_bytes());
+        }
+        prop_assert_eq!(verifier.end(&mut state), slices.concat().contains(&needle));
+    }
+}
