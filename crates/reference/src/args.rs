@@ -1,0 +1,165 @@
+//! The command line.
+
+use crate::discipline::Nanos;
+use crate::hostile::{self, Behaviour};
+use crate::kinds::{self, Made, Settings};
+use crate::scheduler::Waiter;
+use lexopt::prelude::{Long, Short, Value, ValueExt};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+pub const HELP: &str = include_str!("help.txt");
+
+const MAX_PARALLELISM: u64 = 100_000;
+const MAX_SLICE_US: u64 = 60_000_000;
+const NANOS_PER_MICROSECOND: Nanos = 1_000;
+
+pub enum Command {
+    Help,
+    Version,
+    ListHostile,
+    Serve(Server, SocketAddr),
+}
+
+pub enum Server {
+    Null,
+    Scheduled { name: String, made: Made<Waiter> },
+    Hostile(&'static Behaviour),
+}
+
+/// Understands the arguments, or says what is wrong with them and what to do.
+pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let mut names: Vec<String> = Vec::new();
+    let mut settings = Settings::default();
+    let mut host = IpAddr::from(Ipv4Addr::LOCALHOST);
+    let mut port: u16 = 0;
+    let mut list = false;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Short('h') | Long("help") => return Ok(Command::Help),
+            Short('V') | Long("version") => return Ok(Command::Version),
+            Long("list") => list = true,
+            Long("host") => host = parser.value()?.parse()?,
+            Long("port") => port = parser.value()?.parse()?,
+            Long("workers") => settings.workers = Some(parallelism(&mut parser, "--workers")?),
+            Long("cores") => settings.cores = Some(parallelism(&mut parser, "--cores")?),
+            Long("slice-us") => {
+                settings.slice =
+                    Some(count(&mut parser, "--slice-us", MAX_SLICE_US)? * NANOS_PER_MICROSECOND);
+            }
+            Value(name) => names.push(name.string()?),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if list && names == ["hostile"] {
+        return Ok(Command::ListHostile);
+    }
+    let server = server(&names, &mut settings)?;
+    match unused(&settings) {
+        None if !list => Ok(Command::Serve(server, SocketAddr::new(host, port))),
+        None => Err("--list goes with hostile, and with nothing else".into()),
+        Some(option) => Err(format!(
+            "{option} has no meaning for {}; see --help",
+            names.join(" ")
+        )
+        .into()),
+    }
+}
+
+fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Error> {
+    match names {
+        [] => Err("say which kind of server; --help lists them".into()),
+        ["null"] => Ok(Server::Null),
+        ["hostile"] => Err("say which behaviour; jostle-reference hostile --list shows them".into()),
+        ["hostile", behaviour] => hostile::find(behaviour).map(Server::Hostile).ok_or_else(|| {
+            format!("no hostile behaviour is called {behaviour:?}; jostle-reference hostile --list shows them").into()
+        }),
+        [name] => match kinds::make(name, settings) {
+            Some(made) => Ok(Server::Scheduled { name: (*name).to_owned(), made }),
+            None => Err(format!("no kind of server is called {name:?}; --help lists them").into()),
+        },
+        [.., surplus] => Err(format!("{surplus:?} is one argument too many; see --help").into()),
+    }
+}
+
+fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexopt::Error> {
+    Ok(count(parser, option, MAX_PARALLELISM)? as usize)
+}
+
+fn count(parser: &mut lexopt::Parser, option: &str, max: u64) -> Result<u64, lexopt::Error> {
+    let text = parser.value()?.string()?;
+    let value = text.parse().ok().filter(|value| (1..=max).contains(value));
+    value.ok_or_else(|| {
+        format!("{option} must be a whole number from 1 to {max}, not {text:?}").into()
+    })
+}
+
+/// An option that was given and that the server did not take.
+fn unused(settings: &Settings) -> Option<&'static str> {
+    let left = [
+        (settings.workers.is_some(), "--workers"),
+        (settings.cores.is_some(), "--cores"),
+        (settings.slice.is_some(), "--slice-us"),
+    ];
+    left.into_iter()
+        .find(|(given, _)| *given)
+        .map(|(_, option)| option)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(lexopt::Parser::from_args(line.split_whitespace())).map_err(|error| error.to_string())
+    }
+
+    fn refused(line: &str) -> String {
+        parsed(line)
+            .err()
+            .unwrap_or_else(|| panic!("{line:?} was accepted"))
+    }
+
+    #[test]
+    fn every_kind_takes_its_own_settings() {
+        for (line, expected) in [
+            ("run-to-completion", 1),
+            ("workers", 2),
+            ("workers --workers 7", 7),
+            ("processor-sharing --cores 3", 3),
+            ("round-robin --cores 2 --slice-us 50", 2),
+            ("lifo", 1),
+            ("random-order --workers 4", 4),
+            ("gated-lifo", 1),
+        ] {
+            let Ok(Command::Serve(Server::Scheduled { made, .. }, _)) = parsed(line) else {
+                panic!("{line}")
+            };
+            assert_eq!(made.parallelism, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_address_is_loopback_and_any_free_port_unless_said() {
+        let Ok(Command::Serve(Server::Null, address)) = parsed("null") else {
+            panic!()
+        };
+        assert_eq!(address.to_string(), "127.0.0.1:0");
+        let Ok(Command::Serve(_, address)) = parsed("null --host ::1 --port 81") else {
+            panic!()
+        };
+        assert_eq!(address.to_string(), "[::1]:81");
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        assert!(refused("").contains("--help"));
+        assert!(refused("fifo").contains("no kind of server is called \"fifo\""));
+        assert!(refused("hostile").contains("--list"));
+        assert!(refused("hostile rude").contains("no hostile behaviour is called \"rude\""));
+        assert!(refused("lifo --cores 2").contains("--cores has no meaning for lifo"));
+        assert!(refused("workers --workers 0").contains("from 1 to 100000"));
+        assert!(refused("null extra").contains("one argument too many"));
+        assert!(refused("null --list").contains("--list goes with hostile"));
+    }
+}

@@ -1,0 +1,72 @@
+//! A connection with its buffers: what has been read and not yet used, what is answered and not yet sent.
+
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const READ_BYTES: usize = 1024;
+/// How long a closing server still reads, lest a reset destroy its last answer on the way.
+const LINGER: Duration = Duration::from_secs(1);
+
+pub struct Connection {
+    pub stream: TcpStream,
+    pub input: Vec<u8>,
+    pub output: Vec<u8>,
+}
+
+impl Connection {
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            input: Vec::new(),
+            output: Vec::new(),
+        }
+    }
+
+    /// Sends what is to be sent, then reads more input; false at its end.
+    pub async fn fill(&mut self) -> io::Result<bool> {
+        self.flush().await?;
+        self.input.reserve(READ_BYTES);
+        Ok(self.stream.read_buf(&mut self.input).await? > 0)
+    }
+
+    pub async fn flush(&mut self) -> io::Result<()> {
+        if !self.output.is_empty() {
+            self.stream.write_all(&self.output).await?;
+            self.output.clear();
+        }
+        Ok(())
+    }
+
+    /// Drops the next `count` bytes of input, reading them as needed; false if the input ends before.
+    pub async fn skip(&mut self, mut count: u64) -> io::Result<bool> {
+        loop {
+            let present = count.min(self.input.len() as u64);
+            self.input.drain(..present as usize);
+            count -= present;
+            if count == 0 {
+                return Ok(true);
+            }
+            if !self.fill().await? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Sends what is to be sent and ends the connection so that the peer receives all of it.
+    pub async fn close(mut self) -> io::Result<()> {
+        self.flush().await?;
+        self.stream.shutdown().await?;
+        let _ = tokio::time::timeout(LINGER, self.drain()).await; // late peers are cut off
+        Ok(())
+    }
+
+    /// Reads and drops input until its end.
+    pub async fn drain(&mut self) -> io::Result<()> {
+        while self.fill().await? {
+            self.input.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! One worker that takes all waiting jobs as a batch and serves the batch from its end.
+//!
+//! Who arrives meanwhile waits at the gate for the next batch. This is how an event loop behaves that
+//! collects ready sockets and invokes them last first, as the libev of Node's early years did.
+
+use super::{Discipline, Done, Nanos};
+
+/// How long the gate still stands open once the worker has nothing to do: just long enough that a
+/// client who asks again at the very moment of an answer belongs to the next batch.
+const GATE_CLOSES_AFTER: Nanos = 1;
+
+enum Worker<J> {
+    Idle,
+    /// Takes whoever is at the gate at this moment.
+    Gathering(Nanos),
+    Serving(Nanos, J),
+}
+
+pub struct GatedLifo<J> {
+    worker: Worker<J>,
+    /// The rest of the batch in service; its end is served first.
+    batch: Vec<(Nanos, J)>,
+    /// Who waits for the next batch.
+    gate: Vec<(Nanos, J)>,
+}
+
+impl<J> GatedLifo<J> {
+    pub fn new() -> Self {
+        Self {
+            worker: Worker::Idle,
+            batch: Vec::new(),
+            gate: Vec::new(),
+        }
+    }
+
+    /// What the worker does after `now`, when it has just become free.
+    fn next_task(&mut self, now: Nanos) -> Worker<J> {
+        match self.batch.pop() {
+            Some((demand, job)) => Worker::Serving(now + demand, job),
+            None => Worker::Gathering(now + GATE_CLOSES_AFTER),
+        }
+    }
+}
+
+impl<J> Discipline<J> for GatedLifo<J> {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+        self.gate.push((demand, job));
+        if matches!(self.worker, Worker::Idle) {
+            self.worker = Worker::Gathering(now + GATE_CLOSES_AFTER);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        match self.worker {
+            Worker::Idle => None,
+            Worker::Gathering(at) | Worker::Serving(at, _) => Some(at),
+        }
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done<J>>) {
+        while self.next_event().is_some_and(|at| at <= now) {
+            self.worker = match std::mem::replace(&mut self.worker, Worker::Idle) {
+                Worker::Serving(at, job) => {
+                    done.push(Done { at, job });
+                    self.next_task(at)
+                }
+                Worker::Gathering(at) if !self.gate.is_empty() => {
+                    std::mem::swap(&mut self.batch, &mut self.gate);
+                    self.next_task(at)
+                }
+                Worker::Gathering(_) | Worker::Idle => Worker::Idle,
+            };
+        }
+    }
+}

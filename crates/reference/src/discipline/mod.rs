@@ -1,0 +1,48 @@
+//! Scheduling disciplines as pure calculations: no clock, no sockets, no threads.
+//!
+//! A discipline is told when a job arrives and how much service it demands, and says when each job
+//! completes. Time is an argument, so a test drives years of service in a moment, and a server whose
+//! timer fires late still completes every job at its exact time: whoever calls [`Discipline::advance`]
+//! late learns late, but learns the truth.
+
+mod calendar;
+mod delay;
+mod gated_lifo;
+#[cfg(test)]
+mod oracles;
+mod processor_sharing;
+#[cfg(test)]
+mod properties;
+mod round_robin;
+mod waiting;
+mod workers;
+
+pub use delay::Delay;
+pub use gated_lifo::GatedLifo;
+pub use processor_sharing::ProcessorSharing;
+pub use round_robin::RoundRobin;
+pub use waiting::{Fifo, Lifo, RandomOrder};
+pub use workers::Workers;
+
+/// A moment on the server's clock, or a span of it, in nanoseconds.
+pub type Nanos = u64;
+
+/// A job that has had all its service.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Done<J> {
+    /// The exact moment of completion; for processor sharing rounded up to a whole nanosecond.
+    pub at: Nanos,
+    pub job: J,
+}
+
+/// Who is served when. `J` is whatever the caller wants back at the job's completion.
+pub trait Discipline<J> {
+    /// Takes a job. The caller has advanced to `now` before.
+    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J);
+
+    /// The next moment at which anything changes by itself, or `None` while idle.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Moves to `now` and appends the jobs that completed on the way, in the order of completion.
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done<J>>);
+}

@@ -1,0 +1,82 @@
+//! Round robin on `c` cores: a job runs for at most one slice, then goes to the end of the queue.
+//!
+//! As the slice shrinks this becomes processor sharing; with a slice longer than every demand it is
+//! first come, first served. Switching costs nothing.
+
+use super::calendar::Calendar;
+use super::{Discipline, Done, Nanos};
+use std::collections::VecDeque;
+
+/// A job, with the service it still needs.
+struct Unfinished<J> {
+    remaining: Nanos,
+    job: J,
+}
+
+pub struct RoundRobin<J> {
+    cores: usize,
+    slice: Nanos,
+    /// Jobs on a core, by the end of their slice; `remaining` is what will be left then.
+    running: Calendar<Nanos, Unfinished<J>>,
+    /// Empty unless all cores are busy.
+    ready: VecDeque<Unfinished<J>>,
+}
+
+impl<J> RoundRobin<J> {
+    pub fn new(cores: usize, slice: Nanos) -> Self {
+        assert!(cores > 0, "a server needs at least one core");
+        assert!(slice > 0, "a slice lasts at least a nanosecond");
+        Self {
+            cores,
+            slice,
+            running: Calendar::new(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    fn run(&mut self, now: Nanos, next: Unfinished<J>) {
+        let run = next.remaining.min(self.slice);
+        let remaining = next.remaining - run;
+        self.running.insert(
+            now + run,
+            Unfinished {
+                remaining,
+                job: next.job,
+            },
+        );
+    }
+}
+
+impl<J> Discipline<J> for RoundRobin<J> {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+        let newcomer = Unfinished {
+            remaining: demand,
+            job,
+        };
+        if self.running.len() < self.cores {
+            self.run(now, newcomer);
+        } else {
+            self.ready.push_back(newcomer);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.running.first()
+    }
+
+    fn advance(&mut self, now: Nanos, done: &mut Vec<Done<J>>) {
+        while let Some((at, stopped)) = self.running.pop_until(now) {
+            if stopped.remaining == 0 {
+                done.push(Done {
+                    at,
+                    job: stopped.job,
+                });
+            } else {
+                self.ready.push_back(stopped);
+            }
+            if let Some(next) = self.ready.pop_front() {
+                self.run(at, next);
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Peers that break the rules of HTTP, or of courtesy, each in one stated way.
+//!
+//! They stand for the servers that a load generator must survive, classify and count.
+
+mod answers;
+mod peers;
+
+use crate::connection::Connection;
+use crate::http::{self, Parsed};
+use std::io;
+use std::pin::Pin;
+
+pub struct Behaviour {
+    pub name: &'static str,
+    pub about: &'static str,
+    how: How,
+}
+
+enum How {
+    /// Reads a request, sends these bytes, and goes on so.
+    Answer(fn() -> Vec<u8>, Then),
+    /// Anything else.
+    Peer(fn(Connection) -> Life),
+}
+
+type Life = Pin<Box<dyn Future<Output = io::Result<()>>>>;
+
+/// What follows an answer.
+#[derive(Clone, Copy)]
+enum Then {
+    /// Waits for the next request.
+    Next,
+    /// Ends the connection in order.
+    Close,
+    /// Ends it with a TCP reset.
+    Reset,
+    /// Sends nothing more, but reads on.
+    Hold,
+    /// Closes its own direction, and reads on.
+    HalfClose,
+}
+
+impl Behaviour {
+    /// Behaves so towards one client, to the end of the connection.
+    pub fn act(&self, connection: Connection) -> Life {
+        match self.how {
+            How::Answer(bytes, then) => Box::pin(answer(connection, bytes(), then)),
+            How::Peer(live) => live(connection),
+        }
+    }
+}
+
+pub fn find(name: &str) -> Option<&'static Behaviour> {
+    all().find(|behaviour| behaviour.name == name)
+}
+
+/// The behaviours, each with its name and what it does.
+pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    all().map(|behaviour| (behaviour.name, behaviour.about))
+}
+
+fn all() -> impl Iterator<Item = &'static Behaviour> {
+    peers::PEERS.iter().chain(answers::ANSWERS)
+}
+
+async fn answer(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::Result<()> {
+    while read_request(&mut connection).await? {
+        connection.output.extend_from_slice(&bytes);
+        connection.flush().await?;
+        match then {
+            Then::Next => {}
+            Then::Close => return connection.close().await,
+            Then::Reset => return peers::reset(&connection),
+            Then::Hold => return connection.drain().await,
+            Then::HalfClose => return peers::half_close(connection).await,
+        }
+    }
+    Ok(())
+}
+
+/// Reads the next request, whatever it asks for; false at the end of the connection.
+async fn read_request(connection: &mut Connection) -> io::Result<bool> {
+    loop {
+        let length = match http::parse(&connection.input) {
+            Parsed::Request(request) => request.framing.head_length + request.framing.body_length,
+            Parsed::Refused(_) => connection.input.len() as u64,
+            Parsed::Incomplete => {
+                if !connection.fill().await? {
+                    return Ok(false);
+                }
+                continue;
+            }
+        };
+        return connection.skip(length).await;
+    }
+}

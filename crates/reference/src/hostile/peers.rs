@@ -1,0 +1,141 @@
+//! Hostile peers that need more than a fixed answer: time, endlessness, or the wrong moment.
+
+use super::How::Peer;
+use super::{Behaviour, Life, answers, read_request};
+use crate::connection::Connection;
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncWriteExt, Interest};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+const fn behaviour(
+    name: &'static str,
+    about: &'static str,
+    live: fn(Connection) -> Life,
+) -> Behaviour {
+    Behaviour {
+        name,
+        about,
+        how: Peer(live),
+    }
+}
+
+pub static PEERS: &[Behaviour] = &[
+    behaviour(
+        "reset-after-accept",
+        "resets as soon as it has accepted",
+        |c| Box::pin(async move { reset(&c) }),
+    ),
+    behaviour(
+        "close-after-accept",
+        "closes as soon as it has accepted",
+        |c| Box::pin(c.close()),
+    ),
+    behaviour(
+        "never-reads",
+        "accepts, and neither reads nor writes",
+        |c| Box::pin(never_reads(c)),
+    ),
+    behaviour("early-answer", "answers before it has read anything", |c| {
+        Box::pin(early_answer(c))
+    }),
+    behaviour("drip", "a right answer at one byte a second", |c| {
+        Box::pin(drip(c))
+    }),
+    behaviour(
+        "endless-status-line",
+        "a status line that never ends",
+        |c| Box::pin(endless(c, b"HTTP/1.1 200 ", b"O")),
+    ),
+    behaviour("endless-headers", "headers without end", |c| {
+        Box::pin(endless(
+            c,
+            b"HTTP/1.1 200 OK\r\n",
+            b"X-Header: and another\r\n",
+        ))
+    }),
+    behaviour("endless-continue", "100 Continue without end", |c| {
+        Box::pin(endless(c, b"", b"HTTP/1.1 100 Continue\r\n\r\n"))
+    }),
+    behaviour(
+        "endless-body",
+        "a body of no stated length, without end",
+        |c| {
+            Box::pin(endless(
+                c,
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n",
+                b"x",
+            ))
+        },
+    ),
+    behaviour("endless-chunks", "chunks without end", |c| {
+        Box::pin(endless(
+            c,
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"4\r\nmore\r\n",
+        ))
+    }),
+    behaviour(
+        "endless-chunk-size",
+        "a chunk size with digits without end",
+        |c| {
+            Box::pin(endless(
+                c,
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                b"0",
+            ))
+        },
+    ),
+];
+
+/// Ends the connection with a TCP reset once it is dropped.
+pub fn reset(connection: &Connection) -> io::Result<()> {
+    socket2::SockRef::from(&connection.stream).set_linger(Some(Duration::ZERO))
+}
+
+pub async fn half_close(mut connection: Connection) -> io::Result<()> {
+    connection.stream.shutdown().await?;
+    connection.drain().await
+}
+
+/// Holds the connection without reading until the client has closed it.
+async fn never_reads(connection: Connection) -> io::Result<()> {
+    while !connection
+        .stream
+        .ready(Interest::READABLE)
+        .await?
+        .is_read_closed()
+    {
+        tokio::time::sleep(SECOND).await;
+    }
+    Ok(())
+}
+
+async fn early_answer(mut connection: Connection) -> io::Result<()> {
+    connection.output = answers::hello();
+    connection.close().await
+}
+
+async fn drip(mut connection: Connection) -> io::Result<()> {
+    while read_request(&mut connection).await? {
+        for byte in answers::hello() {
+            connection.stream.write_all(&[byte]).await?;
+            tokio::time::sleep(SECOND).await;
+        }
+    }
+    Ok(())
+}
+
+/// Answers with `start`, and then with `rest` again and again until the client has had enough.
+async fn endless(mut connection: Connection, start: &[u8], rest: &[u8]) -> io::Result<()> {
+    const BLOCK: usize = 16 * 1024;
+    if !read_request(&mut connection).await? {
+        return Ok(());
+    }
+    connection.stream.write_all(start).await?;
+    let block = rest.repeat(BLOCK / rest.len());
+    loop {
+        connection.stream.write_all(&block).await?;
+    }
+}

@@ -1,0 +1,231 @@
+//! Parsing of requests.
+
+use super::{Answer, Method, Persistence};
+
+const MAX_HEAD_BYTES: usize = 32 * 1024;
+const MAX_HEADERS: usize = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request<'b> {
+    /// Path and query.
+    pub target: &'b str,
+    pub framing: Framing,
+}
+
+/// What a request says of itself and the connection, whatever it asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    pub method: Method,
+    pub persistence: Persistence,
+    /// Bytes up to and including the empty line.
+    pub head_length: u64,
+    /// Bytes that follow the head.
+    pub body_length: u64,
+}
+
+#[derive(Debug)]
+pub enum Parsed<'b> {
+    Incomplete,
+    Request(Request<'b>),
+    /// Not to be understood: to be answered so, and the connection closed.
+    Refused(Answer),
+}
+
+/// Parses the request at the start of `input`.
+pub fn parse(input: &[u8]) -> Parsed<'_> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(input) {
+        Ok(httparse::Status::Complete(head_length)) => match understand(&request, head_length) {
+            Ok(request) => Parsed::Request(request),
+            Err(answer) => Parsed::Refused(answer),
+        },
+        Ok(httparse::Status::Partial) if input.len() < MAX_HEAD_BYTES => Parsed::Incomplete,
+        Ok(httparse::Status::Partial) => Parsed::Refused(Answer::refusal(
+            431,
+            format!("the head of the request exceeds {MAX_HEAD_BYTES} bytes"),
+        )),
+        Err(httparse::Error::TooManyHeaders) => Parsed::Refused(Answer::refusal(
+            431,
+            format!("the request has more than {MAX_HEADERS} headers"),
+        )),
+        Err(error) => Parsed::Refused(Answer::refusal(400, format!("malformed request: {error}"))),
+    }
+}
+
+fn understand<'b>(
+    request: &httparse::Request<'_, 'b>,
+    head_length: usize,
+) -> Result<Request<'b>, Answer> {
+    let mut persistence = match request.version {
+        Some(0) => Persistence::Close,
+        _ => Persistence::Keep,
+    };
+    let mut body_length = None;
+    for header in request.headers.iter() {
+        if header.name.eq_ignore_ascii_case("connection") {
+            persistence = persistence_after(persistence, header.value);
+        } else if header.name.eq_ignore_ascii_case("content-length") {
+            let length = parse_length(header.value)?;
+            if body_length.is_some_and(|earlier| earlier != length) {
+                return Err(Answer::refusal(
+                    400,
+                    "two values of Content-Length contradict each other",
+                ));
+            }
+            body_length = Some(length);
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            return Err(Answer::refusal(
+                411,
+                "a request with a body needs a Content-Length",
+            ));
+        }
+    }
+    let method = match request.method {
+        Some("GET") => Method::Get,
+        Some("HEAD") => Method::Head,
+        _ => Method::Other,
+    };
+    let (head_length, body_length) = (head_length as u64, body_length.unwrap_or(0));
+    let target = origin_form(request.path.unwrap_or("/"));
+    Ok(Request {
+        target,
+        framing: Framing {
+            method,
+            persistence,
+            head_length,
+            body_length,
+        },
+    })
+}
+
+fn persistence_after(version_default: Persistence, connection: &[u8]) -> Persistence {
+    let options = connection
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii);
+    let says = |option: &[u8]| {
+        options
+            .clone()
+            .any(|said| said.eq_ignore_ascii_case(option))
+    };
+    if says(b"close") {
+        Persistence::Close
+    } else if version_default == Persistence::Close && says(b"keep-alive") {
+        Persistence::KeepAndSay
+    } else {
+        version_default
+    }
+}
+
+fn parse_length(value: &[u8]) -> Result<u64, Answer> {
+    let digits = value.iter().all(u8::is_ascii_digit);
+    let length = std::str::from_utf8(value)
+        .ok()
+        .filter(|_| digits)
+        .and_then(|text| text.parse().ok());
+    length.ok_or_else(|| Answer::refusal(400, "Content-Length is not a whole number"))
+}
+
+/// The path and query of `http://host/path?query`; other targets as they are.
+fn origin_form(target: &str) -> &str {
+    match target.strip_prefix("http://") {
+        Some(rest) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+        None => target,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Request<'_> {
+        match parse(text.as_bytes()) {
+            Parsed::Request(request) => request,
+            other => panic!("{text:?} gave {other:?}"),
+        }
+    }
+
+    fn refusal(text: &str) -> u16 {
+        match parse(text.as_bytes()) {
+            Parsed::Refused(answer) => answer.status,
+            other => panic!("{text:?} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_request_is_incomplete_until_its_last_byte_and_leaves_what_follows() {
+        let text = "GET /fast/44?x=1 HTTP/1.1\r\nHost: a\r\n\r\n";
+        for end in 0..text.len() {
+            assert!(
+                matches!(parse(&text.as_bytes()[..end]), Parsed::Incomplete),
+                "{end} bytes"
+            );
+        }
+        let followed = format!("{text}GET /");
+        assert_eq!(request(&followed).target, "/fast/44?x=1");
+        assert_eq!(request(&followed).framing.head_length, text.len() as u64);
+    }
+
+    #[test]
+    fn persistence_depends_on_version_and_header() {
+        for (version, header, expected) in [
+            ("1.1", "", Persistence::Keep),
+            ("1.1", "Connection: close\r\n", Persistence::Close),
+            ("1.1", "connection: Upgrade , CLOSE\r\n", Persistence::Close),
+            ("1.1", "Connection: keep-alive\r\n", Persistence::Keep),
+            ("1.0", "", Persistence::Close),
+            ("1.0", "Connection: Keep-Alive\r\n", Persistence::KeepAndSay),
+        ] {
+            let text = format!("GET / HTTP/{version}\r\n{header}\r\n");
+            assert_eq!(request(&text).framing.persistence, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_measured_and_unclear_ones_refused() {
+        let post = |headers: &str| format!("POST / HTTP/1.1\r\n{headers}\r\n");
+        let framing = request(&post("Content-Length: 12\r\n")).framing;
+        assert_eq!((framing.method, framing.body_length), (Method::Other, 12));
+        assert_eq!(
+            request(&post("content-length: 3\r\nContent-Length: 3\r\n"))
+                .framing
+                .body_length,
+            3
+        );
+        assert_eq!(
+            refusal(&post("Content-Length: 3\r\nContent-Length: 4\r\n")),
+            400
+        );
+        assert_eq!(refusal(&post("Content-Length: -3\r\n")), 400);
+        assert_eq!(
+            refusal(&post("Content-Length: 99999999999999999999\r\n")),
+            400
+        );
+        assert_eq!(refusal(&post("Transfer-Encoding: chunked\r\n")), 411);
+    }
+
+    #[test]
+    fn nonsense_and_excess_are_refused() {
+        assert_eq!(refusal("\0\0\0\0\r\n\r\n"), 400);
+        assert_eq!(
+            refusal(&format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(101))),
+            431
+        );
+        assert_eq!(
+            refusal(&format!(
+                "GET / HTTP/1.1\r\nA: {}",
+                "b".repeat(MAX_HEAD_BYTES)
+            )),
+            431
+        );
+    }
+
+    #[test]
+    fn a_target_with_a_host_is_cut_to_its_path() {
+        assert_eq!(
+            request("GET http://a:1/fast/3 HTTP/1.1\r\n\r\n").target,
+            "/fast/3"
+        );
+        assert_eq!(request("GET http://a HTTP/1.1\r\n\r\n").target, "/");
+    }
+}

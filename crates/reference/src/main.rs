@@ -1,0 +1,101 @@
+//! `jostle-reference`: small servers whose scheduling discipline is known exactly, a null server, and
+//! hostile peers. Ground truth for what jostle says of servers.
+
+#![deny(unsafe_code)]
+
+mod args;
+mod connection;
+mod discipline;
+mod hostile;
+mod http;
+mod kinds;
+mod null;
+mod routes;
+mod scheduled;
+mod scheduler;
+mod server;
+mod site;
+mod timer;
+
+use args::{Command, Server};
+use null::Null;
+use scheduled::Scheduled;
+use scheduler::Scheduler;
+use site::Site;
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::rc::Rc;
+use tokio::net::TcpListener;
+use tokio::runtime;
+use tokio::task::LocalSet;
+
+fn main() -> ExitCode {
+    match args::parse(lexopt::Parser::from_env())
+        .map_err(Into::into)
+        .and_then(execute)
+    {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("jostle-reference: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<(), Box<dyn Error>> {
+    match command {
+        Command::Help => print!("{}", args::HELP),
+        Command::Version => println!("jostle-reference {}", env!("CARGO_PKG_VERSION")),
+        Command::ListHostile => {
+            for (name, about) in hostile::list() {
+                println!("{name:22}{about}");
+            }
+        }
+        Command::Serve(server, address) => {
+            server::raise_descriptor_limit()?;
+            let runtime = runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            LocalSet::new().block_on(&runtime, serve(server, address))?;
+        }
+    }
+    Ok(())
+}
+
+async fn serve(server: Server, address: SocketAddr) -> Result<(), Box<dyn Error>> {
+    let stop = server::asked_to_stop()?;
+    let listener = server::listen(address)?;
+    tokio::select! {
+        () = stop => {}
+        result = serve_kind(server, listener) => result?,
+    }
+    Ok(())
+}
+
+async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
+    match server {
+        Server::Null => serve_site(Null::new(), listener).await,
+        Server::Hostile(behaviour) => {
+            server::accept(listener, |connection| behaviour.act(connection)).await
+        }
+        Server::Scheduled { name, made } => {
+            let scheduler = Rc::new(Scheduler::new(made.discipline)?);
+            let site = Scheduled::new(&name, made.parallelism, Rc::clone(&scheduler));
+            tokio::select! {
+                result = scheduler.run() => result,
+                result = serve_site(site, listener) => result,
+            }
+        }
+    }
+}
+
+async fn serve_site(site: impl Site + 'static, listener: TcpListener) -> io::Result<()> {
+    let site = Rc::new(site);
+    server::accept(listener, move |connection| {
+        let site = Rc::clone(&site);
+        async move { site::converse(&*site, connection).await }
+    })
+    .await
+}

@@ -1,0 +1,59 @@
+//! The null server: every request gets the /hello body at once.
+//!
+//! It is the floor for calibration: what a load generator measures here is the generator, the kernel and
+//! the loopback, and next to nothing of a server.
+
+use crate::connection::Connection;
+use crate::http::{Answer, Framing, HELLO, Method, Persistence, Request, TEXT};
+use crate::site::Site;
+use std::io;
+
+/// The one answer, encoded beforehand.
+pub struct Null {
+    close: Vec<u8>,
+    keep: Vec<u8>,
+    keep_and_say: Vec<u8>,
+}
+
+impl Null {
+    pub fn new() -> Self {
+        let encoded = |persistence| {
+            let mut bytes = Vec::new();
+            Answer::ok(TEXT, HELLO).encode(Method::Get, persistence, None, &mut bytes);
+            bytes
+        };
+        Self {
+            close: encoded(Persistence::Close),
+            keep: encoded(Persistence::Keep),
+            keep_and_say: encoded(Persistence::KeepAndSay),
+        }
+    }
+}
+
+impl Site for Null {
+    type Task = ();
+
+    fn understand(&self, _request: &Request) {}
+
+    async fn answer(
+        &self,
+        (): (),
+        framing: Framing,
+        connection: &mut Connection,
+    ) -> io::Result<()> {
+        let whole = match framing.persistence {
+            Persistence::Close => &self.close,
+            Persistence::Keep => &self.keep,
+            Persistence::KeepAndSay => &self.keep_and_say,
+        };
+        let withheld = if framing.method == Method::Head {
+            HELLO.len()
+        } else {
+            0
+        };
+        connection
+            .output
+            .extend_from_slice(&whole[..whole.len() - withheld]);
+        Ok(())
+    }
+}

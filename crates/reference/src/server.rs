@@ -1,0 +1,80 @@
+//! Listening, accepting, stopping.
+
+use crate::connection::Connection;
+use std::future::Future;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::signal::unix::{SignalKind, signal};
+
+const BACKLOG: u32 = 4096;
+/// How long to wait for connections to end when there are no descriptors for more.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(10);
+
+/// Lets this process hold as many connections as the system permits.
+pub fn raise_descriptor_limit() -> io::Result<()> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    Ok(setrlimit(Resource::Nofile, limit)?)
+}
+
+/// Listens at `address` and says where on standard output.
+pub fn listen(address: SocketAddr) -> Result<TcpListener, String> {
+    let attempt = || {
+        let socket = if address.is_ipv4() {
+            TcpSocket::new_v4()
+        } else {
+            TcpSocket::new_v6()
+        }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        writeln!(io::stdout(), "listening on {}", listener.local_addr()?)?;
+        Ok(listener)
+    };
+    attempt().map_err(|error: io::Error| {
+        format!("cannot listen on {address}: {error}\nchoose another port, or --port 0 for any that is free")
+    })
+}
+
+/// Handles each connection in a task of its own, for ever.
+pub async fn accept<F>(listener: TcpListener, handle: impl Fn(Connection) -> F) -> io::Result<()>
+where
+    F: Future<Output = io::Result<()>> + 'static,
+{
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let _ = stream.set_nodelay(true); // fails where the client has gone
+                let conversation = handle(Connection::new(stream));
+                tokio::task::spawn_local(async move {
+                    let _ = conversation.await; // a client that breaks off is its own affair
+                });
+            }
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(_) => tokio::time::sleep(EXHAUSTED_PAUSE).await,
+        }
+    }
+}
+
+/// Whether an error of accept concerns a connection that ended while it waited to be accepted.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+    )
+}
+
+/// Ends when the process is asked to stop, at any time after this call.
+pub fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
