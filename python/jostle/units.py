@@ -1,9 +1,9 @@
-"""Durations, rates, sizes, shares and counts: read from text as people write them, and shown with three digits.
+"""Durations, rates, sizes, shares and counts: read as people write them, shown with three digits.
 
-    duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
-    rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
-    size("1KiB") == 1024               format_bytes(165e6) == "165 MB"
-    share("10%") == 0.1                format_count(10000) == "10,000"
+duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
+rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
+size("1KiB") == 1024               format_bytes(165e6) == "165 MB"
+share("10%") == 0.1                format_count(10000) == "10,000"
 """
 
 import math
@@ -58,12 +58,14 @@ _BYTES = {
 }
 _THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
 
+MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
+
 LONGEST_S = 366 * 24 * 3600.0
 """No duration is longer: beyond it, nanoseconds would no longer be exact."""
 
 
 def duration(text: str, *, bare: str = "") -> float:
-    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: the unit of a number without one."""
+    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: unit of a number without one."""
     example = 'write for example "500ms", "5s", "1m30s" or "20m"'
     total_ns, position = 0.0, 0
     while position < len(text) or position == 0:
@@ -72,8 +74,8 @@ def duration(text: str, *, bare: str = "") -> float:
             raise BadValue(f"{text!r} is not a duration", example)
         unit = found[2] or bare
         if unit not in _NS and not (_number(found[1]) == 0 and not found[2]):
-            missing = f"{text!r} has no unit of time" if not found[2] else f"{text!r}: {unit!r} is no unit of time"
-            raise BadValue(missing, f"{example}; units: ns, us, ms, s, m, h")
+            says = "has no unit of time" if not found[2] else f"has no unit of time: {unit!r}"
+            raise BadValue(f"{text!r} {says}", f"{example}; units: ns, us, ms, s, m, h")
         total_ns += _number(found[1]) * _NS.get(unit, 0.0)
         position = found.end()
     if not total_ns <= LONGEST_S * 1e9:
@@ -82,7 +84,7 @@ def duration(text: str, *, bare: str = "") -> float:
 
 
 def rate(text: str, *, bare: str = "") -> float:
-    """Per second, of "1000/s", "60/min", "10k/s". `bare`: the unit of a number without one, for example "s"."""
+    """Per second, of "1000/s", "60/min", "10k/s". `bare`: the time of a number without one ("s")."""
     example = 'write for example "1000/s", "10k/s" or "60/min"'
     amount, slash, per = text.partition("/")
     found = _QUANTITY.fullmatch(amount)
@@ -90,7 +92,7 @@ def rate(text: str, *, bare: str = "") -> float:
         raise BadValue(f"{text!r} is not a rate", example)
     per = per.strip() if slash else bare
     if per not in _PER_S:
-        raise BadValue(f"{text!r} does not say per what time" if not per else f"{text!r}: per {per!r}?", example)
+        raise BadValue(f"{text!r} does not say per which time", example)
     value = _number(found[1]) * _THOUSANDS[found[2]] * _PER_S[per]
     if not math.isfinite(value):
         raise BadValue(f"{text!r} is too much", example)
@@ -101,7 +103,7 @@ def size(text: str) -> int:
     """Bytes, of "12B", "1kB" (1000) or "1KiB" (1024); a bare number is bytes."""
     found = _QUANTITY.fullmatch(text)
     if found is None or (found[2] or "B") not in _BYTES:
-        raise BadValue(f"{text!r} is not a size", 'write for example "512B", "1kB" (1000 bytes) or "1KiB" (1024)')
+        raise BadValue(f"{text!r} is not a size", 'write for example "512B", "1kB" (1000) or "1KiB" (1024)')
     value = _number(found[1]) * _BYTES[found[2] or "B"]
     if not math.isfinite(value):
         raise BadValue(f"{text!r} is too much", 'write for example "1GB"')
@@ -149,10 +151,10 @@ def exact_number(value: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Three digits and the unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; "–" for what is no number."""
+    """Three digits and the unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number."""
     steps = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)]
     if not math.isfinite(seconds):
-        return "–"
+        return NOTHING
     if seconds == 0:
         return "0 s"
     magnitude = abs(seconds)
@@ -162,20 +164,22 @@ def format_duration(seconds: float) -> str:
         begins = 100.0 if name == "min" else length
         if _three_digits(magnitude) >= begins:
             unit, scale = name, length
-    return f"{'−' if seconds < 0 else ''}{_shown(magnitude / scale)} {unit}"  # noqa: RUF001 (a minus sign)
+    return f"{MINUS if seconds < 0 else ''}{_shown(magnitude / scale)} {unit}"
 
 
 def format_rate(per_s: float) -> str:
-    """ "12,346/s", "57.2/s"; "–" for what is no number."""
+    """ "12,346/s", "57.2/s", "0.05/s"; a dash for what is no number."""
     if not math.isfinite(per_s):
-        return "–"
-    return f"{_three_digits(per_s):,.0f}/s" if 100 <= per_s < 1000 else f"{_rate_digits(per_s)}/s"
+        return NOTHING
+    if per_s >= 100:
+        return f"{per_s:,.0f}/s"
+    return f"{_shown(per_s)}/s" if per_s >= 1 else f"{per_s:.3g}/s"
 
 
 def format_bytes(value: float) -> str:
-    """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; "–" for what is no number."""
+    """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; a dash for what is no number."""
     if not math.isfinite(value):
-        return "–"
+        return NOTHING
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if _three_digits(abs(value)) >= scale:
             return f"{_shown(value / scale)} {unit}"
@@ -200,9 +204,3 @@ def _shown(value: float) -> str:
     value = _three_digits(value)
     before_point = len(str(int(abs(value))))
     return f"{value:,.{max(0, 3 - before_point)}f}"
-
-
-def _rate_digits(per_s: float) -> str:
-    if per_s >= 1000:
-        return f"{per_s:,.0f}"
-    return _shown(per_s) if per_s >= 1 or per_s == 0 else f"{per_s:.3g}"

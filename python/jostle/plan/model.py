@@ -1,0 +1,161 @@
+"""A plan: which servers, which workloads, how often."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from jostle.errors import nearest
+from jostle.plan.contestant_file import ContestantFile
+from jostle.plan.table import Table, in_own_words
+from jostle.plan.values import Duration, PositiveCount
+from jostle.plan.workload import Workload
+from jostle.units import BadValue
+
+__all__ = ["Figure", "Plan", "Published", "Starvation"]
+
+
+class Starvation(Table):
+    """Which workloads, compared, show what a slow request does to the fast ones."""
+
+    form: str = Field(description='which form of the experiment this is: "as published", "open loop"')
+    title: str = Field(default="", description="what the reader of a report sees")
+    alone: str = Field(description="the workload with fast requests only")
+    with_: str = Field(description="the workload with slow requests beside the fast ones")
+    slow: str = Field(description="the workload that measures the slow request by itself")
+
+
+class Figure(Table):
+    """A figure as published."""
+
+    contestant: str = Field(description="whose figure it is, as this plan names it")
+    workload: str = Field(description="the workload that stands for what was measured")
+    quantity: Literal["throughput", "p50", "p90", "p99", "p99.9", "mean", "min", "max", "memory"] = Field(
+        description="what was published"
+    )
+    value: float = Field(description="the figure")
+    unit: str = Field(description='its unit as published: "requests/5 s", "s"')
+
+
+class Published(Table):
+    """Figures to stand beside the measured ones."""
+
+    source: str = Field(min_length=1, description="who published them, where and when")
+    figures: list[Figure] = Field(description="the figures")
+
+
+def _named_twice(names: Sequence[str]) -> str:
+    name, times = Counter(names).most_common(1)[0]
+    return name if times > 1 else ""
+
+
+def _contestants(value: Any) -> Any:
+    if value == []:
+        raise BadValue("an empty list", 'name at least one server, for example ["node", "go"]')
+    if isinstance(value, list) and (twice := _named_twice([str(name) for name in value])):
+        raise BadValue(f"{twice!r} stands there twice", "rounds = 2 measures everyone twice")
+    return value
+
+
+class Plan(Table):
+    """Which servers are measured under which workloads, and how often."""
+
+    title: str = Field(description="the question that the plan asks")
+    about: str = Field(default="", description="prose for the reader of a report: what is done, and why so")
+    contestants: Annotated[list[str], BeforeValidator(_contestants)] = Field(
+        description='servers by name, with variants: ["node", "go:procs=1"]'
+    )
+    rounds: PositiveCount = Field(default=5, description="how often each workload is measured on each server")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description="every random choice follows from it; drawn and recorded when not given"
+    )
+    warm_up: Duration = Field(
+        default=0.0, description="the measured load is sent for this long before each trial, and thrown away"
+    )
+    share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
+    parameters: dict[str, int | float | str] = Field(
+        default={},
+        description="values that stand as {name} in the plan's texts; `--set name=value` changes them",
+    )
+    workload: dict[str, Workload] = Field(description="what is measured, by name")
+    contestant: dict[str, ContestantFile] = Field(default={}, description="servers of one's own, by name")
+    starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
+    published: Published | None = Field(default=None, description="published figures and their source")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Plan":
+        if not self.workload:
+            raise BadValue("workload: there is none", "write a table [workload.NAME] with request and load")
+        for name, workload in self.workload.items():
+            workload._name = name
+        for where, name in self._workloads_named():
+            if name not in self.workload:
+                raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
+        return self
+
+    def _workloads_named(self) -> Iterator[tuple[str, str]]:
+        for number, comparison in enumerate(self.starvation, 1):
+            for key, name in (
+                ("alone", comparison.alone),
+                ("with", comparison.with_),
+                ("slow", comparison.slow),
+            ):
+                yield f"starvation.{number}.{key}", name
+        for number, figure in enumerate(self.published.figures if self.published else [], 1):
+            yield f"published.figures.{number}.workload", figure.workload
+
+    @classmethod
+    def of(
+        cls,
+        data: Mapping[str, Any],
+        origin: str,
+        *,
+        base: Any = None,
+        options: Mapping[str, str] | None = None,
+    ) -> "Plan":
+        """Check TOML data. Raises `PlanError` with all that is wrong.
+
+        `base`: the folder that relative file names count from; without it no file is looked at.
+        `options`: what places are called on the command line.
+        """
+        try:
+            return cls.model_validate(data, context={"base": base})
+        except ValidationError as error:
+            raise in_own_words(error, data, origin, options) from None
+
+    @classmethod
+    def for_hit(cls, url: str, **options: Any) -> "Plan":
+        """A plan of one workload on one server that runs already; see `jostle.plan.hit.plan_for_hit`."""
+        from jostle.plan.hit import plan_for_hit
+
+        return plan_for_hit(url, **options)
+
+    def with_changes(
+        self,
+        *,
+        contestants: Sequence[str] | None = None,
+        rounds: int | None = None,
+        seed: int | None = None,
+        duration: float | None = None,
+        share_cores: bool | None = None,
+    ) -> "Plan":
+        """The same plan with some of it changed, checked again.
+
+        `duration`: seconds that every measured load with a time of its own lasts; phases in proportion.
+        """
+        changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
+        changes["contestants"] = None if contestants is None else list(contestants)
+        data = self.data() | {key: value for key, value in changes.items() if value is not None}
+        if duration is not None:
+            for name, workload in self.workload.items():
+                data["workload"][name]["load"] = workload.load.lasting(duration).data()
+        return Plan.of(data, "changed plan", options=_OPTIONS)
+
+
+_OPTIONS = {
+    "contestants": "--contestants",
+    "rounds": "--rounds",
+    "seed": "--seed",
+    "share-cores": "--share-cores",
+}

@@ -1,0 +1,132 @@
+"""From a plan's text to a plan, and back."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import PlanError, UnknownName, nearest
+from jostle.plan.model import Plan
+
+__all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
+
+HIDDEN = "(hidden)"
+SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|credential", re.IGNORECASE)
+
+
+def load_plan(
+    path: Path | str, *, scale: str = "", parameters: Mapping[str, int | float | str] | None = None
+) -> Plan:
+    """Read a plan file; relative file names in it count from its folder.
+
+    `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `parameters` replaces both.
+    Raises `PlanError`, and `UnknownName` for a scale or parameter that the plan does not have.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise PlanError(f"there is no plan {path}", "give the name of a TOML file") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror}", "give the name of a TOML file") from None
+    return parse_plan(text, str(path), base=path.absolute().parent, scale=scale, parameters=parameters)
+
+
+def parse_plan(
+    text: str,
+    origin: str,
+    *,
+    base: Path | None = None,
+    scale: str = "",
+    parameters: Mapping[str, int | float | str] | None = None,
+) -> Plan:
+    """A plan from its text. `origin` stands in messages. Without `base` no file that it names is looked at."""
+    data = _filled_in(parse_toml(text, origin), scale, parameters or {})
+    if base is not None:
+        _anchor_folders(data, base)
+    return Plan.of(data, origin, base=base)
+
+
+def parse_toml(text: str, origin: str) -> dict[str, Any]:
+    """TOML data; `PlanError` with line, column and the line itself where it is broken."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _broken(text, origin, str(error)) from None
+
+
+def _broken(text: str, origin: str, message: str) -> PlanError:
+    lines = text.splitlines() or [""]
+    found = re.search(r"\s*\(at line (\d+), column (\d+)\)$", message)
+    line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]) + 1)
+    what = re.sub(r"\s*\(at [^()]*\)$", "", message)
+    shown = lines[line - 1].replace("\t", " ") if line <= len(lines) else ""
+    return PlanError(
+        f"{origin}, line {line}, column {column}: {what[:1].lower()}{what[1:]}",
+        f"{line:>5} | {shown}\n      | {' ' * (column - 1)}^",
+    )
+
+
+def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
+    """Replace `{name}` in all texts by the parameter's value; other braces stay for the requests' own params."""
+    scales = data.pop("scale", {})
+    own = data.get("parameters", {})
+    if not isinstance(own, dict) or not isinstance(scales, dict):
+        return data  # refused by the model
+    if scale and scale not in scales:
+        raise UnknownName("scale", scale, scales)
+    chosen = {**scales.get(scale, {}), **changes}
+    for name in chosen:
+        if name not in own:
+            raise UnknownName("parameter", name, own)
+    values = own | chosen
+    if not values:
+        return data
+    names = re.compile(r"\{(" + "|".join(map(re.escape, values)) + r")\}")
+    filled: dict[str, Any] = _in_texts(
+        data, lambda text: names.sub(lambda found: str(values[found[1]]), text)
+    )
+    return filled | {"parameters": values}
+
+
+def _anchor_folders(data: dict[str, Any], base: Path) -> None:
+    """Folders of the plan's own contestants count from the plan, wherever the plan is written to later."""
+    tables = data.get("contestant")
+    for table in tables.values() if isinstance(tables, dict) else []:
+        if isinstance(table, dict) and isinstance(table.get("folder"), str):
+            table["folder"] = str((base / table["folder"]).absolute())
+
+
+def _in_texts(data: Any, change: Any) -> Any:
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [_in_texts(item, change) for item in data]
+    if isinstance(data, dict):
+        return {key: _in_texts(value, change) for key, value in data.items()}
+    return data
+
+
+def to_toml(plan: Plan, *, secrets: bool = True) -> str:
+    """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
+
+    With `secrets=False` the values of headers that look like credentials are hidden.
+    """
+    import tomli_w
+
+    data = plan.data()
+    if not secrets:
+        for workload in data["workload"].values():
+            for request in [*workload["request"], workload.get("background", {})]:
+                _hide(request.get("headers", {}))
+    return tomli_w.dumps(data, multiline_strings=True)
+
+
+def _hide(headers: dict[str, Any]) -> None:
+    for name in headers:
+        if SECRET_HEADER.search(name):
+            headers[name] = HIDDEN

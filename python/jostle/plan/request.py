@@ -1,0 +1,166 @@
+"""What is asked of the server, and what a right answer is."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from jostle.errors import nearest
+from jostle.plan.table import Table
+from jostle.plan.values import Count, File, Param, PositiveCount, shown
+from jostle.units import BadValue
+
+__all__ = ["METHODS", "Expect", "JsonValue", "Request"]
+
+METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+class JsonValue(Table):
+    """The value at a JSON pointer (RFC 6901) of the body."""
+
+    pointer: str = Field(description='where in the document: "/user/0/name"; "" is the whole')
+    value: Any = Field(description="what must stand there")
+
+
+def _statuses(value: Any) -> Any:
+    listed = value if isinstance(value, list) else [value]
+    for status in listed:
+        if not isinstance(status, int) or isinstance(status, bool) or not 200 <= status <= 599:
+            raise BadValue(
+                f"{shown(status)} is not a status of an answer", "write 200 to 599, for example [200, 204]"
+            )
+    return listed
+
+
+class Expect(Table):
+    """What a right answer is; everything else counts as `wrong_status` or `wrong_body`."""
+
+    status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
+        default=[], description="accepted statuses: one or a list; 200 to 399 when not given"
+    )
+    body: str | None = Field(default=None, description="the whole body, exactly")
+    contains: str | None = Field(default=None, description="text that stands somewhere in the body")
+    length: Count | None = Field(default=None, description="bytes of the body")
+    sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
+    json_: JsonValue | None = Field(default=None, description="a value in a JSON body")
+
+    @model_validator(mode="after")
+    def _one_check(self) -> "Expect":
+        given = [key for key in ("body", "contains", "length", "sha256") if getattr(self, key) is not None]
+        given += ["json"] if self.json_ is not None else []
+        if len(given) > 1:
+            raise BadValue(f"{' and '.join(given)} both say what the body is", "give one of them")
+        if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
+            raise BadValue(
+                f"sha256: {self.sha256!r} is not 64 hexadecimal digits", "as `sha256sum` prints it"
+            )
+        if self.json_ and self.json_.pointer and not self.json_.pointer.startswith("/"):
+            raise BadValue(
+                f"json.pointer: {self.json_.pointer!r} does not begin with /", 'write for example "/name"'
+            )
+        bodiless = [s for s in self.status if s in (204, 304)]
+        if given and bodiless and len(bodiless) == len(self.status) and self.body != "" and self.length != 0:
+            raise BadValue(
+                f"an answer with status {bodiless[0]} has no body to check", f"leave out {given[0]}"
+            )
+        return self
+
+    @property
+    def looks_at_body(self) -> bool:
+        checks = (self.body, self.contains, self.length, self.sha256, self.json_)
+        return any(check is not None for check in checks)
+
+
+def _expect(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"body": value}
+    return {"status": value} if isinstance(value, int | list) else value
+
+
+def _path(value: Any) -> Any:
+    if isinstance(value, str):
+        if not value.startswith("/") and value != "*":
+            raise BadValue(f"{value!r} does not begin with /", 'write the path only, for example "/fast/44"')
+        if any(c <= " " or c == "\x7f" for c in value):
+            raise BadValue(f"{value!r} holds a space or a control character", "write a space as %20")
+    return value
+
+
+def _headers(value: Any) -> Any:
+    if isinstance(value, dict):
+        for name, content in value.items():
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+                raise BadValue(
+                    f"{name!r} is not a header's name", 'write for example { Accept = "text/html" }'
+                )
+            for line in content if isinstance(content, list) else [content]:
+                if isinstance(line, str) and re.search(r"[\r\n\0]", line):
+                    raise BadValue(f"{name}: a header is one line", "leave out line ends and NUL")
+    return value
+
+
+Path = Annotated[str, BeforeValidator(_path)]
+
+
+class Request(Table):
+    """One request. Exactly one of the methods says what is asked, for example `get = "/fast/44"`."""
+
+    get: Path | None = Field(
+        default=None, description="path and query to GET; `{name}` is filled from `params`"
+    )
+    post: Path | None = Field(default=None, description="path to POST to")
+    put: Path | None = Field(default=None, description="path to PUT to")
+    delete: Path | None = Field(default=None, description="path to DELETE")
+    patch: Path | None = Field(default=None, description="path to PATCH")
+    head: Path | None = Field(default=None, description="path to ask the HEAD of")
+    options: Path | None = Field(default=None, description="path to ask the OPTIONS of")
+    name: str = Field(default="", description="its name in the results; the path when not given")
+    weight: PositiveCount = Field(default=1, description="how often, beside the others of the list")
+    headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
+        default={}, description="header lines; a list repeats the header"
+    )
+    body: str = Field(default="", description="the request's body")
+    body_file: File | None = Field(default=None, description="a file that is the request's body")
+    expect: Annotated[Expect, BeforeValidator(_expect)] = Field(
+        default=Expect(), description="the body as text, or a status, or a table"
+    )
+    params: dict[str, Param] = Field(
+        default={},
+        description='values for the path: { from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Request":
+        given = [method for method in METHODS if getattr(self, method) is not None]
+        if len(given) != 1:
+            what = "says nothing to ask for" if not given else f"{' and '.join(given)} in one request"
+            raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
+        if self.body and self.body_file:
+            raise BadValue("body and body-file both say what to send", "give one of them")
+        if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
+            raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
+        self._filled()
+        return self
+
+    def _filled(self) -> None:
+        wanted = PLACEHOLDER.findall(self.path)
+        for name in wanted:
+            if name not in self.params:
+                raise BadValue(f"nothing says what {{{name}}} in the path is", nearest(name, self.params))
+        for name in self.params.keys() - set(wanted):
+            raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
+
+    @property
+    def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
+        given = next(method for method in METHODS if getattr(self, method) is not None)
+        return given.upper()  # type: ignore[return-value]
+
+    @property
+    def path(self) -> str:
+        return str(getattr(self, self.method.lower()))
+
+    @property
+    def label(self) -> str:
+        """Its name in the results."""
+        return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")

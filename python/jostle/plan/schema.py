@@ -1,0 +1,129 @@
+"""The JSON schema of plans, and the reference table in the documentation: both made from the model.
+
+python -m jostle.plan.schema --check      fails when a file in docs/ is out of date
+python -m jostle.plan.schema --write      writes them
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
+from jostle.plan.model import Figure, Plan, Published, Starvation
+from jostle.plan.request import Expect, JsonValue, Request
+from jostle.plan.table import Table
+from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
+
+__all__ = ["plan_schema"]
+
+BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
+
+
+def plan_schema() -> dict[str, Any]:
+    """The JSON schema (2020-12) of a plan whose parameters are filled in; for editors that complete and check."""
+    schema: dict[str, Any] = Plan.model_json_schema(by_alias=True)
+    definitions = schema["$defs"]
+    _shorthands(definitions)
+    schema["properties"]["scale"] = {
+        "type": "object",
+        "description": "other parameters by the name of a scale: `--quick` takes [scale.quick]",
+        "additionalProperties": {"$ref": "#/$defs/Parameters"},
+    }
+    definitions["Parameters"] = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A plan of jostle"}
+
+
+def _shorthands(definitions: dict[str, Any]) -> None:
+    """What may be written in short stands in no model: a text for `expect`, one table for a list, one for two."""
+    for name in ("Request", "Background"):
+        expect = definitions[name]["properties"]["expect"]
+        expect.pop("default", None)
+        description = expect.pop("description", "")
+        definitions[name]["properties"]["expect"] = {
+            "description": description,
+            "anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array"}, expect],
+        }
+    status = definitions["Expect"]["properties"]["status"]
+    definitions["Expect"]["properties"]["status"] = {"anyOf": [{"type": "integer"}, status]}
+    request = definitions["Workload"]["properties"]["request"]
+    definitions["Workload"]["properties"]["request"] = {"anyOf": [{"$ref": "#/$defs/Request"}, request]}
+    background = definitions["Background"]
+    del background["properties"][LOAD]
+    for load in ("ClosedLoad", "OpenLoad"):
+        own = {key: value for key, value in definitions[load]["properties"].items() if key != "for"}
+        background["properties"] = own | background["properties"]
+    background.pop("required", None)
+
+
+def reference() -> str:
+    """The tables of a plan and their keys, in Markdown."""
+    tables: list[tuple[str, type[Table]]] = [
+        ("The plan", Plan),
+        ("`[workload.NAME]`", Workload),
+        ("`request`", Request),
+        ("`expect`", Expect),
+        ("`expect.json`", JsonValue),
+        ("`load`, closed", ClosedLoad),
+        ("`phases`", Phase),
+        ("`load`, open", OpenLoad),
+        ("`rates`", RateStep),
+        ("`background`", Background),
+        ("`connection`", Connection),
+        ("`connection.tls`", Tls),
+        ("`[[starvation]]`", Starvation),
+        ("`[published]`", Published),
+        ("`published.figures`", Figure),
+    ]
+    return "\n".join(_section(heading, table) for heading, table in tables)
+
+
+def _section(heading: str, table: type[Table]) -> str:
+    lines = [f"### {heading}\n", f"{(table.__doc__ or '').splitlines()[0]}\n"]
+    if table is Background:
+        return "\n".join([*lines, "The keys of a request and of a load, without `for`, in one table.\n"])
+    lines += ["| key | default | |", "|---|---|---|"]
+    for name, field in table.model_fields.items():
+        default = "required" if field.is_required() else _default(table, name)
+        lines.append(f"| `{field.alias or name}` | {default} | {field.description} |")
+    return "\n".join([*lines, ""])
+
+
+def _default(table: type[Table], name: str) -> str:
+    field = table.model_fields[name]
+    whole = table.model_construct().model_dump(by_alias=True, include={name}, warnings=False)
+    value = whole.get(field.alias or name)
+    return "" if value is None or isinstance(value, dict) else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _files(docs: Path) -> dict[Path, str]:
+    """What the files in `docs` should hold."""
+    page = (docs / "PLAN.md").read_text(encoding="utf-8")
+    pattern = re.compile(re.escape(BEGIN) + ".*" + re.escape(END), re.DOTALL)
+    return {
+        docs / "plan.schema.json": json.dumps(plan_schema(), indent=2, ensure_ascii=False) + "\n",
+        docs / "PLAN.md": pattern.sub(lambda _: f"{BEGIN}\n{reference()}\n{END}", page),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    docs = Path(__file__).parents[3] / "docs"
+    if arguments not in (["--check"], ["--write"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    stale = {
+        path: text
+        for path, text in _files(docs).items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    for path, text in stale.items():
+        if arguments == ["--write"]:
+            path.write_text(text, encoding="utf-8")
+        else:
+            print(f"{path} is out of date: run `python -m jostle.plan.schema --write`", file=sys.stderr)
+    return 1 if stale and arguments == ["--check"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,292 @@
+"""The values of a plan that are written as text: durations, rates, counts, think times, parameters, files.
+
+Each type reads what a person writes, refuses what cannot be with an example of what can, and writes itself
+back so that it reads the same again.
+"""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
+
+from jostle import units
+from jostle.units import BadValue
+
+__all__ = [
+    "Count",
+    "Duration",
+    "File",
+    "Param",
+    "Params",
+    "PositiveCount",
+    "PositiveDuration",
+    "PositiveRate",
+    "Rate",
+    "Think",
+    "ThinkTime",
+    "shown",
+]
+
+LARGEST = 2**53
+"""Counts stay exact in JSON up to here."""
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in TOML."""
+    return (
+        f'"{value}"'
+        if isinstance(value, str)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+    )
+
+
+def _duration(value: Any) -> float:
+    if isinstance(value, str):
+        return units.duration(value)
+    if value == 0 and not isinstance(value, bool):
+        return 0.0
+    raise BadValue(f"{shown(value)} has no unit of time", 'write for example "500ms", "5s" or "20m"')
+
+
+def _positive_duration(value: Any) -> float:
+    seconds = _duration(value)
+    if seconds == 0:
+        raise BadValue("a time of zero", 'write for example "500ms", "5s" or "20m"')
+    return seconds
+
+
+def _rate(value: Any) -> float:
+    if not isinstance(value, str):
+        raise BadValue(f"{shown(value)} does not say per what time", 'write for example "1000/s" or "60/min"')
+    return units.rate(value)
+
+
+def _positive_rate(value: Any) -> float:
+    per_s = _rate(value)
+    if per_s == 0:
+        raise BadValue("a rate of zero sends nothing", 'write for example "1000/s" or "60/min"')
+    return per_s
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, str):
+        value = units.count(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadValue(f"{shown(value)} is not a whole number", 'write for example 50, 10_000 or "10k"')
+    if not 0 <= value <= LARGEST:
+        problem = "is negative" if value < 0 else "is too much"
+        raise BadValue(f"{value} {problem}", 'write for example 50, 10_000 or "10k"')
+    return value
+
+
+def _positive_count(value: Any) -> int:
+    number = _count(value)
+    if number == 0:
+        raise BadValue("zero", "at least 1")
+    return number
+
+
+def _text_schema(pattern: str, example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+
+
+def _count_schema(least: int) -> WithJsonSchema:
+    return WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": least},
+                {"type": "string", "pattern": "^[0-9][0-9_,.]*[kM]?$"},
+            ]
+        }
+    )
+
+
+_WRITE_DURATION = PlainSerializer(units.exact_duration, return_type=str)
+_WRITE_RATE = PlainSerializer(lambda per_s: f"{units.exact_number(per_s)}/s", return_type=str)
+_TIME_PATTERN = r"^\s*([0-9][0-9_,.]*\s*(ns|us|µs|ms|s|m|min|h)\s*)+$"  # noqa: RUF001 (a micro sign)
+_TIME_SCHEMA = _text_schema(_TIME_PATTERN, "5s")
+_RATE_SCHEMA = _text_schema(r"^\s*[0-9][0-9_,.eE+-]*\s*[kM]?\s*/\s*(ms|s|sec|m|min|h)\s*$", "1000/s")
+
+Duration = Annotated[float, BeforeValidator(_duration), _WRITE_DURATION, _TIME_SCHEMA]
+"""Seconds; may be zero."""
+PositiveDuration = Annotated[float, BeforeValidator(_positive_duration), _WRITE_DURATION, _TIME_SCHEMA]
+Rate = Annotated[float, BeforeValidator(_rate), _WRITE_RATE, _RATE_SCHEMA]
+"""Per second; may be zero."""
+PositiveRate = Annotated[float, BeforeValidator(_positive_rate), _WRITE_RATE, _RATE_SCHEMA]
+Count = Annotated[int, BeforeValidator(_count), _count_schema(0)]
+PositiveCount = Annotated[int, BeforeValidator(_positive_count), _count_schema(1)]
+
+
+@dataclass(frozen=True)
+class Think:
+    """A client's pause between an answer and its next request.
+
+    `seconds`: the pause, or its mean. `spread`: half width of the uniform distribution, as a share of the mean.
+    `turns`: seconds of a list, taken in turn.
+    """
+
+    text: str | tuple[str, ...] = "0s"
+    kind: Literal["none", "constant", "uniform", "exponential", "list"] = "none"
+    seconds: float = 0.0
+    spread: float = 0.0
+    turns: tuple[float, ...] = ()
+
+    @classmethod
+    def read(cls, value: Any) -> "Think":
+        """From "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or a list of durations."""
+        if isinstance(value, Think):
+            return value
+        if isinstance(value, list) and value:
+            return cls(tuple(map(str, value)), "list", turns=tuple(_duration(turn) for turn in value))
+        if value == 0 and not isinstance(value, bool):
+            return cls()
+        if not isinstance(value, str):
+            raise BadValue(f"{shown(value)} is not a think time", _THINK_EXAMPLES)
+        try:
+            return cls._from_text(value)
+        except BadValue as error:
+            raise BadValue(error.message, _THINK_EXAMPLES) from None
+
+    @classmethod
+    def _from_text(cls, text: str) -> "Think":
+        word, _, rest = text.strip().partition(" ")
+        if word == "exponential":
+            return cls(text, "exponential", _positive_duration(rest))
+        if word == "uniform":
+            low, dots, high = rest.partition("..")
+            if not dots:
+                raise BadValue(f"{text!r} does not say from where to where")
+            return cls._uniform(text, units.duration(low), units.duration(high))
+        mean, sign, spread = text.replace("+-", "±").replace("+/-", "±").partition("±")
+        seconds = units.duration(mean)
+        if sign and seconds and (part := units.share(spread)):
+            return cls(text, "uniform", seconds, part)
+        return cls(text, "constant", seconds) if seconds else cls(text)
+
+    @classmethod
+    def _uniform(cls, text: str, low: float, high: float) -> "Think":
+        if high < low:
+            raise BadValue(f"{text!r} ends before it begins")
+        if low == high:
+            return cls(text, "constant", low) if low else cls(text)
+        return cls(text, "uniform", (low + high) / 2, (high - low) / (high + low))
+
+
+_THINK_EXAMPLES = 'write for example "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or ["100ms", "2s"] (taken in turn)'
+
+ThinkTime = Annotated[
+    Think,
+    PlainValidator(Think.read),
+    PlainSerializer(lambda think: list(think.text) if isinstance(think.text, tuple) else think.text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "examples": ["900ms ± 10%"]},
+                {"type": "array", "items": {"type": "string"}},
+            ]
+        }
+    ),
+]
+
+
+def _file(value: Any, info: ValidationInfo) -> Path:
+    """A file's name. Where the plan's folder is known, it counts from there, and the file must exist."""
+    if not isinstance(value, str) or not value:
+        raise BadValue(f"{shown(value)} is not a file's name")
+    base = (info.context or {}).get("base")
+    if base is None:
+        return Path(value)
+    path = Path(base, value).absolute()
+    if not path.is_file():
+        raise BadValue(f"there is no file {path}", "relative names count from the plan's own folder")
+    return path
+
+
+File = Annotated[
+    Path, BeforeValidator(_file), PlainSerializer(str, return_type=str), WithJsonSchema({"type": "string"})
+]
+
+
+@dataclass(frozen=True)
+class Params:
+    """Where the values of one path parameter come from: exactly one of the three is given."""
+
+    table: Any
+    kind: Literal["range", "choice", "csv"]
+    low: int = 0
+    high: int = 0
+    values: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, value: Any, info: ValidationInfo) -> "Params":
+        """From `{ from = 1, to = 9 }`, a list of values, or `{ csv = "file.csv", column = "id" }`."""
+        if isinstance(value, Params):
+            return value
+        if isinstance(value, list) and value and all(isinstance(v, str | int | float) for v in value):
+            return cls(value, "choice", values=tuple(str(v) for v in value))
+        if isinstance(value, dict) and value.keys() == {"from", "to"}:
+            return cls._range(value)
+        if isinstance(value, dict) and value.keys() == {"csv", "column"}:
+            path = _file(value["csv"], info)
+            return cls({"csv": str(path), "column": value["column"]}, "csv")
+        raise BadValue(f"{value!r} is not a source of values", _PARAM_EXAMPLES)
+
+    @classmethod
+    def _range(cls, table: dict[str, Any]) -> "Params":
+        low, high = table["from"], table["to"]
+        if not (type(low) is int and type(high) is int):
+            raise BadValue("a range goes between whole numbers", _PARAM_EXAMPLES)
+        if low > high:
+            raise BadValue(f"the range ends ({high}) before it begins ({low})", _PARAM_EXAMPLES)
+        if not -(2**63) <= low <= high < 2**63:
+            raise BadValue("the range is wider than 64 bits", _PARAM_EXAMPLES)
+        return cls(table, "range", low, high)
+
+    def column(self) -> list[str]:
+        """The values of a CSV file's column, in the file's order."""
+        path, name = Path(self.table["csv"]), self.table["column"]
+        try:
+            with path.open(newline="", encoding="utf-8") as lines:
+                rows = csv.DictReader(lines)
+                if name not in (rows.fieldnames or []):
+                    known = ", ".join(rows.fieldnames or []) or "none"
+                    raise BadValue(f"{path} has no column {name!r}", f"it has: {known}")
+                values = [row[name] or "" for row in rows]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise BadValue(f"{path} cannot be read: {error}") from None
+        if not values:
+            raise BadValue(f"{path} has no rows below its heading")
+        return values
+
+
+_PARAM_EXAMPLES = 'write { from = 1, to = 9 }, ["a", "b"] or { csv = "file.csv", column = "id" }'
+
+
+Param = Annotated[
+    Params,
+    PlainValidator(Params.read),
+    PlainSerializer(lambda param: param.table),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 1},
+                {
+                    "type": "object",
+                    "properties": {"from": {"type": "integer"}, "to": {"type": "integer"}},
+                    "required": ["from", "to"],
+                    "additionalProperties": False,
+                },
+                {
+                    "type": "object",
+                    "properties": {"csv": {"type": "string"}, "column": {"type": "string"}},
+                    "required": ["csv", "column"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]

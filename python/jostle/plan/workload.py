@@ -1,0 +1,132 @@
+"""A workload: which requests, under which load, beside what, and how long an answer may take."""
+
+from collections import Counter
+from ipaddress import ip_address
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import model_validator as validator
+
+from jostle.plan.load import ClosedLoad, Load, OpenLoad
+from jostle.plan.request import Request
+from jostle.plan.table import Table
+from jostle.plan.values import Duration, File, PositiveDuration, shown
+from jostle.units import BadValue
+
+__all__ = ["Background", "Connection", "Tls", "Workload"]
+
+LOAD = "(load)"
+"""Stands for the load inside the one table of a background; not a key that can be written."""
+
+
+class Background(Request):
+    """A request and its load in one table. It ends with the workload, and its results stand apart."""
+
+    load: Load = Field(alias="(load)")
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        return list(dict.fromkeys([*Request.keys(), *ClosedLoad.keys(), *OpenLoad.keys()]))
+
+    @validator(mode="before")
+    @classmethod
+    def _apart(cls, data: Any) -> Any:
+        """Put the keys of the load into a table of their own."""
+        if not isinstance(data, dict) or LOAD in data:
+            return data
+        own = Request.keys()
+        if data.keys() - set(cls.keys()):
+            return data  # refused by name in `Table`
+        if "for" in data:
+            raise BadValue("a background has no time of its own", "leave out for: it ends with the workload")
+        apart = {key: value for key, value in data.items() if key in own}
+        return {**apart, LOAD: {key: value for key, value in data.items() if key not in own}}
+
+    def _shaped(self, table: dict[str, Any]) -> dict[str, Any]:
+        load = table.pop(LOAD)
+        return {**table, **load}
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+def _addresses(value: Any) -> Any:
+    for address in value if isinstance(value, list) else []:
+        try:
+            ip_address(address)
+        except ValueError:
+            raise BadValue(f"{shown(address)} is no IP address", 'write for example ["127.0.0.2"]') from None
+    return value
+
+
+class Tls(Table):
+    """HTTPS: whom to trust, and who the client is. Files hold PEM text."""
+
+    verify: bool = Field(default=True, description="false: any certificate of the server will do")
+    ca: File | None = Field(default=None, description="authorities to trust instead of the built-in ones")
+    cert: File | None = Field(default=None, description="the client's certificate chain")
+    key: File | None = Field(default=None, description="the client's private key")
+    server_name: str = Field(default="", description="name for SNI and verification, when it is not the host")
+    alpn: list[str] = Field(default=[], description='protocols to offer: ["http/1.1"]')
+    version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this one")
+
+    @validator(mode="after")
+    def _consistent(self) -> "Tls":
+        if (self.cert is None) != (self.key is None):
+            raise BadValue("a client's certificate goes with its key", "give both, cert and key")
+        return self
+
+
+class Connection(Table):
+    """Where connections go, where they come from, and what they are."""
+
+    tls: Tls | None = Field(default=None, description="HTTPS; {} for the usual checks")
+    connect_to: list[str] = Field(
+        default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
+    )
+    source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
+        default=[], description="local addresses to connect from, in turn: each brings its own range of ports"
+    )
+    resolve_each: bool = Field(default=False, description="resolve the host for every connection")
+    nodelay: bool = Field(default=True, description="TCP_NODELAY")
+
+
+class Workload(Table):
+    """What is measured. Its `name` is its key in the plan."""
+
+    title: str = Field(default="", description="what the reader of a report sees")
+    request: Annotated[list[Request], BeforeValidator(_listed)] = Field(description="one, or a list")
+    order: Literal["weighted", "sequence"] = Field(
+        default="weighted", description="how the next of several is chosen: at random by weight, or in turn"
+    )
+    load: Load = Field(description="how they are sent: closed (clients) or open (rate)")
+    background: Background | None = Field(default=None, description="another load at the same time")
+    timeout: PositiveDuration = Field(default=10.0, description="from the send to the last byte")
+    connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
+    first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
+    warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
+    rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
+    connection: Connection = Field(default=Connection(), description="how connections are made")
+
+    _name: str = PrivateAttr(default="")
+
+    @property
+    def name(self) -> str:
+        """Its key in the plan."""
+        return self._name
+
+    def seconds(self) -> float | None:
+        """How long the measured load lasts; None where the number of requests decides."""
+        return self.load.seconds()
+
+    @validator(mode="after")
+    def _consistent(self) -> "Workload":
+        if not self.request:
+            raise BadValue("request: an empty list", 'write for example { get = "/hello" }')
+        label, times = Counter(request.label for request in self.request).most_common(1)[0]
+        if times > 1:
+            raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
+        if not self.load.ends():
+            raise BadValue("load: nothing ends it", 'write for = "10s" or requests = 10_000')
+        return self
