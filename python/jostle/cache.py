@@ -1,0 +1,34 @@
+"""Where builds and running servers' files live: never in the package, never in the run folder."""
+
+import os
+from pathlib import Path
+
+from jostle.errors import UserError
+
+__all__ = ["cache_folder"]
+
+
+def cache_folder(*parts: str) -> Path:
+    """A folder in `$JOSTLE_CACHE`, else /var/cache/jostle for root, else ~/.cache/jostle; made if need be.
+
+    Readable by all: the server that runs from it may be another user. Raises `UserError`.
+    """
+    if chosen := os.environ.get("JOSTLE_CACHE"):
+        base = Path(chosen).absolute()
+    elif os.geteuid() == 0:
+        base = Path("/var/cache/jostle")
+    else:
+        base = Path.home() / ".cache" / "jostle"
+    folder = base
+    try:
+        for part in (None, *parts):
+            folder = folder / part if part else folder
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+                folder.chmod(0o755)
+    except OSError as error:
+        raise UserError(
+            f"cannot make the cache folder {folder}: {error.strerror}",
+            "set JOSTLE_CACHE to a folder that you may write to",
+        ) from None
+    return folder

@@ -1,0 +1,58 @@
+"""Who runs the server: where jostle is root, somebody without rights."""
+
+import os
+import pwd
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.errors import PlanError
+
+__all__ = ["Account"]
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of this machine."""
+
+    name: str
+    uid: int
+    gid: int
+
+    @classmethod
+    def of(cls, name: str) -> "Account":
+        """The user that the server is to run as: `name` where jostle is root, else whoever runs jostle."""
+        try:
+            user = pwd.getpwnam(name) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise PlanError(
+                f"there is no user {name!r} on this machine", "set 'user' in contestant.toml"
+            ) from None
+        return cls(user.pw_name, user.pw_uid, user.pw_gid)
+
+    def can_run(self, program: Path) -> bool:
+        """Whether the file is there, and this user may enter every folder on the way to it and execute it."""
+        try:
+            real = program.resolve(strict=True)
+            return real.is_file() and all(self._may_execute(part) for part in (real, *real.parents))
+        except OSError:
+            return False
+
+    def can_enter(self, folder: Path) -> bool:
+        """Whether this user may enter the folder and every folder above it."""
+        try:
+            return all(
+                self._may_execute(part) for part in (folder.resolve(strict=True), *folder.resolve().parents)
+            )
+        except OSError:
+            return False
+
+    def _may_execute(self, path: Path) -> bool:
+        if self.uid == os.geteuid():
+            return os.access(path, os.X_OK)
+        facts = path.stat()
+        if facts.st_uid == self.uid:
+            return bool(facts.st_mode & stat.S_IXUSR)
+        if facts.st_gid == self.gid:
+            return bool(facts.st_mode & stat.S_IXGRP)
+        return bool(facts.st_mode & stat.S_IXOTH)

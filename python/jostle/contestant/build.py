@@ -1,0 +1,180 @@
+"""Builds, in the cache: a folder per contestant, sources, settings and versions of the tools.
+
+`builds/NAME-KEY/` is the build folder. Beside it, `.json` says that it is done (written last, so a build that
+was cut short is never taken for one that is done), `.lock` keeps two jostles from building the same at once,
+and `.N.log` is what the N-th command printed.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.cache import cache_folder
+from jostle.contestant.kept import Kept, Task, last_lines
+from jostle.contestant.needs import Found
+from jostle.errors import BuildFailed
+from jostle.plan.contestant_file import Build, fill
+
+__all__ = ["BuildJob"]
+
+FORMAT = "1"
+"""Part of every key: raised when builds of an older jostle are no longer good."""
+
+LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
+TOLD_LINES = 20
+
+
+@dataclass(frozen=True)
+class BuildJob:
+    """What is built from what. `settings`: the variants that the build's commands name."""
+
+    label: str
+    name: str
+    sources: Path | None
+    build: Build
+    settings: Mapping[str, str]
+    tools: Sequence[Found]
+
+    def folder(self) -> Path:
+        """Where the build is, or will be."""
+        safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name)
+        return cache_folder("builds") / f"{safe}-{self._key()}"
+
+    def is_done(self) -> bool:
+        return _is_done(self.folder())
+
+    def run(self, tell: Callable[[str], None]) -> Path:
+        """The build folder, built now if need be. Raises `BuildFailed` with the last lines."""
+        folder = self.folder()
+        if _is_done(folder):
+            return folder
+        with _locked(folder, tell) as lock:
+            if not _is_done(folder):
+                tell(f"building {self.label}")
+                self._build(folder, lock)
+        return folder
+
+    def _build(self, folder: Path, lock: int) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        _mark(folder).unlink(missing_ok=True)
+        if self.sources is not None:
+            shutil.copytree(self.sources, folder, symlinks=True, ignore=LEFT_OUT)
+        else:
+            folder.mkdir(parents=True)
+        for tool in self.tools:
+            if tool.own:
+                (folder / "bin").mkdir(exist_ok=True)
+                shutil.copy2(tool.path, folder / "bin" / tool.command)
+        values = self._values(folder)
+        for number, command in enumerate(self.build.commands, 1):
+            self._run([fill(word, values) for word in command], folder, values, number, lock)
+        _open_to_all(folder)
+        facts = {"label": self.label, "tools": {tool.command: tool.version for tool in self.tools}}
+        partial = _mark(folder).with_suffix(".part")
+        partial.write_text(json.dumps(facts))
+        partial.rename(_mark(folder))
+
+    def _run(
+        self, command: list[str], folder: Path, values: Mapping[str, str], number: int, lock: int
+    ) -> None:
+        """One command, with the caller's environment: proxies and registries are set there.
+
+        The keeper holds the lock until nothing of the command is left.
+        """
+        log = folder.with_name(f"{folder.name}.{number}.log")
+        env = {**os.environ, **{key: fill(text, values) for key, text in self.build.env.items()}}
+        kept = Kept(Task(command, str(folder), env, str(log), hold=(lock,)))
+        try:
+            kept.wait()
+        finally:
+            kept.stop()
+        if kept.failed is None and kept.exit is not None and kept.exit.code == 0:
+            return
+        why = f"could not be run: {kept.failed}" if kept.failed else str(kept.exit)
+        printed = last_lines(kept.output(), TOLD_LINES)
+        raise BuildFailed(
+            f"{self.label} could not be built: `{' '.join(command)}` {why}"
+            + (f"; its last lines:\n{printed}" if printed else "; it printed nothing"),
+            f"in {folder}; all that it printed: {log}",
+        )
+
+    def _values(self, folder: Path) -> dict[str, str]:
+        return {"build": str(folder), **self.settings, **tool_paths(self.tools, folder)}
+
+    def _key(self) -> str:
+        digest = hashlib.sha256()
+
+        def add(*texts: str | bytes) -> None:
+            for text in texts:
+                data = text.encode(errors="surrogateescape") if isinstance(text, str) else text
+                digest.update(len(data).to_bytes(8, "little") + data)
+
+        add(FORMAT, json.dumps(self.build.commands), json.dumps(self.build.env, sort_keys=True))
+        add(json.dumps(dict(self.settings), sort_keys=True))
+        for tool in self.tools:
+            add(tool.command, str(tool.path), tool.version)
+            if tool.own:
+                add(tool.path.read_bytes())
+        for path in _files(self.sources) if self.sources is not None else ():
+            add(str(path.relative_to(self.sources or path)), oct(path.lstat().st_mode))
+            add(str(path.readlink()) if path.is_symlink() else path.read_bytes())
+        return digest.hexdigest()[:12]
+
+
+def tool_paths(tools: Sequence[Found], folder: Path) -> dict[str, str]:
+    """Where each needed command is; the package's own are in the build folder, where all can reach them."""
+    return {tool.command: str(folder / "bin" / tool.command if tool.own else tool.path) for tool in tools}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files that are copied, in an order that is always the same."""
+    names = sorted(os.listdir(folder))  # noqa: PTH208
+    left_out = LEFT_OUT(str(folder), names)
+    for name in names:
+        path = folder / name
+        if name in left_out:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path)
+        else:
+            yield path
+
+
+def _mark(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".json")
+
+
+def _is_done(folder: Path) -> bool:
+    return _mark(folder).is_file() and folder.is_dir()
+
+
+@contextmanager
+def _locked(folder: Path, tell: Callable[[str], None]) -> Iterator[int]:
+    """Hold the build's lock; yields its descriptor."""
+    lock = os.open(folder.with_name(folder.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"waiting for another jostle that builds {folder.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _open_to_all(folder: Path) -> None:
+    """The server may run as another user: let all read what was built, whatever the umask was."""
+    folder.chmod(folder.stat().st_mode | 0o555)
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            mode = path.lstat().st_mode
+            if not path.is_symlink():
+                path.chmod(mode | (0o555 if path.is_dir() or mode & 0o100 else 0o444))

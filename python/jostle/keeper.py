@@ -1,0 +1,307 @@
+"""Keeps one server: starts it, bounds its output, and ends its whole tree of processes, come what may.
+
+Run as `python -I -S keeper.py`, in a session of its own, one keeper per server; standard library only. It
+is the server's parent and the subreaper of everything below it, so no descendant can get out of its sight,
+not even one that has made a session of its own. The tree is ended (SIGTERM, SIGKILL after the grace time)
+when jostle says so, when jostle dies, even by `kill -9`, and when the server's first process ends by itself.
+
+    in    first line: the task as JSON (`Task` in contestant/kept.py); then anything at all, or the end: stop
+    out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "why"};
+          {"event": "exited", "code", "signal", "others"} when the server ends by itself;
+          {"event": "ended", "tail"} once nothing is left
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import time
+from typing import Any, NoReturn
+
+HEAD_BYTES = TAIL_BYTES = 256 * 1024
+"""How much of the server's output is kept: so much of its beginning, and so much of its end."""
+SAVE_EVERY_S = 0.2
+KILL_FOR_S = 10.0
+"""How long SIGKILL is repeated to a tree that forks on."""
+PIPE_BYTES = 1 << 20
+REPORTED_TAIL_BYTES = 16 * 1024
+
+F_SETPIPE_SZ = 1031
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+def prctl(option: int, value: int) -> None:
+    if _prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def report(event: str, **fields: Any) -> None:
+    """Tell jostle, if it still lives."""
+    with contextlib.suppress(OSError):
+        os.write(1, json.dumps({"event": event, **fields}).encode() + b"\n")
+
+
+class Output:
+    """A file that holds the beginning and the end of what was printed, however much it was."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+        self.head_bytes = 0
+        self.dropped_bytes = 0
+        self.tail = bytearray()
+        self.saved = True
+
+    def write(self, data: bytes) -> None:
+        head = data[: HEAD_BYTES - self.head_bytes]
+        if head:
+            self._put(head, self.head_bytes)
+            self.head_bytes += len(head)
+        if len(head) < len(data):
+            self.tail += data[len(head) :]
+            self.saved = False
+            if len(self.tail) > 2 * TAIL_BYTES:
+                self._trim()
+
+    def save(self) -> None:
+        """Write the end behind the beginning, in place of the end that was there."""
+        if self.saved:
+            return
+        self._trim()
+        note = f"\n… {self.dropped_bytes} bytes left out …\n".encode() if self.dropped_bytes else b""
+        self._put(note + self.tail, self.head_bytes)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self.fd, self.head_bytes + len(note) + len(self.tail))
+        self.saved = True
+
+    def last(self, limit: int) -> bytes:
+        self.save()
+        return os.pread(self.fd, limit, max(0, os.fstat(self.fd).st_size - limit))
+
+    def _trim(self) -> None:
+        excess = max(0, len(self.tail) - TAIL_BYTES)
+        self.dropped_bytes += excess
+        del self.tail[:excess]
+
+    def _put(self, data: bytes, at: int) -> None:
+        with contextlib.suppress(OSError):  # a full disk must not end the server
+            os.pwrite(self.fd, data, at)
+
+
+class Keeper:
+    """The server's parent; `keep` is its whole life."""
+
+    def __init__(self, task: dict[str, Any], jostle: int) -> None:
+        self.task = task
+        self.jostle = jostle
+        self.output = Output(task["output"])
+        self.server = 0  # pid
+        self.status: int | None = None  # of the server, as waitpid gives it
+        self.poll = select.poll()
+        self.saved_at = 0.0
+        self.closed = False
+
+    def keep(self) -> None:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        self._watch_signals()
+        self._watch_jostle()
+        started = self._start()
+        stop = not started
+        while not stop and self.status is None:
+            stop = self._serve(SAVE_EVERY_S if not self.output.saved else None)
+        if started:
+            if self.status is not None:
+                report("exited", **exit_of(self.status), others=len(self._living()))
+            self._end_tree()
+        self._drain()
+        if self.task.get("scratch"):
+            shutil.rmtree(self.task["scratch"], ignore_errors=True)
+        report("ended", tail=self.output.last(REPORTED_TAIL_BYTES).decode(errors="replace"))
+
+    def _watch_signals(self) -> None:
+        self.woken, wake = os.pipe()
+        for end in (self.woken, wake):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: None)
+        self.poll.register(self.woken, select.POLLIN)
+
+    def _watch_jostle(self) -> None:
+        """Its death closes stdin, unless a child of it holds the other end; the pidfd tells in any case."""
+        self.poll.register(0, select.POLLIN)
+        with contextlib.suppress(OSError):
+            self.jostle_fd = os.pidfd_open(self.jostle)
+            self.poll.register(self.jostle_fd, select.POLLIN)
+
+    def _serve(self, timeout_s: float | None) -> bool:
+        """Wait for something to happen and see to it; True when the tree is to be ended."""
+        stop = False
+        for fd, _ in self.poll.poll(None if timeout_s is None else timeout_s * 1000):
+            if fd == self.woken:
+                signals = os.read(fd, 4096)
+                stop |= any(number != signal.SIGCHLD for number in signals)
+                self._reap()
+            elif fd == self.printed:
+                self._read_output()
+            else:
+                self.poll.unregister(fd)
+                stop = True
+        if time.monotonic() - self.saved_at > SAVE_EVERY_S:
+            self.output.save()
+            self.saved_at = time.monotonic()
+        return stop
+
+    def _start(self) -> bool:
+        self.printed, printing = os.pipe()
+        os.set_blocking(self.printed, False)
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.printed, F_SETPIPE_SZ, PIPE_BYTES)
+        failed, failing = os.pipe()
+        keeper = os.getpid()
+        self.server = os.fork()
+        if self.server == 0:
+            become_the_server(self.task, keeper, printing, failing)
+        os.close(printing)
+        os.close(failing)
+        self.poll.register(self.printed, select.POLLIN)
+        with os.fdopen(failed, "rb") as pipe:
+            why = pipe.read().decode(errors="replace")
+        if why:
+            os.waitpid(self.server, 0)
+            report("failed", why=why)
+            return False
+        report("started", pid=self.server)
+        return True
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
+                if ended[0] == self.server:
+                    self.status = ended[1]
+
+    def _read_output(self) -> bool:
+        """Take what there is; True when there was something."""
+        try:
+            data = os.read(self.printed, PIPE_BYTES)
+        except BlockingIOError:
+            return False
+        self.output.write(data)
+        if not data and not self.closed:  # by everybody who could print
+            self.closed = True
+            self.poll.unregister(self.printed)
+        return bool(data)
+
+    def _drain(self) -> None:
+        while self._read_output():
+            pass
+
+    def _end_tree(self) -> None:
+        start = time.monotonic()
+        grace_s = self.task["grace_s"]
+        self._send(signal.SIGTERM)
+        while self._living() and (waited := time.monotonic() - start) < grace_s + KILL_FOR_S:
+            if waited >= grace_s:
+                self._send(signal.SIGKILL)
+            self._serve(0.02)
+            self._reap()
+
+    def _send(self, number: int) -> None:
+        for pid in self._living():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+    def _living(self) -> list[int]:
+        return descendants(os.getpid())
+
+
+def become_the_server(task: dict[str, Any], keeper: int, printing: int, failing: int) -> NoReturn:
+    """In the forked child: everything that the server is to find, then the server itself."""
+    try:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(printing, 1)
+        os.dup2(printing, 2)
+        for number in (
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+            signal.SIGINT,
+            signal.SIGTERM,
+            signal.SIGHUP,
+            signal.SIGCHLD,
+        ):
+            signal.signal(number, signal.SIG_DFL)
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if task.get("cores"):
+            os.sched_setaffinity(0, task["cores"])
+        if task.get("uid") is not None:
+            os.setgroups([])
+            os.setgid(task["gid"])
+            os.setuid(task["uid"])
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after setuid, which would clear it
+        if os.getppid() != keeper:
+            os._exit(127)
+        os.umask(0o022)
+        os.chdir(task["folder"])
+        os.execvpe(task["command"][0], task["command"], task["env"])
+    except OSError as error:
+        os.write(failing, f"{error.strerror}{f': {error.filename}' if error.filename else ''}".encode())
+    except BaseException as error:
+        os.write(failing, repr(error).encode())
+    os._exit(127)
+
+
+def exit_of(status: int) -> dict[str, Any]:
+    """How a process ended: its exit code, or the name of the signal that ended it."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        known = {member.value: member.name for member in signal.Signals}
+        return {"code": None, "signal": known.get(number, str(number))}
+    return {"code": os.WEXITSTATUS(status), "signal": None}
+
+
+def descendants(root: int) -> list[int]:
+    """All living processes below `root`. Copy of processes.py, which cannot be imported here."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                state, parent = file.read().rpartition(b") ")[2].split(None, 2)[:2]
+                if state not in (b"Z", b"X"):
+                    children.setdefault(int(parent), []).append(int(name))
+    below = list(children.get(root, ()))
+    for pid in below:  # grows while it is walked
+        below += children.get(pid, ())
+    return below
+
+
+def read_task() -> dict[str, Any]:
+    """The first line of stdin, byte by byte so that what follows stays in the pipe. {} when there is none."""
+    line = bytearray()
+    while byte := os.read(0, 1):
+        if byte == b"\n":
+            return dict(json.loads(line))
+        line += byte
+    return {}
+
+
+def main() -> None:
+    jostle = os.getppid()
+    task = read_task()
+    if task:
+        for fd in task["hold"]:
+            os.set_inheritable(fd, False)
+        Keeper(task, jostle).keep()
+
+
+if __name__ == "__main__":
+    main()

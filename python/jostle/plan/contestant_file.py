@@ -1,0 +1,195 @@
+"""The form of `contestant.toml`, and of a plan's `[contestant.NAME]` table: what a server is, how it lives.
+
+A table may say less: only `command` (with `{port}` in it), or only `url` for a server that runs already.
+"""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+
+from jostle.errors import PlanError, nearest
+from jostle.plan.table import Table, in_own_words
+from jostle.plan.values import PositiveDuration
+from jostle.units import BadValue
+
+__all__ = [
+    "Build",
+    "ContestantFile",
+    "Need",
+    "Ready",
+    "Start",
+    "Variant",
+    "VariantValue",
+    "fill",
+    "placeholders",
+]
+
+VariantValue = bool | int | float | str
+
+PLACES = ("port", "host", "build", "tmp")
+"""What jostle itself fills in, beside the commands of `needs` and the variants."""
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.+-]*)\}")
+
+
+def placeholders(texts: Iterable[str]) -> set[str]:
+    """The names in braces in `texts`."""
+    return {name for text in texts for name in _PLACEHOLDER.findall(text)}
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """`text` with every `{name}` replaced; the file's own check has seen to it that all of them are known."""
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
+
+
+def _words(command: Any) -> Any:
+    """A command may be written as one text, as in a shell, or as a list of words."""
+    if not isinstance(command, str):
+        return command
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise BadValue(f"{command!r}: {error}") from None
+
+
+Command = Annotated[
+    list[str],
+    BeforeValidator(_words),
+    Field(min_length=1),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+    ),
+]
+
+
+class Need(Table):
+    """A command that must be there before the build."""
+
+    command: str = Field(min_length=1, description="Looked up on PATH, then in `paths`.")
+    paths: list[str] = Field(default=[], description="Whole paths where it may be, apart from PATH.")
+    version: list[str] = Field(
+        default=[], description="Prints the version for the record; `{command}` is the path. Must end with 0."
+    )
+    package: str = Field(default="", description="The Debian package that brings it.")
+    install: str = Field(default="", description="The whole command that installs it.")
+
+
+class Build(Table):
+    """Commands that run one after another in the build folder."""
+
+    commands: list[Command] = Field(default=[])
+    env: dict[str, str] = Field(default={})
+
+
+class Start(Table):
+    """Starts the server in the foreground; of the caller's environment it gets PATH only."""
+
+    command: Command
+    env: dict[str, str] = Field(default={})
+
+
+class Ready(Table):
+    """Asked until it answers 200."""
+
+    path: str = Field(default="/", pattern="^/")
+    timeout: PositiveDuration = 15.0
+
+
+class Variant(Table):
+    """A setting that a label may give: `name:key=value`. Its default says of which type it is."""
+
+    default: bool | int | float | str
+    about: str = ""
+
+
+class ContestantFile(Table):
+    """A server that can be raced."""
+
+    name: str = Field(default="", description="As the folder is called; a plan's table takes its own name.")
+    title: str = ""
+    runtime: str = ""
+    discipline: str = Field(default="", description="As declared: run to completion, processor sharing, …")
+    slice: str = Field(default="", description="The time slice, for processor sharing.")
+    articles: list[str] = Field(default=[], description="Which of the origin's articles name it.")
+    source: str = Field(default="", description="The one source file.")
+    needs: list[Need] = Field(default=[])
+    build: Build = Build()
+    start: Start | None = None
+    command: Command | None = Field(default=None, description="Short for `start.command`.")
+    ready: Ready = Ready()
+    variants: dict[str, Variant] = Field(default={})
+    absent: dict[str, str] = Field(default={}, description="Routes that it does not have, with the reason.")
+    user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
+    folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
+    url: str | None = Field(default=None, description="A server that runs already: http://host:port")
+    pid: int | None = Field(default=None, ge=1, description="Its process, to be watched.")
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self) -> Self:
+        own = [name for name in ("folder", "command", "start") if getattr(self, name) is not None]
+        if self.url is not None and own:
+            raise ValueError(f"'url' is for a server that runs already; it cannot have {own[0]!r} too")
+        if self.pid is not None and self.url is None:
+            raise ValueError("'pid' belongs to 'url': the process of a server that runs already")
+        if self.command is not None and self.start is not None:
+            raise ValueError("'command' is short for 'start.command'; give one of them")
+        if self.url is None and not own:
+            raise ValueError("says neither how it is started ('command') nor where it runs already ('url')")
+        if self.url is not None:
+            _check_url(self.url)
+        return self
+
+    @model_validator(mode="after")
+    def _placeholders_are_known(self) -> Self:
+        known = {*PLACES, *(need.command for need in self.needs), *self.variants}
+        for used in sorted(placeholders(self.start_texts()) - known):
+            raise ValueError(f"{{{used}}} stands for nothing here; {nearest(used, sorted(known))}")
+        known -= {"port", "host", "tmp"}
+        for used in sorted(placeholders(self.build_texts()) - known):
+            raise ValueError(f"{{{used}}} stands for nothing in a build; {nearest(used, sorted(known))}")
+        return self
+
+    def start_command(self) -> list[str]:
+        """The words of the start command, placeholders not yet filled in; empty when it runs already."""
+        if self.start is not None:
+            return self.start.command
+        return self.command or []
+
+    def start_env(self) -> dict[str, str]:
+        return self.start.env if self.start is not None else {}
+
+    def start_texts(self) -> list[str]:
+        return [*self.start_command(), *self.start_env().values()]
+
+    def build_texts(self) -> list[str]:
+        return [*(word for command in self.build.commands for word in command), *self.build.env.values()]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a `contestant.toml`. Raises `PlanError` that names the file and the line or field."""
+        try:
+            return cls.of(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+        except OSError as error:
+            raise PlanError(f"{path}: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PlanError(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any], origin: str) -> Self:
+        """Check a table. Raises `PlanError` that names `origin` and every wrong field."""
+        try:
+            return cls.model_validate(table)
+        except ValidationError as error:
+            raise in_own_words(error, table, origin) from None
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "http" or not parts.hostname or parts.path not in ("", "/") or parts.query:
+        raise BadValue(f"{url!r} is not the address of a server", "write for example http://127.0.0.1:9000")

@@ -1,0 +1,23 @@
+"""The contestants that travel with jostle: one folder each."""
+
+from pathlib import Path
+
+from jostle.errors import UnknownName
+from jostle.plan.contestant_file import ContestantFile
+
+__all__ = ["load", "names"]
+
+ROSTER = Path(__file__).resolve().parent
+
+
+def names() -> list[str]:
+    """All contestants, in alphabetical order."""
+    return sorted(file.parent.name for file in ROSTER.glob("*/contestant.toml"))
+
+
+def load(name: str) -> tuple[ContestantFile, Path]:
+    """A contestant's file and its folder. Raises `UnknownName` with the nearest."""
+    if name not in names():
+        raise UnknownName("contestant", name, names())
+    folder = ROSTER / name
+    return ContestantFile.load(folder / "contestant.toml"), folder
