@@ -109,6 +109,15 @@ final class Server {
         return n < 2 ? n : fib(n - 1) + fib(n - 2);
     }
 
+    static Answer counted(Request request) throws Refusal {
+        return Answer.text("Hello, World " + count(request.whole(1, 10_000_000_000L)) + "\n");
+    }
+
+    static Answer square(Request request) throws Refusal {
+        long n = request.whole(1, 1_000_000);
+        return Answer.text(n * n);
+    }
+
     static Answer sleep(Request request) throws Exception {
         double ms = request.decimal("ms", "100", 60_000);
         double jitter = request.decimal("jitter", "0", 1);
@@ -121,6 +130,7 @@ final class Server {
         long find(long n) throws Exception;
     }
 
+    static final Pattern PEER = Pattern.compile("http://[\\w.:-]+(/[\\w./-]*)?");
     static final Pattern FIB_RESULT = Pattern.compile("\\{\\s*\"fibResult\"\\s*:\\s*(\\d{1,18})\\s*\\}");
 
     static long askPeer(String peer, long n) throws Exception {
@@ -138,7 +148,7 @@ final class Server {
     static Finder finder(Request request) throws Refusal {
         if (request.oneOf("where", "local", "remote").equals("local")) return Server::fib;
         String peer = request.field("peer", "");
-        if (!peer.matches("http://[\\w.:-]+(/[\\w./-]*)?")) throw new Refusal(400, "where=remote needs peer=http://…");
+        if (!PEER.matcher(peer).matches()) throw new Refusal(400, "where=remote needs peer=http://…");
         return n -> askPeer(peer, n);
     }
 
@@ -253,7 +263,8 @@ final class Server {
     }
 
     static Answer root(Request request) {
-        return Answer.json("{\"name\": \"java-virtual-threads\", \"version\": \"%s\", \"runtime\": \"Java\", \"workers\": %d}",
+        return Answer.json(
+                "{\"name\": \"java-virtual-threads\", \"version\": \"%s\", \"runtime\": \"Java\", \"workers\": %d}",
                 Runtime.version(), Runtime.getRuntime().availableProcessors());
     }
 
@@ -264,8 +275,8 @@ final class Server {
         page(server, "/", "", Server::root);
         page(server, "/hello", "", request -> Answer.text(HELLO));
         page(server, "/sleep", "", Server::sleep);
-        page(server, "/count/", "([^/]*)", r -> Answer.text("Hello, World " + count(r.whole(1, 10_000_000_000L)) + "\n"));
-        page(server, "/fast/", "([^/]*)", r -> Answer.text(square(r.whole(1, 1_000_000))));
+        page(server, "/count/", "([^/]*)", Server::counted);
+        page(server, "/fast/", "([^/]*)", Server::square);
         page(server, "/slow/", "([^/]*)", r -> Answer.text(fib(r.whole(1, 60))));
         page(server, "/fibs/", "([^/]*)", r -> Answer.json("{\"fibResult\": %d}", fib(r.whole(1, 60))));
         page(server, "/pair/", "([^/]*)/([^/]*)", Server::pair);
@@ -273,9 +284,5 @@ final class Server {
         page(server, "/alloc/strings", "", Server::allocateStrings);
         page(server, "/spawn/", "([^/]*)", Server::spawn);
         server.start();
-    }
-
-    static long square(long n) {
-        return n * n;
     }
 }
