@@ -6,6 +6,8 @@ use crate::kinds::{self, Made, Settings};
 use crate::scheduler::Waiter;
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroU64;
+use std::str::FromStr;
 
 pub const HELP: &str = include_str!("help.txt");
 
@@ -38,8 +40,10 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Short('h') | Long("help") => return Ok(Command::Help),
             Short('V') | Long("version") => return Ok(Command::Version),
             Long("list") => list = true,
-            Long("host") => host = parser.value()?.parse()?,
-            Long("port") => port = parser.value()?.parse()?,
+            Long("host") => {
+                host = value(&mut parser, "--host", "an IP address, such as 127.0.0.1")?;
+            }
+            Long("port") => port = value(&mut parser, "--port", "a whole number from 0 to 65535")?,
             Long("workers") => settings.workers = Some(parallelism(&mut parser, "--workers")?),
             Long("cores") => settings.cores = Some(parallelism(&mut parser, "--cores")?),
             Long("slice-us") => {
@@ -82,16 +86,27 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
     }
 }
 
-fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexopt::Error> {
-    Ok(count(parser, option, MAX_PARALLELISM)? as usize)
+fn value<T: FromStr>(
+    parser: &mut lexopt::Parser,
+    option: &str,
+    expected: &str,
+) -> Result<T, lexopt::Error> {
+    let text = parser.value()?.string()?;
+    text.parse()
+        .map_err(|_| format!("{option} must be {expected}, not {text:?}").into())
 }
 
 fn count(parser: &mut lexopt::Parser, option: &str, max: u64) -> Result<u64, lexopt::Error> {
-    let text = parser.value()?.string()?;
-    let value = text.parse().ok().filter(|value| (1..=max).contains(value));
-    value.ok_or_else(|| {
-        format!("{option} must be a whole number from 1 to {max}, not {text:?}").into()
-    })
+    let expected = format!("a whole number from 1 to {max}");
+    let count: NonZeroU64 = value(parser, option, &expected)?;
+    if count.get() > max {
+        return Err(format!("{option} must be {expected}, not {count}").into());
+    }
+    Ok(count.get())
+}
+
+fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexopt::Error> {
+    Ok(count(parser, option, MAX_PARALLELISM)? as usize)
 }
 
 /// An option that was given and that the server did not take.
@@ -159,6 +174,12 @@ mod tests {
         assert!(refused("hostile rude").contains("no hostile behaviour is called \"rude\""));
         assert!(refused("lifo --cores 2").contains("--cores has no meaning for lifo"));
         assert!(refused("workers --workers 0").contains("from 1 to 100000"));
+        assert!(refused("workers --workers 100001").contains("from 1 to 100000"));
+        assert!(
+            refused("null --port 65536").contains("--port must be a whole number from 0 to 65535")
+        );
+        assert!(refused("null --host localhost").contains("such as 127.0.0.1"));
+        assert!(refused("null --bogus").contains("--bogus"));
         assert!(refused("null extra").contains("one argument too many"));
         assert!(refused("null --list").contains("--list goes with hostile"));
     }
