@@ -1,0 +1,151 @@
+"""Intervals over rounds. A round is the unit that repeats: each trial starts its server anew, and servers
+settle at different levels each time, so that requests of one trial never tell how the next one will be.
+
+Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): resample from the top level
+down. With five rounds the plain percentile interval misses in 17 % of all cases instead of 5 % (simulated);
+those here are widened as in Hesterberg, The American Statistician 69 (2015).
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import bdtrik, stdtrit
+
+from jostle.analysis.histograms import Floats, Ints, Sample, pool
+from jostle.analysis.quantiles import CONFIDENCE, LEVELS, quantile_estimates
+from jostle.analysis.result import Estimate
+
+__all__ = [
+    "RESAMPLES",
+    "mean_over_rounds",
+    "picks",
+    "quantile_replicates",
+    "quantiles_over_rounds",
+    "ratio_over_rounds",
+    "widened",
+]
+
+RESAMPLES = 1000
+
+ONE_ROUND = "one round: an interval needs at least 2, better 5"
+
+
+def mean_over_rounds(values: Sequence[float], unit: str) -> Estimate:
+    """The mean of one positive value per round, with Student's interval, which is exact for normal values."""
+    n = len(values)
+    if n == 0:
+        return Estimate(None, unit=unit, note="nothing was measured")
+    mean = float(np.mean(values))
+    if n == 1:
+        return Estimate(mean, unit=unit, n=1, note=ONE_ROUND)
+    half = _t(n) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n)
+
+
+def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float], seed: int) -> Estimate:
+    """Σ numerators / Σ denominators, paired by round, with an interval by resampling rounds.
+
+    Student's quantile times the bootstrap standard error of the logarithm, corrected for the number of
+    rounds; of the ratio itself where a numerator is 0. Denominators must be positive.
+    """
+    n = len(numerators)
+    if n == 0 or min(denominators) <= 0:
+        return Estimate(None, unit="", n=n, note="nothing to compare with")
+    ratio = sum(numerators) / sum(denominators)
+    if n == 1:
+        return Estimate(ratio, unit="", n=1, note=ONE_ROUND)
+    chosen = picks(n, seed)
+    replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
+    factor = _t(n) * math.sqrt(n / (n - 1))
+    if min(numerators) > 0:
+        spread = math.exp(factor * float(np.std(np.log(replicates))))
+        return Estimate(ratio, ratio / spread, ratio * spread, "", n=n)
+    half = factor * float(np.std(replicates))
+    return Estimate(ratio, max(0.0, ratio - half), ratio + half, "", n=n)
+
+
+def quantiles_over_rounds(rounds: Sequence[Sample], seed: int) -> dict[str, Estimate]:
+    """Quantiles of all rounds together, with intervals over rounds where there are at least 2.
+
+    A quantile that the requests cannot bound stays "≥" or refused, however many rounds there are.
+    """
+    pooled = pool(rounds)
+    estimates = quantile_estimates(pooled)
+    if len(rounds) < 2 or pooled.n == 0:
+        return estimates
+    replicates = quantile_replicates(rounds, list(LEVELS.values()), picks(len(rounds), seed), seed)
+    for name, found in zip(LEVELS, replicates, strict=True):
+        plain = estimates[name]
+        if plain.value is not None and not plain.bound:
+            estimates[name] = _over_rounds(plain.value, found, len(rounds), pooled)
+    return estimates
+
+
+def _over_rounds(value: float, replicates: Floats, rounds: int, pooled: Sample) -> Estimate:
+    """The interval on a log scale, and within the times that were seen."""
+    if value <= 0:
+        return Estimate(value, n=pooled.n)
+    log_low, log_high = widened(math.log(value), np.log(replicates), rounds)
+    low = max(math.exp(log_low), float(pooled.values_s[0]))
+    if not math.isfinite(log_high):
+        return Estimate(low, low, None, bound="≥", n=pooled.n, note="not every round knows its end")
+    high = min(math.exp(min(log_high, 700.0)), float(pooled.values_s[-1]))
+    return Estimate(value, low, high, n=pooled.n)
+
+
+def quantile_replicates(rounds: Sequence[Sample], levels: Sequence[float], chosen: Ints, seed: int) -> Floats:
+    """Quantiles (s) of resamples, shape (levels, resamples): rounds as in `chosen`, then their requests.
+
+    Requests drawn again have the quantile of the chosen rounds at Bin(n, p)/n instead of at p, which is drawn
+    directly. Infinite where censored requests hide it, or nothing was measured.
+    """
+    values = pool(rounds).values_s
+    events, censored = (_aligned(rounds, name, values) for name in ("events", "censored"))
+    multiplicity = (chosen[:, :, None] == np.arange(len(rounds))).sum(axis=1).astype(float)
+    draws = np.random.default_rng(seed).random(len(chosen))
+    ends = np.append(values, math.inf)
+    replicates = np.full((len(levels), len(chosen)), math.inf)
+    step = max(1, 2_000_000 // max(1, len(values)))
+    for start in range(0, len(chosen), step):
+        part = slice(start, start + step)
+        cdf, n = _curves(multiplicity[part] @ events, multiplicity[part] @ censored)
+        for row, p in enumerate(levels):
+            rank = np.clip(np.ceil(bdtrik(draws[part], n, p)), 1, n)
+            reached = (cdf < (rank / n)[:, None] - 1e-12).sum(axis=1)
+            replicates[row, part] = ends[reached]
+    return replicates
+
+
+def _aligned(rounds: Sequence[Sample], name: str, values: Floats) -> Floats:
+    table = np.zeros((len(rounds), len(values)))
+    for row, sample in zip(table, rounds, strict=True):
+        row[np.searchsorted(values, sample.values_s)] = getattr(sample, name)
+    return table
+
+
+def _curves(events: Floats, censored: Floats) -> tuple[Floats, Floats]:
+    """Product-limit distribution functions, one per row, and the size of each sample (at least 1)."""
+    both: Floats = np.cumsum(events + censored, axis=1)
+    n: Floats = np.maximum(both[:, -1], 1.0)
+    if not censored.any():
+        return both / n[:, None], n
+    at_risk = np.maximum(n[:, None] - both + events + censored, 1)
+    return np.asarray(1 - np.cumprod(1 - events / at_risk, axis=1)), n
+
+
+def widened(value: float, replicates: Floats, rounds: int) -> tuple[float, float]:
+    """The percentile interval around `value`, stretched for the small number of rounds."""
+    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    low, high = np.quantile(replicates, tails, method="inverted_cdf")
+    factor = _t(rounds) / 1.959964 * math.sqrt(rounds / (rounds - 1))
+    return value - factor * max(0.0, value - float(low)), value + factor * max(0.0, float(high) - value)
+
+
+def picks(rounds: int, seed: int) -> Ints:
+    """Resamples of round numbers, a row each."""
+    return np.random.default_rng(seed).integers(0, rounds, (RESAMPLES, rounds))
+
+
+def _t(rounds: int) -> float:
+    return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
