@@ -148,15 +148,15 @@ class Kept:
         assert self._keeper.stderr is not None
         self._keeper.wait()
         complaint = self._keeper.stderr.read().decode(errors="replace")
-        for pid in with_environment(self.task.env["TMPDIR"]) if "TMPDIR" in self.task.env else ():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        if self.task.scratch is not None:
+            for pid in with_environment(f"{self.task.scratch}/tmp"):  # its TMPDIR
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(self.task.scratch, ignore_errors=True)
         self._tail = _end_of(Path(self.task.output)) + complaint
         self.exit = self.exit or Exit(None, "the death of its keeper", 0)
         self.failed = self.failed or complaint or "its keeper was killed"
         self.ended = True
-        if self.task.scratch is not None:
-            shutil.rmtree(self.task.scratch, ignore_errors=True)
 
     def _close(self) -> None:
         for pipe in (self._keeper.stdin, self._keeper.stdout, self._keeper.stderr):
