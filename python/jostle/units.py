@@ -65,7 +65,7 @@ LONGEST_S = 366 * 24 * 3600.0
 
 
 def duration(text: str, *, bare: str = "") -> float:
-    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: unit of a number without one."""
+    """Seconds, exact to the nanosecond, of "900ms", "1m30s", "0.5 s". `bare`: the unit of a bare number."""
     example = 'write for example "500ms", "5s", "1m30s" or "20m"'
     total_ns, position = 0.0, 0
     while position < len(text) or position == 0:
@@ -151,7 +151,7 @@ def exact_number(value: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Three digits and the unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number."""
+    """Three digits and a unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number."""
     steps = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)]
     if not math.isfinite(seconds):
         return NOTHING

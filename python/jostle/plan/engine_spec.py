@@ -33,7 +33,7 @@ def engine_spec(
     """The run of one workload against `host:port`: the measured load first, then the background, if any.
 
     Files that the workload names are read here. `connect_to` goes before the workload's own; `tls` says that
-    the server speaks HTTPS where the workload does not say so. Raises `PlanError` for a file that is not there.
+    the server speaks HTTPS where the workload does not say so. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, host, port, connect_to, tls)
     timeouts = {

@@ -13,26 +13,30 @@ from jostle.plan.request import METHODS
 
 __all__ = ["plan_for_hit"]
 
-CLIENTS = 50
+CLIENTS = 10
 SECONDS = 10.0
 
+_PLAN = {"seed", "threads"}
+_TIMES = {"timeout", "connect-timeout", "first-byte-timeout", "warm-up"}
+_CONNECTION = {"connect-to", "source-addresses", "resolve-each", "nodelay"}
+"""Where keys belong that are not a load's."""
+
 _OPTIONS = {
-    "load.clients": "-c",
-    "load.for": "-d",
-    "load.requests": "-n",
-    "load.rate": "--rate",
-    "load.arrivals": "--arrivals",
-    "load.max-connections": "-c",
-    "load.think": "--think",
-    "timeout": "--timeout",
-    "connect-timeout": "--connect-timeout",
-    "first-byte-timeout": "--first-byte-timeout",
-    "request.headers": "-H",
-    "request.body-file": "-b",
-    "request.expect": "--expect",
-    "connection.tls.ca": "--ca",
-    "connection.tls.cert": "--cert",
-    "connection.tls.key": "--key",
+    "seed": "--seed",
+    "threads": "--threads",
+    "workload.hit": "",
+    "workload.hit.timeout": "--timeout",
+    "workload.hit.load": "",
+    "workload.hit.load.clients": "-c",
+    "workload.hit.load.max-connections": "-c",
+    "workload.hit.load.for": "-d",
+    "workload.hit.load.requests": "-n",
+    "workload.hit.load.rate": "--rate",
+    "workload.hit.load.arrivals": "--arrivals",
+    "workload.hit.request": "",
+    "workload.hit.request.headers": "-H",
+    "workload.hit.request.body-file": "-b",
+    "workload.hit.request.expect": "--expect",
 }
 """What places in the plan are called on the command line."""
 
@@ -40,67 +44,77 @@ _OPTIONS = {
 def plan_for_hit(
     url: str,
     *,
-    method: str = "GET",
-    headers: Iterable[tuple[str, str]] = (),
-    body: str = "",
-    body_file: Path | str | None = None,
+    method: str | None = None,
+    headers: Iterable[str | tuple[str, str]] = (),
+    body: str | None = None,
     expect: str | int | dict[str, Any] | None = None,
     clients: int | None = None,
-    seconds: float | None = None,
+    seconds: float | str | None = None,
     requests: int | None = None,
-    rate: float | None = None,
-    seed: int | None = None,
-    warm_up: float = 0.0,
-    rows: bool = False,
-    tls: dict[str, Any] | None = None,
-    connect_to: Iterable[str] = (),
+    rate: float | str | None = None,
+    arrivals: str | dict[str, str] = "poisson",
+    insecure: bool = False,
     **more: Any,
 ) -> Plan:
-    """A closed load of `clients`, or an open one of `rate` per second over at most `clients` connections.
+    """A closed load of `clients`, or an open one of `rate` per second (which `arrivals` time) over at most
+    `clients` connections.
 
-    Lasts `seconds`, or until `requests` in all are answered, or whichever comes first; 10 s of 50 clients when
-    nothing is said. `more`: other keys of a load or workload, with underscores, as a plan writes them
-    (`keep_alive=False`, `think="900ms ± 10%"`, `arrivals="constant"`, `timeout="3s"`); None counts as not
-    given. Raises `PlanError` in the words of the command's options.
+    It lasts `seconds`, or until `requests` in all are answered, or whichever comes first; 10 clients and
+    10 s when nothing is said. `headers`: "Name: value" or pairs. `body`: text, or "@" and a file's name; the
+    method is then POST if none is given. `expect`: text that every answer contains, a status, or a table as
+    in a plan. `more`: other keys of the load, the workload, its connection or the plan, with underscores
+    (`keep_alive=False`, `timeout="3s"`, `seed=7`, `connect_to=["unix:/run/app"]`); None counts as not given.
+    Raises `PlanError` in the words of the command's options.
     """
     scheme, host, port, path, login = _split(url)
+    given = {key.replace("_", "-"): value for key, value in more.items() if value is not None}
+    request = _request(method, path, body, expect)
+    request["headers"] = _grouped([*headers, *([("Authorization", login)] if login else [])])
+    connection = {key: given.pop(key) for key in _CONNECTION & given.keys()}
+    if scheme == "https":
+        connection["tls"] = {**given.pop("tls", {}), "verify": not insecure}
+    workload = {key: _time(given.pop(key)) for key in _TIMES & given.keys()}
+    workload |= {key: given.pop(key) for key in {"rows"} & given.keys()}
+    plan = {key: given.pop(key) for key in _PLAN & given.keys()}
+    load: dict[str, Any] = {} if requests is None else {"requests": requests}
+    if seconds is not None or requests is None:
+        load["for"] = _time(SECONDS if seconds is None else seconds)
+    if rate is not None:
+        load |= {"rate": rate if "/" in str(rate) else f"{rate}/s", "arrivals": arrivals}
+        load |= {} if clients is None else {"max-connections": clients}
+    else:
+        load["clients"] = CLIENTS if clients is None else clients
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
+    data = {
+        "title": f"{scheme}://{address}{path}",
+        "contestants": [name],
+        "rounds": 1,
+        "workload": {
+            "hit": {**workload, "request": request, "load": {**load, **given}, "connection": connection}
+        },
+        "contestant": {name: {"url": f"{scheme}://{address}"}},
+        **plan,
+    }
+    return Plan.of(data, "", base=Path.cwd(), options=_OPTIONS)
+
+
+def _request(method: str | None, path: str, body: str | None, expect: Any) -> dict[str, Any]:
+    method = method or ("GET" if body is None else "POST")
     if method.lower() not in METHODS:
         raise PlanError(f"-m: {method!r} is no method", f"write one of {', '.join(METHODS).upper()}")
-    if login:
-        headers = [*headers, ("Authorization", login)]
-    request = _given(body=body, body_file=body_file and str(body_file), expect=expect)
-    request |= {method.lower(): path, "headers": _grouped(headers)}
-    if requests is None and seconds is None:
-        seconds = SECONDS
-    load = _given(requests=requests, **{"for": _time(seconds)})
-    if rate is None:
-        load["clients"] = CLIENTS if clients is None else clients
-    else:
-        load |= _given(rate=f"{units.exact_number(rate)}/s", max_connections=clients)
-    workload_keys = ("timeout", "connect_timeout", "first_byte_timeout")
-    load |= _given(**{key: value for key, value in more.items() if key not in workload_keys})
-    workload = _given(**{key: _time(more.get(key)) for key in workload_keys})
-    connection = _given(
-        tls=({} if tls is None else tls) if scheme == "https" else None, connect_to=[*connect_to]
-    )
-    workload |= {"request": request, "load": load, "rows": rows, "connection": connection}
-    bracketed = f"[{host}]" if ":" in host else host
-    data = {
-        "title": f"{scheme}://{bracketed}:{port}{path}",
-        "contestants": [host],
-        "rounds": 1,
-        "warm-up": _time(warm_up),
-        "workload": {"hit": workload},
-        "contestant": {host: {"url": f"{scheme}://{bracketed}:{port}"}},
-    } | _given(seed=seed)
-    options = {f"workload.hit.{place}": option for place, option in _OPTIONS.items()}
-    options |= {
-        "workload.hit.load": "",
-        "workload.hit.request": "",
-        "workload.hit": "",
-        "warm-up": "--warm-up",
-    }
-    return Plan.of(data, "", base=Path.cwd(), options=options)
+    request: dict[str, Any] = {method.lower(): path}
+    if body is not None:
+        request |= {"body-file": body[1:]} if body.startswith("@") else {"body": body}
+    if expect is not None:
+        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    return request
+
+
+def _time(value: Any) -> Any:
+    """As a plan writes it; a bare number is seconds."""
+    text = units.exact_duration(value) if isinstance(value, int | float) else value
+    return f"{text}s" if isinstance(text, str) and text.isdecimal() else text
 
 
 def _split(url: str) -> tuple[str, str, int, str, str]:
@@ -119,7 +133,7 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     if not host.isascii():
         host = host.encode("idna").decode()
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]{}|\"^`")
+    query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
     login = ""
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
@@ -128,19 +142,12 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     return parts.scheme, host, fallback if port is None else port, f"{path}?{query}" if query else path, login
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    """As keys of a plan, without those that are not given."""
-    return {key.replace("_", "-"): value for key, value in values.items() if value not in (None, "", [])}
-
-
-def _time(value: float | str | None) -> str | None:
-    """Seconds as text of a plan; text as it is."""
-    return units.exact_duration(value) if isinstance(value, int | float) else value
-
-
-def _grouped(headers: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
-    """A header that is given more than once is sent more than once."""
+def _grouped(headers: Iterable[str | tuple[str, str]]) -> dict[str, str | list[str]]:
+    """By name; a header that is given more than once is sent more than once."""
     grouped: dict[str, list[str]] = {}
-    for name, value in headers:
-        grouped.setdefault(name, []).append(value)
+    for header in headers:
+        name, colon, value = header.partition(":") if isinstance(header, str) else (header[0], ":", header[1])
+        if not colon:
+            raise PlanError(f"-H: {header!r} has no colon", "write for example -H 'Accept: text/html'")
+        grouped.setdefault(name.strip(), []).append(value.strip())
     return {name: values[0] if len(values) == 1 else values for name, values in grouped.items()}

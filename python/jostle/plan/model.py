@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from jostle import units
 from jostle.errors import nearest
 from jostle.plan.contestant_file import ContestantFile
 from jostle.plan.table import Table, in_own_words
@@ -73,6 +74,9 @@ class Plan(Table):
     warm_up: Duration = Field(
         default=0.0, description="the measured load is sent for this long before each trial, and thrown away"
     )
+    threads: PositiveCount | None = Field(
+        default=None, description="threads of the generator; one for each of its cores when not given"
+    )
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
     parameters: dict[str, int | float | str] = Field(
         default={},
@@ -137,19 +141,21 @@ class Plan(Table):
         contestants: Sequence[str] | None = None,
         rounds: int | None = None,
         seed: int | None = None,
-        duration: float | None = None,
+        duration: float | str | None = None,
         share_cores: bool | None = None,
     ) -> "Plan":
         """The same plan with some of it changed, checked again.
 
-        `duration`: seconds that every measured load with a time of its own lasts; phases in proportion.
+        `duration`: how long every measured load lasts that has a time of its own, in seconds or as text;
+        phases in proportion.
         """
         changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
         changes["contestants"] = None if contestants is None else list(contestants)
         data = self.data() | {key: value for key, value in changes.items() if value is not None}
         if duration is not None:
+            seconds = units.duration(duration, bare="s") if isinstance(duration, str) else duration
             for name, workload in self.workload.items():
-                data["workload"][name]["load"] = workload.load.lasting(duration).data()
+                data["workload"][name]["load"] = workload.load.lasting(seconds).data()
         return Plan.of(data, "changed plan", options=_OPTIONS)
 
 

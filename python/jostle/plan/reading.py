@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jostle.errors import PlanError, UnknownName, nearest
+from jostle.errors import PlanError, UnknownName
 from jostle.plan.model import Plan
 
 __all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
@@ -16,11 +16,11 @@ SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|
 
 
 def load_plan(
-    path: Path | str, *, scale: str = "", parameters: Mapping[str, int | float | str] | None = None
+    path: Path | str, *, scale: str = "", settings: Mapping[str, int | float | str] | None = None
 ) -> Plan:
     """Read a plan file; relative file names in it count from its folder.
 
-    `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `parameters` replaces both.
+    `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `settings` replace both.
     Raises `PlanError`, and `UnknownName` for a scale or parameter that the plan does not have.
     """
     path = Path(path)
@@ -33,7 +33,7 @@ def load_plan(
         raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {error.strerror}", "give the name of a TOML file") from None
-    return parse_plan(text, str(path), base=path.absolute().parent, scale=scale, parameters=parameters)
+    return parse_plan(text, str(path), base=path.absolute().parent, scale=scale, settings=settings)
 
 
 def parse_plan(
@@ -42,10 +42,10 @@ def parse_plan(
     *,
     base: Path | None = None,
     scale: str = "",
-    parameters: Mapping[str, int | float | str] | None = None,
+    settings: Mapping[str, int | float | str] | None = None,
 ) -> Plan:
-    """A plan from its text. `origin` stands in messages. Without `base` no file that it names is looked at."""
-    data = _filled_in(parse_toml(text, origin), scale, parameters or {})
+    """A plan from its text. `origin` stands in messages; without `base` no file it names is looked at."""
+    data = _filled_in(parse_toml(text, origin), scale, settings or {})
     if base is not None:
         _anchor_folders(data, base)
     return Plan.of(data, origin, base=base)
@@ -72,18 +72,18 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
 
 
 def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
-    """Replace `{name}` in all texts by the parameter's value; other braces stay for the requests' own params."""
+    """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params."""
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
     if not isinstance(own, dict) or not isinstance(scales, dict):
         return data  # refused by the model
     if scale and scale not in scales:
         raise UnknownName("scale", scale, scales)
-    chosen = {**scales.get(scale, {}), **changes}
-    for name in chosen:
+    values = dict(own)
+    for name, value in {**scales.get(scale, {}), **changes}.items():
         if name not in own:
             raise UnknownName("parameter", name, own)
-    values = own | chosen
+        values[name] = _like(own[name], value, name)
     if not values:
         return data
     names = re.compile(r"\{(" + "|".join(map(re.escape, values)) + r")\}")
@@ -91,6 +91,16 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | flo
         data, lambda text: names.sub(lambda found: str(values[found[1]]), text)
     )
     return filled | {"parameters": values}
+
+
+def _like(own: Any, value: int | float | str, name: str) -> int | float | str:
+    """A number where the plan has one: the command line gives text."""
+    if isinstance(value, str) and isinstance(own, int | float):
+        try:
+            return type(own)(value.replace("_", ""))
+        except ValueError:
+            raise PlanError(f"--set {name}={value}: {value!r} is not a number", f"as it is: {own}") from None
+    return value
 
 
 def _anchor_folders(data: dict[str, Any], base: Path) -> None:
@@ -111,10 +121,10 @@ def _in_texts(data: Any, change: Any) -> Any:
     return data
 
 
-def to_toml(plan: Plan, *, secrets: bool = True) -> str:
+def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
 
-    With `secrets=False` the values of headers that look like credentials are hidden.
+    Values of headers that may be credentials are hidden, unless `secrets`: what is written may be a record.
     """
     import tomli_w
 

@@ -22,7 +22,7 @@ BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
 
 
 def plan_schema() -> dict[str, Any]:
-    """The JSON schema (2020-12) of a plan whose parameters are filled in; for editors that complete and check."""
+    """The JSON schema (2020-12) of plans, for editors that complete and check."""
     schema: dict[str, Any] = Plan.model_json_schema(by_alias=True)
     definitions = schema["$defs"]
     _shorthands(definitions)
@@ -36,7 +36,7 @@ def plan_schema() -> dict[str, Any]:
 
 
 def _shorthands(definitions: dict[str, Any]) -> None:
-    """What may be written in short stands in no model: a text for `expect`, one table for a list, one for two."""
+    """What may be written in short stands in no model: text for `expect`, one table for a list or for two."""
     for name in ("Request", "Background"):
         expect = definitions[name]["properties"]["expect"]
         expect.pop("default", None)

@@ -33,6 +33,10 @@ LARGEST = 2**53
 """Counts stay exact in JSON up to here."""
 
 
+PARAMETER = r"\{[^{}]+\}"
+"""Where a parameter's value is filled in before the plan is read."""
+
+
 def shown(value: Any) -> str:
     """A value as it stands in TOML."""
     return (
@@ -91,7 +95,7 @@ def _positive_count(value: Any) -> int:
 
 
 def _text_schema(pattern: str, example: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+    return WithJsonSchema({"type": "string", "pattern": f"^({pattern}|{PARAMETER})$", "examples": [example]})
 
 
 def _count_schema(least: int) -> WithJsonSchema:
@@ -99,7 +103,7 @@ def _count_schema(least: int) -> WithJsonSchema:
         {
             "anyOf": [
                 {"type": "integer", "minimum": least},
-                {"type": "string", "pattern": "^[0-9][0-9_,.]*[kM]?$"},
+                {"type": "string", "pattern": f"^([0-9][0-9_,.]*[kM]?|{PARAMETER})$"},
             ]
         }
     )
@@ -107,9 +111,9 @@ def _count_schema(least: int) -> WithJsonSchema:
 
 _WRITE_DURATION = PlainSerializer(units.exact_duration, return_type=str)
 _WRITE_RATE = PlainSerializer(lambda per_s: f"{units.exact_number(per_s)}/s", return_type=str)
-_TIME_PATTERN = r"^\s*([0-9][0-9_,.]*\s*(ns|us|µs|ms|s|m|min|h)\s*)+$"  # noqa: RUF001 (a micro sign)
+_TIME_PATTERN = r"\s*([0-9][0-9_,.]*\s*(ns|us|µs|ms|s|m|min|h)\s*)+"
 _TIME_SCHEMA = _text_schema(_TIME_PATTERN, "5s")
-_RATE_SCHEMA = _text_schema(r"^\s*[0-9][0-9_,.eE+-]*\s*[kM]?\s*/\s*(ms|s|sec|m|min|h)\s*$", "1000/s")
+_RATE_SCHEMA = _text_schema(r"\s*[0-9][0-9_,.eE+-]*\s*[kM]?\s*/\s*(ms|s|sec|m|min|h)\s*", "1000/s")
 
 Duration = Annotated[float, BeforeValidator(_duration), _WRITE_DURATION, _TIME_SCHEMA]
 """Seconds; may be zero."""
@@ -125,7 +129,7 @@ PositiveCount = Annotated[int, BeforeValidator(_positive_count), _count_schema(1
 class Think:
     """A client's pause between an answer and its next request.
 
-    `seconds`: the pause, or its mean. `spread`: half width of the uniform distribution, as a share of the mean.
+    `seconds`: the pause, or its mean. `spread`: half width of a uniform distribution, as a share of the mean.
     `turns`: seconds of a list, taken in turn.
     """
 
@@ -176,7 +180,9 @@ class Think:
         return cls(text, "uniform", (low + high) / 2, (high - low) / (high + low))
 
 
-_THINK_EXAMPLES = 'write for example "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or ["100ms", "2s"] (taken in turn)'
+_THINK_EXAMPLES = (
+    'write for example "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or, in turn, ["100ms", "2s"]'
+)
 
 ThinkTime = Annotated[
     Think,
