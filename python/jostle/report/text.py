@@ -1,9 +1,11 @@
 """Figures as text: one way to write an estimate, for the terminal, the page and every export."""
 
+import math
+from datetime import datetime
 from typing import NamedTuple
 
 from jostle.analysis.result import Check, Estimate, PublishedFigure, Verdict
-from jostle.units import format_bytes, format_count, format_duration, format_rate
+from jostle.units import MINUS, format_bytes, format_count, format_duration, format_rate
 
 __all__ = [
     "MEANING",
@@ -16,6 +18,7 @@ __all__ = [
     "published",
     "published_per_s",
     "shown",
+    "when",
 ]
 
 MISSING = "–"
@@ -44,19 +47,22 @@ def amount(value: float | None, unit: str) -> str:
     """One number with its unit: "s" and "/s" scaled to read well, "bytes" too; "" is a plain ratio."""
     if value is None:
         return MISSING
+    value = float(value)
     if unit == "s":
         return format_duration(value)
     if unit in ("/s", "requests/s"):
         return format_rate(value)
     if unit == "bytes":
         return format_bytes(value)
-    number = format_count(int(value)) if value == int(value) and abs(value) >= 1000 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return MISSING
+    number = format_count(value) if value.is_integer() and abs(value) >= 1000 else f"{value:.3g}"
     return f"{number} {unit}".rstrip()
 
 
 def ratio(value: float | None) -> str:
     """A share or an index of 0 to 1, with two decimals; never "-0.00"."""
-    return MISSING if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+    return MISSING if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
 
 
 def percent(share: float | None) -> str:
@@ -81,7 +87,8 @@ def shown(estimate: Estimate) -> Shown:
     if estimate.low is None or estimate.high is None:
         return Shown(value, "", estimate.note)
     low, high = write(estimate.low), write(estimate.high)
-    return Shown(value, f"{_without_unit(low, high)}–{_without_unit(high, value)}", estimate.note)
+    dash = " to " if low.startswith(MINUS) else "–"
+    return Shown(value, f"{_without_unit(low, high)}{dash}{_without_unit(high, value)}", estimate.note)
 
 
 def _without_unit(text: str, other: str) -> str:
@@ -126,3 +133,13 @@ def check_value(check: Check, value: float | None) -> str:
 def one_line(text: object) -> str:
     """Text of foreign origin made safe for one line of a terminal: no control characters, no line breaks."""
     return "".join(c if c.isprintable() else "·" for c in str(text))
+
+
+def when(started: str) -> str:
+    """An ISO 8601 moment as people write it: "21 Nov 2026, 18:52 UTC"; any other text as it is."""
+    try:
+        moment = datetime.fromisoformat(started)
+    except ValueError:
+        return started
+    zone = moment.tzname() or ""
+    return f"{moment.day} {moment:%b %Y, %H:%M} {zone}".rstrip()

@@ -16,9 +16,9 @@ __all__ = [
     "MUTED",
     "SECOND",
     "SURFACE",
+    "Datasets",
     "Picture",
     "colour",
-    "data",
     "decades",
     "in_panels",
     "short",
@@ -53,13 +53,29 @@ class Picture:
     reading: str
     chart: alt.TopLevelMixin
     table: Table
+    datasets: dict[str, list[dict[str, Any]]]
     small: bool = False  # may stand beside others in a row
 
-    def spec(self) -> dict[str, Any]:
-        """The Vega-Lite specification; colours are CSS variables."""
-        found: dict[str, Any] = self.chart.to_dict()
-        found["description"] = self.title
-        return found
+    def spec(self, *, validate: bool = False) -> dict[str, Any]:
+        """The Vega-Lite specification; colours are CSS variables.
+
+        Validation against the schema takes longer than all the rest, so only the tests ask for it.
+        """
+        found: dict[str, Any] = self.chart.to_dict(validate=validate)
+        return found | {"description": self.title, "datasets": self.datasets}
+
+
+class Datasets:
+    """The rows of one picture. Charts name them: altair would copy and check every value again and again."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[dict[str, Any]]] = {}
+
+    def __call__(self, rows: list[dict[str, Any]]) -> alt.NamedData:
+        """Keep `rows`, with four digits, which is finer than a pixel; what a chart takes as its data."""
+        name = f"rows-{len(self.rows) + 1}"
+        self.rows[name] = [{k: _rounded(v) for k, v in row.items()} for row in rows]
+        return alt.NamedData(name)
 
 
 def whole(chart: Any, *, narrowest: int = 0) -> Any:
@@ -77,6 +93,7 @@ def whole(chart: Any, *, narrowest: int = 0) -> Any:
             "domainColor": GRID,
             "tickColor": GRID,
             "gridColor": GRID,
+            "gridWidth": 0.75,
             "labelOverlap": True,
         },
         "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelAnchor": "start"},
@@ -128,19 +145,19 @@ def short(text: str, most: int = 40) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def data(rows: list[dict[str, Any]]) -> alt.Data:
-    """Inline data; figures keep four digits, which is finer than a pixel."""
-    return alt.Data(values=[{k: _rounded(v) for k, v in row.items()} for row in rows])
-
-
 def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def in_panels(layers: list[alt.Chart], order: list[str], *, width: int, height: int) -> Any:
-    """The layers once for each contestant, side by side as many as fit; all with the same axes."""
+def in_panels(layers: list[alt.Chart], rows: alt.NamedData, order: list[str], *, width: int, height: int) -> Any:
+    """The layers once for each "panel" of the rows, side by side as many as fit; all with the same axes."""
     return (
         alt.layer(*layers)
         .properties(width=width, height=height)
-        .facet(facet=alt.Facet("panel:N", sort=order, title=None, header=alt.Header(labelPadding=4)), columns=3)
+        .facet(
+            facet=alt.Facet("panel:N", sort=order, title=None, header=alt.Header(labelPadding=4)),
+            data=rows,
+            columns=3,
+        )
+        .resolve_axis(x="independent")
     )

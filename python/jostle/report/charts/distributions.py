@@ -12,9 +12,9 @@ from jostle.report.charts.common import (
     SMALLEST_S,
     SURFACE,
     TIME_LABEL,
+    Datasets,
     Picture,
     colour,
-    data,
     decades,
     in_panels,
     short,
@@ -37,11 +37,13 @@ BY_COLOUR = "Blue: fast requests alone; vermilion: beside one slow request. "
 def density(view: View, points: int) -> Picture:
     """A row per contestant: density per e-fold of time, each row to its own height; a dot at the longest."""
     count = len(view.panels)
+    data = Datasets()
     low, high = _range(view)
     areas: list[dict[str, Any]] = []
     marks: list[dict[str, Any]] = []
     rugs: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
+    told: list[dict[str, Any]] = []
     for i, panel in enumerate(view.panels):
         base = float(count - 1 - i)
         names.append({"x": low / 1.25, "y": base + 0.97, "text": short(panel.contestant)})
@@ -56,9 +58,9 @@ def density(view: View, points: int) -> Picture:
             ]
             rugs += [{"x": max(x, SMALLEST_S), "y": base, "y2": base + 0.2, "series": s.name} for x in shape.values_s]
             if shape.max_s is not None:
-                longest = max(shape.max_s, SMALLEST_S)
-                told = f"longest {amount(shape.max_s, 's')}"
-                marks.append({"x": longest, "y": base, "series": s.name, "text": told})
+                marks.append({"x": max(shape.max_s, SMALLEST_S), "y": base, "series": s.name})
+        longest = max(s.distribution.max_s or SMALLEST_S for s in panel.series)
+        told.append({"x": longest, "y": base, "text": f"longest {amount(longest, 's')}"})
     x = alt.X("x:Q", scale=time_scale(low, high), axis=time_axis(low, high, _axis_title(view)))
     y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.08, count], nice=False), axis=None)
     hue = colour(view)
@@ -68,10 +70,9 @@ def density(view: View, points: int) -> Picture:
         .mark_area(fillOpacity=0.32, line={"strokeWidth": 1.5}, interpolate="monotone")
         .encode(x=x, y=y, y2="base:Q", color=hue, detail="key:N"),
         alt.Chart(data(rugs)).mark_rule(strokeWidth=1.2, opacity=0.7).encode(x=x, y=y, y2="y2:Q", color=hue),
-        alt.Chart(data(marks)).mark_point(filled=True, size=36, opacity=1).encode(
-            x=x, y=y, color=hue, tooltip=[alt.Tooltip("series:N"), alt.Tooltip("text:N", title="response time")]
-        ),
-        *_first_row_labels(view, x, y, hue),
+        alt.Chart(data(marks)).mark_point(filled=True, size=36, opacity=1).encode(x=x, y=y, color=hue),
+        *(_beside_dots(data, told, x, y, middle=math.sqrt(low * high))),
+        *_first_row_labels(data, view, x, y, hue),
         alt.Chart(data(names)).mark_text(align="left", baseline="top", fontWeight="bold").encode(x=x, y=y, text="text:N"),
     ]
     chart = alt.layer(*layers).properties(width=820, height=max(130, 84 * count))
@@ -80,10 +81,24 @@ def density(view: View, points: int) -> Picture:
         + "The higher the hill, the more requests took about that time. The dot is the longest one; fewer than"
         " 50 requests are single strokes."
     )
-    return Picture(f"density-{view.key}", about_shape(view), reading, whole(chart), quantiles(view))
+    return Picture(f"density-{view.key}", about_shape(view), reading, whole(chart), quantiles(view), data.rows)
 
 
-def _first_row_labels(view: View, x: alt.X, y: alt.Y, hue: alt.Color) -> list[alt.Chart]:
+def _beside_dots(
+    data: Datasets, told: list[dict[str, Any]], x: alt.X, y: alt.Y, *, middle: float
+) -> list[alt.Chart]:
+    """Notes at dots: to the right of those in the left half, to the left of the others."""
+    notes = []
+    for align, dx, rows in (
+        ("left", 8, [t for t in told if t["x"] < middle]),
+        ("right", -8, [t for t in told if t["x"] >= middle]),
+    ):
+        text = alt.Chart(data(rows)).mark_text(align=align, dx=dx, dy=-9, fontSize=11, color=MUTED)
+        notes.append(text.encode(x=x, y=y, text="text:N"))
+    return notes
+
+
+def _first_row_labels(data: Datasets, view: View, x: alt.X, y: alt.Y, hue: alt.Color) -> list[alt.Chart]:
     """The names of the series, written at their hills in the first row: the left hill's name to its left."""
     if not view.paired:
         return []
@@ -108,6 +123,7 @@ def _first_row_labels(view: View, x: alt.X, y: alt.Y, hue: alt.Color) -> list[al
 
 def letter_values(view: View) -> Picture:
     """Nested boxes: each is half as full as the one inside it; as deep as the sample can bear."""
+    data = Datasets()
     low, high = _range(view)
     boxes: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
@@ -153,7 +169,7 @@ def letter_values(view: View) -> Picture:
         " the dot is the longest."
     )
     title = about_quantile(view, "p90", "ninth-decile response time (p90)")
-    return Picture(f"letters-{view.key}", title, reading, whole(chart), quantiles(view))
+    return Picture(f"letters-{view.key}", title, reading, whole(chart), quantiles(view), data.rows)
 
 
 def survival(view: View, points: int) -> Picture:
@@ -174,14 +190,15 @@ def survival(view: View, points: int) -> Picture:
         scale=alt.Scale(type="log", domain=[steps[-1], 1.0], nice=False),
         axis=alt.Axis(values=steps, labelExpr=label, title=None, tickSize=0, minExtent=64, maxExtent=64),
     )
-    chart = _lines(view, rows, x, y, interpolate="step-before")
+    data = Datasets()
+    chart = _lines(data, view, rows, x, y, interpolate="step-before")
     reading = (
         (BY_COLOUR if view.paired else "")
         + "Height: the share of requests that takes longer than the time below. A flat stretch far to the right"
         " is a crowd that waits; both axes are logarithmic."
     )
     title = about_quantile(view, "p99", "time that one request in a hundred exceeds")
-    return Picture(f"survival-{view.key}", title, reading, whole(chart, narrowest=250), quantiles(view))
+    return Picture(f"survival-{view.key}", title, reading, whole(chart, narrowest=250), quantiles(view), data.rows)
 
 
 def nines(view: View, points: int) -> Picture:
@@ -207,27 +224,28 @@ def nines(view: View, points: int) -> Picture:
             values=decades(low, high), labelExpr=TIME_LABEL, title=None, tickSize=0, minExtent=64, maxExtent=64
         ),
     )
-    chart = _lines(view, rows, x, y)
+    data = Datasets()
+    chart = _lines(data, view, rows, x, y)
     reading = (
         (BY_COLOUR if view.paired else "")
         + "Height: the response time that the share of requests below does not exceed; each step to the right is"
         " ten times rarer."
     )
     title = about_quantile(view, "p99.9", "99.9th percentile of response time")
-    return Picture(f"nines-{view.key}", title, reading, whole(chart, narrowest=250), quantiles(view))
+    return Picture(f"nines-{view.key}", title, reading, whole(chart, narrowest=250), quantiles(view), data.rows)
 
 
-def _lines(view: View, rows: list[dict[str, Any]], x: alt.X, y: alt.Y, **mark: Any) -> Any:
+def _lines(data: Datasets, view: View, rows: list[dict[str, Any]], x: alt.X, y: alt.Y, **mark: Any) -> Any:
     """Lines in panels; without pairs, the other contestants' lines stand faint behind each."""
     layers = []
     if not view.paired and len(view.panels) > 1:
         others = data([{**r, "other": r["panel"]} for r in rows])
         faint = alt.Chart(others).mark_line(color=MUTED, opacity=0.35, strokeWidth=1, **mark)
         layers.append(faint.encode(x=x, y=y, detail="other:N"))
-    front = alt.Chart(data(rows)).mark_line(**({} if view.paired else {"color": FIRST}), **mark)
+    front = alt.Chart().mark_line(**({} if view.paired else {"color": FIRST}), **mark)
     front = front.encode(x=x, y=y, **({"color": colour(view)} if view.paired else {}))
     order = [short(p.contestant, 34) for p in view.panels]
-    return in_panels([*layers, front], order, width=230, height=170)
+    return in_panels([*layers, front], data(rows), order, width=230, height=170)
 
 
 def _panel_time_axis(low: float, high: float) -> alt.Axis:

@@ -13,8 +13,8 @@ from jostle.report.charts.common import (
     MUTED,
     SECOND,
     SURFACE,
+    Datasets,
     Picture,
-    data,
     short,
     whole,
 )
@@ -30,7 +30,8 @@ ROW_PX = 62
 def throughput(result: RunResult, view: View) -> Picture:
     """Two bars per contestant with intervals over rounds; beside them the share kept, published figures hollow."""
     form = next(p.starvation.form for p in view.panels if p.starvation)
-    chart = alt.concat(_bars(view), _kept(view), columns=2)
+    data = Datasets()
+    chart = alt.concat(_bars(data, view), _kept(data, view), columns=2)
     has_published = any(p.starvation and p.starvation.published_with for p in view.panels)
     reading = (
         "Bars: fast requests served per second (blue: alone; vermilion: beside one slow request); the line is the"
@@ -43,10 +44,11 @@ def throughput(result: RunResult, view: View) -> Picture:
         reading,
         whole(chart, narrowest=380),
         tables.comparison(result, form),
+        data.rows,
     )
 
 
-def _bars(view: View) -> Any:
+def _bars(data: Datasets, view: View) -> Any:
     bars: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
     for i, panel in enumerate(view.panels):
@@ -81,16 +83,16 @@ def _bars(view: View) -> Any:
         alt.Chart(source).mark_text(align="left", dx=6, fontSize=11).encode(
             x=alt.X("end:Q"), y=alt.Y("middle:Q", scale=rows, axis=None), text="text:N"
         ),
-        _names(names, alt.Y("y:Q", scale=rows, axis=None)),
+        _names(data, names, alt.Y("y:Q", scale=rows, axis=None)),
     ]
     return alt.layer(*layers).properties(width=400, height=ROW_PX * len(view.panels))
 
 
-def _kept(view: View) -> Any:
+def _kept(data: Datasets, view: View) -> Any:
     dots: list[dict[str, Any]] = []
     diamonds: list[dict[str, Any]] = []
     for i, panel in enumerate(view.panels):
-        middle, s = len(view.panels) - 1 - i + 0.38, panel.starvation
+        middle, s = len(view.panels) - 1 - i + 0.42, panel.starvation
         if s is None:
             continue
         if s.index.value is not None:
@@ -100,7 +102,7 @@ def _kept(view: View) -> Any:
             dots.append({"x": kept, **ends, "y": middle, "text": percent(max(kept, 0.0))})
         before, after = published_per_s(s.published_alone), published_per_s(s.published_with)
         if before and after is not None:
-            diamonds.append({"x": after / before, "y": middle, "text": f"published: {percent(after / before)}"})
+            diamonds.append({"x": after / before, "y": middle, "text": f"published {percent(after / before)}"})
     highest = max([1.0, *(d["high"] or d["x"] for d in dots)])
     x = alt.X(
         "x:Q",
@@ -118,9 +120,8 @@ def _kept(view: View) -> Any:
     source = data(dots)
     layers = [
         alt.Chart(data([{"y": d["y"]} for d in dots])).mark_rule(color=GRID).encode(y=y),
-        alt.Chart(data(diamonds)).mark_point(shape="diamond", size=130, color=MUTED, strokeWidth=1.5).encode(
-            x=x, y=y, tooltip=alt.Tooltip("text:N", title="figure")
-        ),
+        alt.Chart(data(diamonds)).mark_point(shape="diamond", size=110, color=MUTED, strokeWidth=1.5).encode(x=x, y=y),
+        alt.Chart(data(diamonds)).mark_text(dy=16, fontSize=11, color=MUTED).encode(x=x, y=y, text="text:N"),
         alt.Chart(source).mark_rule(color=SECOND, strokeWidth=2.5).encode(x=alt.X("low:Q"), x2="high:Q", y=y),
         alt.Chart(source).mark_point(filled=True, size=70, color=SECOND, stroke=SURFACE, opacity=1).encode(x=x, y=y),
         alt.Chart(source).mark_text(dy=-13, fontSize=11).encode(x=x, y=y, text="text:N"),
@@ -130,6 +131,7 @@ def _kept(view: View) -> Any:
 
 def completed(view: View, cells: list[Cell]) -> Picture:
     """A dot and its interval per contestant, for workloads without a slow request."""
+    data = Datasets()
     rows: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
     for i, cell in enumerate(cells):
@@ -156,13 +158,13 @@ def completed(view: View, cells: list[Cell]) -> Picture:
         ),
         alt.Chart(source).mark_rule(color=INK, strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", y=middle),
         alt.Chart(source).mark_text(align="left", dx=6, fontSize=11).encode(x=alt.X("end:Q"), y=middle, text="text:N"),
-        _names(names, alt.Y("y:Q", scale=scale, axis=None)),
+        _names(data, names, alt.Y("y:Q", scale=scale, axis=None)),
     ]
     chart = alt.layer(*layers).properties(width=820, height=54 * len(cells))
     table = tables.Table(f"Throughput: {view.title}", ["contestant", "throughput"])
     table.rows.extend([c.contestant, shown(c.throughput)] for c in cells)
     reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds."
-    return Picture(f"throughput-{view.key}", _most(cells), reading, whole(chart), table)
+    return Picture(f"throughput-{view.key}", _most(cells), reading, whole(chart), table, data.rows)
 
 
 def _most(cells: list[Cell]) -> str:
@@ -173,6 +175,6 @@ def _most(cells: list[Cell]) -> str:
     return f"{first} completes {amount(most, '/s')}, {last} {amount(least, '/s')}."
 
 
-def _names(names: list[dict[str, Any]], y: alt.Y) -> alt.Chart:
+def _names(data: Datasets, names: list[dict[str, Any]], y: alt.Y) -> alt.Chart:
     text = alt.Chart(data(names)).mark_text(align="left", baseline="top", fontWeight="bold")
     return text.encode(x=alt.value(2), y=y, text="text:N")

@@ -10,9 +10,9 @@ from jostle.report.charts.common import (
     MUTED,
     SMALLEST_S,
     TIME_LABEL,
+    Datasets,
     Picture,
     colour,
-    data,
     decades,
     time_scale,
     whole,
@@ -35,11 +35,8 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
         return None
     rows = [row for name, trial in drawn for row in client_rows(name, trial.timeline, points)]
     vitals = [row for name, trial in drawn for row in server_rows(name, trial.timeline, points)]
-    end = max(trial.timeline.t_s[-1] for _, trial in drawn)
-    charts = [_throughput(view, rows, end), _response(view, rows, end), _cpu(view, rows, vitals, end)]
-    if vitals:
-        charts.append(_memory(view, vitals, end))
-    chart = alt.vconcat(*charts, spacing=10)
+    data = Datasets()
+    chart = _Panels(view, rows, vitals, data).stacked()
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
     reading = (
         f"{numbers.capitalize()}: of the trials of this contestant those of the median throughput."
@@ -47,7 +44,7 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     )
     key = f"timeline-{view.key}-{view.panels.index(panel) + 1}"
     table = _table(panel.contestant, drawn)
-    return Picture(key, _title(panel.contestant, drawn), reading, whole(chart), table, small=len(view.panels) > 1)
+    return Picture(key, _title(panel.contestant, drawn), reading, whole(chart), table, data.rows, small=len(view.panels) > 1)
 
 
 def client_rows(name: str, t: Timeline, points: int) -> Rows:
@@ -88,16 +85,87 @@ def _middle(values: Sequence[float | None]) -> float | None:
     return there[len(there) // 2] if there else None
 
 
-def _x(end: float, *, last: bool = False) -> alt.X:
-    axis = alt.Axis(
-        title="seconds from the start of the trial" if last else None,
-        labels=last,
-        grid=True,
-        tickCount=6,
-        tickSize=0,
-        labelPadding=6,
-    )
-    return alt.X("t:Q", scale=alt.Scale(domain=[0, end * 1.01], nice=False), axis=axis)
+class _Panels:
+    """The stacked charts of one picture; the lowest of them carries the labels of the axis of time."""
+
+    def __init__(self, view: View, clients: Rows, server: Rows, data: Datasets) -> None:
+        self.clients, self.server, self.data = clients, server, data
+        self.hue = colour(view)
+        self.end = max(row["t"] for row in clients + server)
+        self.client_chart = alt.Chart(data(clients))
+        self.server_chart = alt.Chart(data(server)) if server else None
+
+    def throughput(self) -> Any:
+        """Requests completed as expected; crosses where some failed."""
+        most = max(max(r["rate"], r["errors"]) for r in self.clients)
+        scale = alt.Scale(domain=[0, most * 1.1 or 1.0])
+        y = alt.Y("rate:Q", scale=scale, axis=_y_axis(format="~s"))
+        layers = [self.client_chart.mark_line(interpolate="step").encode(x=self._x(), y=y, color=self.hue)]
+        title = "requests per second"
+        failed = [r for r in self.clients if r["errors"] > 0]
+        if failed:
+            crosses = alt.Chart(self.data(failed)).mark_point(shape="cross", size=40, opacity=0.9)
+            y = alt.Y("errors:Q", scale=scale, axis=_y_axis(format="~s"))
+            layers.append(crosses.encode(x=self._x(), y=y, color=self.hue))
+            title += "; crosses: failed"
+        return _panel(title, *layers)
+
+    def response(self) -> Any:
+        """Median, p99 and longest response time of each interval."""
+        times = [r[k] for r in self.clients for k in ("p50", "p99", "max") if r[k] is not None] or [1e-3, 1.0]
+        low, high = min(times), max(max(times), min(times) * 4)
+        axis = _y_axis(labelExpr=TIME_LABEL, values=decades(low, high))
+        base = self.client_chart.encode(x=self._x(), color=self.hue)
+
+        def y(name: str) -> alt.Y:
+            return alt.Y(f"{name}:Q", scale=time_scale(low, high), axis=axis)
+
+        return _panel(
+            "response time: median solid, p99 dashed, dots the longest",
+            base.mark_line().encode(y=y("p50")),
+            base.mark_line(strokeDash=[4, 3], strokeWidth=1.25).encode(y=y("p99")),
+            base.mark_point(filled=True, size=14, opacity=0.8).encode(y=y("max")),
+        )
+
+    def cpu(self) -> Any:
+        """Cores in use on both sides."""
+        most = max([1.0, *(r["cpu"] for r in self.server), *(r["generator"] for r in self.clients)])
+        scale, x = alt.Scale(domain=[0, most * 1.08]), self._x(lowest=self.server_chart is None)
+        generator = self.client_chart.mark_line(strokeDash=[4, 3], strokeWidth=1.25)
+        y = alt.Y("generator:Q", scale=scale, axis=_y_axis())
+        layers = [generator.encode(x=x, y=y, color=self.hue)]
+        title = "cores in use: generator’s busiest thread dashed"
+        if self.server_chart is not None:
+            y = alt.Y("cpu:Q", scale=scale, axis=_y_axis())
+            layers.append(self.server_chart.mark_line().encode(x=x, y=y, color=self.hue))
+            title = "cores in use: server solid, generator’s busiest thread dashed"
+        return _panel(title, *layers)
+
+    def memory(self, server_chart: alt.Chart) -> Any:
+        """Resident memory of the server's whole process tree."""
+        most = max(r["rss"] for r in self.server)
+        axis = _y_axis(labelExpr="format(datum.value / 1e6, ',~r')")
+        y = alt.Y("rss:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=axis)
+        line = server_chart.mark_line().encode(x=self._x(lowest=True), y=y, color=self.hue)
+        return _panel("server’s memory, MB resident in the whole process tree", line)
+
+    def stacked(self) -> Any:
+        """All of them that there is something to draw for."""
+        charts = [self.throughput(), self.response(), self.cpu()]
+        if self.server_chart is not None:
+            charts.append(self.memory(self.server_chart))
+        return alt.vconcat(*charts, spacing=10)
+
+    def _x(self, *, lowest: bool = False) -> alt.X:
+        axis = alt.Axis(
+            title="seconds from the start of the trial" if lowest else None,
+            labels=lowest,
+            grid=True,
+            tickCount=6,
+            tickSize=0,
+            labelPadding=6,
+        )
+        return alt.X("t:Q", scale=alt.Scale(domain=[0, self.end * 1.01], nice=False), axis=axis)
 
 
 def _y_axis(**more: Any) -> alt.Axis:
@@ -109,67 +177,12 @@ def _panel(title: str, *layers: alt.Chart) -> Any:
     return alt.layer(*layers).properties(width=400, height=HEIGHT, title=heading)
 
 
-def _throughput(view: View, rows: Rows, end: float) -> Any:
-    most = max(r["rate"] for r in rows)
-    y = alt.Y("rate:Q", scale=alt.Scale(domain=[0, most * 1.1 or 1.0]), axis=_y_axis(format="~s"))
-    layers = [alt.Chart(data(rows)).mark_line(interpolate="step").encode(x=_x(end), y=y, color=colour(view))]
-    title = "requests per second"
-    failed = [r for r in rows if r["errors"] > 0]
-    if failed:
-        crosses = alt.Chart(data(failed)).mark_point(shape="cross", size=40, opacity=0.9)
-        layers.append(crosses.encode(x=_x(end), y="errors:Q", color=colour(view)))
-        title += "; crosses: failed"
-    return _panel(title, *layers)
-
-
-def _response(view: View, rows: Rows, end: float) -> Any:
-    times = [r[k] for r in rows for k in ("p50", "p99", "max") if r[k] is not None] or [1e-3, 1.0]
-    low, high = min(times), max(max(times), min(times) * 4)
-    axis = _y_axis(labelExpr=TIME_LABEL, values=decades(low, high))
-    base = alt.Chart(data(rows)).encode(x=_x(end), color=colour(view))
-
-    def y(name: str) -> alt.Y:
-        return alt.Y(f"{name}:Q", scale=time_scale(low, high), axis=axis)
-
-    return _panel(
-        "response time: median solid, p99 dashed, dots the longest",
-        base.mark_line().encode(y=y("p50")),
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.25).encode(y=y("p99")),
-        base.mark_point(filled=True, size=14, opacity=0.8).encode(y=y("max")),
-    )
-
-
-def _cpu(view: View, rows: Rows, vitals: Rows, end: float) -> Any:
-    most = max([1.0, *(r["cpu"] for r in vitals), *(r["generator"] for r in rows)])
-    scale = alt.Scale(domain=[0, most * 1.08])
-    last = not vitals
-    generator = alt.Chart(data(rows)).mark_line(strokeDash=[4, 3], strokeWidth=1.25)
-    layers = [
-        generator.encode(
-            x=_x(end, last=last), y=alt.Y("generator:Q", scale=scale, axis=_y_axis()), color=colour(view)
-        )
-    ]
-    title = "cores in use: generator’s busiest thread dashed"
-    if vitals:
-        server = alt.Chart(data(vitals)).mark_line()
-        layers.append(server.encode(x=_x(end), y=alt.Y("cpu:Q", scale=scale, axis=_y_axis()), color=colour(view)))
-        title = "cores in use: server solid, generator’s busiest thread dashed"
-    return _panel(title, *layers)
-
-
-def _memory(view: View, vitals: Rows, end: float) -> Any:
-    most = max(r["rss"] for r in vitals)
-    y = alt.Y("rss:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=_y_axis(format="~s"))
-    line = alt.Chart(data(vitals)).mark_line().encode(x=_x(end, last=True), y=y, color=colour(view))
-    return _panel("server’s memory in bytes (resident, whole process tree)", line)
-
-
 def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     name, trial = drawn[-1]
     longest = max((m for m in trial.timeline.max_s if m is not None), default=None)
     still = _standstill(trial.timeline)
     where = f" {name}" if len(drawn) > 1 else ""
-    if still > 0.1:
+    if still:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
     busiest = max(trial.timeline.server_cpu, default=None)
     told = f", its server uses up to {busiest:.2g} cores" if busiest is not None else ""
@@ -184,7 +197,7 @@ def _standstill(t: Timeline) -> float:
     for rate in t.throughput_per_s:
         now = now + step if rate == 0 else 0.0
         longest = max(longest, now)
-    return longest
+    return longest if longest > 3 * step else 0.0
 
 
 def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:

@@ -44,9 +44,9 @@ def about_quantile(view: View, name: str, noun: str) -> str:
     """What a quantile is alone and beside the slow request; or which contestant has the lowest and the highest."""
     if view.paired:
         worst, best = extremes(view)
-        told = [_pair(p, name) for p in ([worst] if worst is best else [worst, best])]
-        told = [t for t in told if t]
-        if told:
+        chosen = [worst] if worst is best else [worst, best]
+        told = [_pair(p, name) or f"unknown on {p.contestant} (too few requests)" for p in chosen]
+        if any(_pair(p, name) for p in chosen):
             return f"Beside one slow request the {noun} is " + "; ".join(told) + "."
         return f"The {noun} cannot be told from so few requests."
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]

@@ -1,0 +1,79 @@
+"""What a run says, for people and machines: terminal, page, pictures, Markdown, CSV, JSON.
+
+Each of these takes a `RunResult` and nothing else; charts and templates are imported only by what draws them.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle.analysis.result import RunResult
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "page",
+    "render_hit",
+    "render_terminal",
+    "to_csv",
+    "to_json",
+    "to_markdown",
+    "write_page",
+    "write_pngs",
+]
+
+
+def page(result: RunResult) -> str:
+    """The self-contained page as text."""
+    from jostle.report.page import page
+
+    return page(result)
+
+
+def write_page(result: RunResult, path: Path | str) -> None:
+    """Write the self-contained page to `path`."""
+    from jostle.report.page import write_page
+
+    write_page(result, path)
+
+
+def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
+    """Write the main pictures as PNG and SVG into `folder`; the paths written."""
+    from jostle.report.png import write_pngs
+
+    return write_pngs(result, folder)
+
+
+def render_terminal(result: RunResult, console: "Console") -> None:
+    """Print the verdict, the comparison and what it means; fits 80 columns."""
+    from jostle.report.terminal import render_terminal
+
+    render_terminal(result, console)
+
+
+def render_hit(result: RunResult, console: "Console") -> None:
+    """Print what one workload did to one server; fits 80 columns."""
+    from jostle.report.terminal import render_hit
+
+    render_hit(result, console)
+
+
+def to_json(result: RunResult) -> dict[str, Any]:
+    """Plain data for `json.dumps`, with the version of its form under "format"."""
+    from jostle.report.exports import to_json
+
+    return to_json(result)
+
+
+def to_markdown(result: RunResult) -> str:
+    """Verdict, comparison and tables as GitHub Markdown."""
+    from jostle.report.exports import to_markdown
+
+    return to_markdown(result)
+
+
+def to_csv(result: RunResult) -> str:
+    """Every figure in long form: one row per quantity."""
+    from jostle.report.exports import to_csv
+
+    return to_csv(result)

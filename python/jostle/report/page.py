@@ -1,0 +1,141 @@
+"""The page: one file that opens offline, verdicts first.
+
+Nothing of a server, an address or a plan can run in it: text is escaped by the template, data stands in script
+elements that are not code with every "<" written as an escape, and the page's own policy lets nothing run but the
+two scripts whose hashes it names, and nothing be loaded at all.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jostle.analysis.result import RunResult, Starvation
+from jostle.report import charts, tables
+from jostle.report.charts import Picture
+from jostle.report.tables import Table
+from jostle.report.text import MEANING, SYMBOL, Shown, amount, published, published_per_s, shown, when
+from jostle.report.views import View, find_cell, views
+
+__all__ = ["page", "write_page"]
+
+MOST_REASONS = 6
+
+
+@dataclass(frozen=True)
+class Section:
+    """One comparison on the page: its table, its findings, its pictures."""
+
+    view: View
+    starvation: list[Starvation]
+    cells: Table
+    overview: Picture | None
+    distributions: list[Picture]
+    timelines: list[Picture]
+
+    @property
+    def pictures(self) -> Iterator[Picture]:
+        """In the order in which they stand on the page."""
+        if self.overview:
+            yield self.overview
+        yield from self.distributions
+        yield from self.timelines
+
+
+def write_page(result: RunResult, path: Path | str) -> None:
+    """Write the page to `path`; a page that was there stays whole until the new one is."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(page(result), encoding="utf-8")
+    partial.replace(path)
+
+
+def page(result: RunResult) -> str:
+    """The whole page as text."""
+    import jinja2
+
+    sections = [_section(result, view) for view in views(result)]
+    library, script = _library(), _asset("page.js")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2").render(
+        result=result,
+        sections=sections,
+        specs=json_for_script({p.key: p.spec() for s in sections for p in s.pictures}),
+        library=jinja2.filters.Markup(library),
+        script=jinja2.filters.Markup(script),
+        style=jinja2.filters.Markup(_asset("page.css")),
+        hashes=[_hash(library), _hash(script)],
+        tables={
+            "failed": tables.failed_checks(result),
+            "checks": tables.checks(result),
+            "cells": tables.cells(result),
+            "trials": tables.trials(result),
+            "outcomes": tables.outcomes(result),
+            "requests": tables.requests(result),
+            "host": tables.host(result),
+        },
+        symbol=SYMBOL,
+        meaning=MEANING,
+        reasons=result.reasons[:MOST_REASONS],
+        more_reasons=max(0, len(result.reasons) - MOST_REASONS),
+        shown=shown,
+        when=when,
+        amount=amount,
+        published=published,
+        kept_as_published=_kept_as_published,
+        cell=lambda s, workload: find_cell(result, s.contestant, workload),
+        is_shown=lambda value: isinstance(value, Shown),
+    )
+
+
+def _section(result: RunResult, view: View) -> Section:
+    forms = {p.starvation.form for p in view.panels if p.starvation}
+    workloads = {s.workload for p in view.panels for s in p.series}
+    return Section(
+        view=view,
+        starvation=[s for s in result.starvation if s.form in forms],
+        cells=tables.cells(result, [c for c in result.cells if c.workload in workloads]),
+        overview=charts.overview(result, view),
+        distributions=charts.distributions(result, view),
+        timelines=charts.over_time(result, view),
+    )
+
+
+def _kept_as_published(s: Starvation) -> float | None:
+    """The published starvation index; None where the two figures are not both rates."""
+    alone, beside = published_per_s(s.published_alone), published_per_s(s.published_with)
+    return 1 - beside / alone if alone and beside is not None else None
+
+
+def json_for_script(value: Any) -> Any:
+    """JSON that cannot end the script element it stands in, nor break a line of JavaScript."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+@cache
+def _library() -> str:
+    """Vega, Vega-Lite and their embedding, as vl-convert carries them: no network, no node."""
+    import altair
+    import vl_convert
+
+    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    bundle: str = vl_convert.javascript_bundle(vl_version=version)
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _asset(name: str) -> str:
+    return (resources.files("jostle.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

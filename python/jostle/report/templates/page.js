@@ -1,0 +1,49 @@
+"use strict";
+// Draws every figure[data-chart] from its specification, as wide as the page allows, again when the width changes.
+(() => {
+  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const figures = [...document.querySelectorAll("figure[data-chart]")];
+  const AXIS = 70, GAP = 28;
+
+  // Panels side by side as many as fit; stacked charts all equally wide; a single chart fills its figure.
+  function fit(spec, width) {
+    const fitted = structuredClone(spec);
+    const narrowest = (fitted.usermeta || {}).narrowest || width;
+    if (fitted.facet) {
+      const most = Math.max(1, Math.min(fitted.columns || 1, Math.floor(width / narrowest)));
+      fitted.columns = most;
+      fitted.spec.width = Math.floor((width - AXIS - GAP * (most - 1)) / most) - 6;
+    } else if (fitted.concat) {
+      const most = Math.max(1, Math.min(fitted.columns || 1, Math.floor(width / narrowest)));
+      fitted.columns = most;
+      for (const part of fitted.concat) part.width = Math.floor((width - GAP * (most - 1)) / most) - 16;
+    } else if (fitted.vconcat) {
+      for (const part of fitted.vconcat) part.width = width - AXIS;
+    } else {
+      fitted.width = width;
+      fitted.autosize = { type: "fit", contains: "padding" };
+    }
+    return fitted;
+  }
+
+  async function draw(figure) {
+    const place = figure.querySelector(".chart");
+    const width = Math.floor(place.clientWidth);
+    if (!width || figure.dataset.width === String(width)) return;
+    figure.dataset.width = String(width);
+    const options = { actions: false, renderer: "svg", ast: true, tooltip: false, defaultStyle: false, logLevel: 1 };
+    await vegaEmbed(place, fit(specs[figure.dataset.chart], width), options);
+    const drawing = place.querySelector("svg");
+    drawing.setAttribute("aria-hidden", "true"); // the figure's own name and its table say it better
+    figure.dataset.drawn = "yes";
+  }
+
+  async function drawAll() {
+    for (const figure of figures) await draw(figure);
+    document.documentElement.dataset.ready = "yes";
+  }
+
+  let waiting;
+  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawAll, 150); });
+  drawAll();
+})();
