@@ -33,7 +33,7 @@ impl Head {
 }
 
 /// The last head that this thread parsed. Servers send the same head again and again (the date in it changes once
-/// a second), and comparing it costs a tenth of parsing it.
+/// a second), and a comparison saves about 0.1 µs of parsing for each response.
 struct Last {
     bytes: Vec<u8>,
     head_request: bool,

@@ -75,8 +75,8 @@ impl ResponseDecoder {
         self.head_request = head_request;
     }
 
-    /// Consumes some of `input`; returns how much and what it was. Whoever is not at the end and consumes nothing
-    /// was given nothing. After an error every step gives that error, until `begin`.
+    /// Consumes some of `input`; returns how much and what it was. Nothing is consumed only when `input` is empty or
+    /// the response is whole. After an error every step gives that error, until `begin`.
     #[inline]
     pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
         let result = match &mut self.place {
