@@ -443,6 +443,7 @@ def _starvation_round(contestant: str, blocks: bool, number: int, rows: bool) ->
     slow = [Request(r.intended, r.sent, r.end, r.outcome, 1) for r in back_to_back(slow_s, 5.0, limit=2)]
     blocked = [(r.intended, r.end) for r in slow] if blocks else []
     beside = {"closed": {"clients": 1}}
+    few = {"closed": {"clients": 1, "requests": 3}}
     stream = {
         "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}
     }
@@ -454,7 +455,7 @@ def _starvation_round(contestant: str, blocks: bool, number: int, rows: bool) ->
     return [
         trial("fast-only", closed(fast, 5.0, seed=seed)),
         trial("fast-with-slow", closed(times, 5.0, seed=seed + 1, blocked=blocked) + slow, background=beside),
-        trial("slow-alone", back_to_back(slow_s, 6.0, workload=0, limit=3), duration=6.0),
+        trial("slow-alone", back_to_back(slow_s, 6.0, workload=0, limit=3), duration=6.0, load=few),
         trial("stream", open_loop(fast, 200.0, 5.0, seed=seed + 2), load=stream),
         trial(
             "stream-with-slow",

@@ -6,6 +6,7 @@ Source: David and Nagaraja, Order Statistics, section 7.1; METHOD A.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import bdtr, bdtrik
@@ -91,9 +92,18 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0) -> Estimate:
     return Estimate(value, low, high, n=sample.n)
 
 
-def quantile_estimates(sample: Sample, tau: float = 1.0) -> dict[str, Estimate]:
-    """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it)."""
-    estimates = {name: quantile_estimate(sample, p, tau) for name, p in LEVELS.items()}
+def quantile_estimates(
+    sample: Sample, tau_at: Callable[[float], float] = lambda value_s: 1.0
+) -> dict[str, Estimate]:
+    """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
+
+    `tau_at` gives the autocorrelation time of "longer than this".
+    """
+    curve = product_limit(sample) if sample.n else None
+    estimates = {}
+    for name, p in LEVELS.items():
+        value = curve.quantile(p) if curve else None
+        estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value))
     return {**estimates, "max": _maximum(sample)}
 
 

@@ -165,6 +165,7 @@ class PublishedFigure:
     value: float
     unit: str
     source: str
+    workload: str = ""
 
 
 @dataclass(frozen=True)

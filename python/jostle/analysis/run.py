@@ -1,0 +1,196 @@
+"""A whole run: every trial, every cell, every comparison, and the verdict on top.
+
+result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
+"""
+
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.cells import by_cell, describe_cell
+from jostle.analysis.facts import Facts
+from jostle.analysis.result import (
+    Cell,
+    PublishedFigure,
+    RunResult,
+    Starvation,
+    TrialResult,
+    Validity,
+    Verdict,
+)
+from jostle.analysis.starvation import Form, compare
+from jostle.analysis.trial import describe_trial
+from jostle.analysis.validity import judge_facts, worst
+from jostle.record import RunRecord, TrialRecord
+
+__all__ = ["analyse", "analyse_trial", "judge"]
+
+COMMANDS = ("hit", "race", "run")
+
+
+def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
+    """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
+    plan = _plan(record.plan_text)
+    facts = [Facts(trial) for trial in record.trials]
+    trials = [describe_trial(f) for f in facts]
+    verdicts = {trial.number: trial.validity.verdict for trial in trials}
+    grouped = by_cell(facts)
+    workloads = plan.get("workload", {})
+    cells = {
+        key: describe_cell(
+            group,
+            [verdicts[f.trial.number] for f in group],
+            _title(group[0], workloads),
+            distributions=distributions,
+        )
+        for key, group in grouped.items()
+    }
+    published = _published(plan)
+    reasons = _reasons(trials, record)
+    verdict = worst([*(cell.verdict for cell in cells.values()), *_whole_run(record, trials)])
+    return RunResult(
+        title=str(plan.get("title", "")),
+        folder=str(record.folder),
+        started=str(record.host.get("started", "")),
+        complete=record.complete,
+        incomplete_why=record.incomplete_why,
+        verdict=verdict,
+        reasons=reasons,
+        cells=list(cells.values()),
+        trials=trials,
+        starvation=_starvation(plan, grouped, cells, published),
+        published=published,
+        contestants={trial.contestant: _contestant(trial) for trial in trials},
+        skipped={
+            str(e.get("contestant")): str(e.get("why", ""))
+            for e in record.journal
+            if e["event"] == "contestant skipped"
+        },
+        host=record.host,
+        plan_text=record.plan_text,
+        rerun=_rerun(record),
+        seed=int(record.host.get("seed") or 0),
+        notes=_notes(facts),
+    )
+
+
+def analyse_trial(trial: TrialRecord) -> TrialResult:
+    """One trial by itself."""
+    return describe_trial(Facts(trial))
+
+
+def judge(trial: TrialRecord) -> Validity:
+    """Can this trial be trusted?"""
+    return judge_facts(Facts(trial))
+
+
+def _plan(text: str) -> Mapping[str, Any]:
+    """Read without the plan's own model, so that the plan of an old run never stands in the way."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _title(facts: Facts, workloads: Mapping[str, Any]) -> str:
+    told = facts.trial.description.get("title") or workloads.get(facts.trial.workload, {}).get("title")
+    return str(told or facts.trial.workload)
+
+
+def _published(plan: Mapping[str, Any]) -> list[PublishedFigure]:
+    table = plan.get("published", {})
+    return [
+        PublishedFigure(
+            contestant=str(figure.get("contestant", "")),
+            quantity=str(figure.get("quantity", "")),
+            value=float(figure["value"]),
+            unit=str(figure.get("unit", "")),
+            source=str(table.get("source", "")),
+            workload=str(figure.get("workload", "")),
+        )
+        for figure in table.get("figures", [])
+    ]
+
+
+def _starvation(
+    plan: Mapping[str, Any],
+    grouped: Mapping[tuple[str, str], Sequence[Facts]],
+    cells: Mapping[tuple[str, str], Cell],
+    published: Sequence[PublishedFigure],
+) -> list[Starvation]:
+    """Every form for every contestant that was measured in both of its workloads."""
+    found = []
+    for form in map(Form.of, plan.get("starvation", [])):
+        for contestant in dict.fromkeys(name for name, _ in cells):
+            own_trials = {
+                workload: group for (name, workload), group in grouped.items() if name == contestant
+            }
+            own_cells = {workload: cell for (name, workload), cell in cells.items() if name == contestant}
+            if form.alone in own_cells and form.beside in own_cells:
+                found.append(compare(form, own_trials, own_cells, published))
+    return found
+
+
+def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict]:
+    if not trials:
+        return ["invalid"]
+    return [] if record.complete else ["suspect"]
+
+
+def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
+    """Worst first; the same check of the same cell once, with the number of rounds in which it failed."""
+    order = {"invalid": 0, "suspect": 1}
+    failed: dict[tuple[int, str, str, str], list[str]] = {}
+    for trial in trials:
+        for check in trial.validity.checks:
+            if check.verdict != "valid":
+                key = (order[check.verdict], trial.contestant, trial.workload, check.name)
+                failed.setdefault(key, []).append(check.says)
+    rounds: dict[tuple[str, str], int] = {}
+    for trial in trials:
+        rounds[trial.contestant, trial.workload] = rounds.get((trial.contestant, trial.workload), 0) + 1
+    alone = len(trials) == 1
+    reasons = []
+    for (_, contestant, workload, _), says in sorted(failed.items(), key=lambda item: item[0][0]):
+        total = rounds[contestant, workload]
+        times = f" ({len(says)} of {total} rounds)" if total > 1 else ""
+        reasons.append(says[0] if alone else f"{contestant}, {workload}{times}: {says[0]}")
+    if not trials:
+        reasons.insert(0, "nothing was measured")
+    if not record.complete:
+        reasons.append(f"the run is not complete: {record.incomplete_why}")
+    return reasons
+
+
+def _contestant(trial: TrialResult) -> dict[str, Any]:
+    return {
+        key: trial.server.get(key, "") for key in ("title", "runtime", "version", "discipline", "variants")
+    }
+
+
+def _rerun(record: RunRecord) -> str:
+    """The command as it was typed, with its seed; else the plan that lies in the folder."""
+    argv = [str(word) for word in record.host.get("argv", [])]
+    if len(argv) < 2 or argv[1] not in COMMANDS:
+        argv = ["jostle", "run", str(record.folder / "plan.toml")]
+    if not any(word.startswith("--seed") for word in argv) and record.host.get("seed") is not None:
+        argv += ["--seed", str(record.host["seed"])]
+    return shlex.join(argv)
+
+
+def _notes(facts: Sequence[Facts]) -> list[str]:
+    """What a reader must know of every figure."""
+    notes = []
+    if any(f.given_up.n for f in facts):
+        notes.append(
+            "Requests that failed or were not answered by the end count in the response times as longer than "
+            "they were waited for; quantiles that fall among them are printed with ≥. Service times are of "
+            "answers only."
+        )
+    if any(f.closed is not None for f in facts):
+        notes.append(
+            "In a closed loop all clients send their first request at once: with few requests per client "
+            "these first answers weigh in the quantiles."
+        )
+    return notes

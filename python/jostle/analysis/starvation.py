@@ -1,0 +1,217 @@
+"""What one slow request does to the fast ones: indices with intervals over rounds, and a sentence.
+
+Starvation index SI = 1 - X_f(with)/X_f(alone). Blocking index BI = (p99_f(with) - p99_f(alone))/S, where S is
+the time of the slow request by itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, ratio_over_rounds, widened
+from jostle.analysis.cells import seed_of
+from jostle.analysis.facts import BACKGROUND, Facts
+from jostle.analysis.result import Cell, Estimate, PublishedFigure, Starvation
+from jostle.units import format_duration
+
+__all__ = ["Form", "compare"]
+
+HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
+"""Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One `[[starvation]]` of the plan: which workloads are compared."""
+
+    form: str
+    title: str
+    alone: str
+    beside: str
+    slow: str | None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> "Form":
+        return cls(
+            str(table.get("form", "")),
+            str(table.get("title", "")),
+            str(table.get("alone", "")),
+            str(table.get("with", "")),
+            table.get("slow"),
+        )
+
+
+def compare(
+    form: Form,
+    trials: Mapping[str, Sequence[Facts]],
+    cells: Mapping[str, Cell],
+    published: Sequence[PublishedFigure],
+) -> Starvation:
+    """Compare the workloads of one contestant; `trials` and `cells` are its own, by workload."""
+    alone, beside = cells[form.alone], cells[form.beside]
+    rounds = _paired(trials[form.alone], trials[form.beside])
+    seed = seed_of(alone.contestant, form.alone, form.beside)
+    slow = _slow(trials.get(form.slow or "", ()), trials[form.beside])
+    starvation = Starvation(
+        form=form.form,
+        title=form.title,
+        contestant=alone.contestant,
+        alone_workload=form.alone,
+        with_workload=form.beside,
+        alone=alone.throughput,
+        with_slow=beside.throughput,
+        index=_index(rounds, seed),
+        blocking=_blocking(alone, beside, slow, rounds, seed),
+        slow_s=slow,
+        alone_response=alone.response,
+        with_response=beside.response,
+        published_alone=_published(published, alone),
+        published_with=_published(published, beside),
+        sentence="",
+    )
+    open_loop = bool(rounds) and rounds[0][1].open is not None
+    sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _busy(rounds))
+    if "invalid" in (alone.verdict, beside.verdict):
+        sentence = "Not to be trusted, the trials were invalid: " + sentence
+    return replace(starvation, sentence=sentence)
+
+
+def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts, Facts]]:
+    """Trials of the same round, of which both measured something."""
+    usable = {f.trial.round: f for f in beside if f.trial.status != "failed" and f.duration_s}
+    return [
+        (facts, usable[facts.trial.round])
+        for facts in alone
+        if facts.trial.round in usable and facts.trial.status != "failed" and facts.duration_s
+    ]
+
+
+def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int) -> Estimate:
+    ratio = ratio_over_rounds([b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed)
+    if ratio.value is None:
+        return ratio
+    if ratio.low is None or ratio.high is None:
+        return replace(ratio, value=1 - ratio.value)
+    return replace(ratio, value=1 - ratio.value, low=1 - ratio.high, high=1 - ratio.low)
+
+
+def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
+    """Mean service time of the slow request, by itself where that was measured."""
+    means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
+    if means:
+        return mean_over_rounds(means, "s")
+    found = []
+    for facts in beside:
+        if facts.ok(BACKGROUND):
+            total_ns = sum(series["service_sum_ns"] for series in facts.series(BACKGROUND))
+            found.append(total_ns / facts.ok(BACKGROUND) / 1e9)
+    return replace(mean_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
+
+
+def _blocking(
+    alone: Cell, beside: Cell, slow: Estimate, rounds: Sequence[tuple[Facts, Facts]], seed: int
+) -> Estimate:
+    before, after = alone.response["p99"], beside.response["p99"]
+    if before.value is None or before.bound or after.value is None or not slow.value:
+        return Estimate(None, unit="", n=len(rounds), note="too few requests, or no slow one was answered")
+    value = _within_one((after.value - before.value) / slow.value)
+    if after.bound:
+        return Estimate(value, value, None, "", "≥", len(rounds), after.note)
+    if len(rounds) < 2:
+        return Estimate(value, unit="", n=len(rounds), note=alone.throughput.note)
+    chosen = picks(len(rounds), seed)
+    ends = [
+        quantile_replicates([facts.response for facts in side], [0.99], chosen, seed)[0]
+        for side in ([a for a, _ in rounds], [b for _, b in rounds])
+    ]
+    differences = np.where(np.isfinite(ends[0]), ends[1] - ends[0], np.inf) / slow.value
+    low, high = widened(value, differences, len(rounds))
+    return Estimate(value, _within_one(low), _within_one(high), "", n=len(rounds))
+
+
+def _within_one(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _published(figures: Sequence[PublishedFigure], cell: Cell) -> PublishedFigure | None:
+    """The published throughput of the same contestant, whatever its variants, and the same workload."""
+    name = cell.contestant.partition(":")[0]
+    return next(
+        (f for f in figures if (f.contestant, f.workload, f.quantity) == (name, cell.workload, "throughput")),
+        None,
+    )
+
+
+def _busy(rounds: Sequence[tuple[Facts, Facts]]) -> float:
+    """Share of the time for which a slow request was running."""
+    shares = [b.total("in_flight_ns", BACKGROUND) / 1e9 / b.duration_s for _, b in rounds]
+    return min(1.0, float(np.mean(shares))) if shares else 0.0
+
+
+def _closed_sentence(s: Starvation, busy: float) -> str:
+    index, name = s.index, s.contestant
+    if index.value is None:
+        return f"Cannot tell whether a slow request starves {name}: {index.note}."
+    waits = _waits(s.with_response["max"])
+    if index.low is None or index.high is None:
+        return (
+            f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, and "
+            f"{waits}. One round cannot tell more; it takes at least 2, better 5."
+        )
+    lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
+    low, high = (bound / busy if busy else bound for bound in (index.low, index.high))
+    if low >= TOTAL:
+        return f"While one slow request runs, {name} answers no other: {waits}. {lost} is lost."
+    if low >= SEVERE:
+        return f"While one slow request runs, {name} answers few others: {waits}. {lost} is lost."
+    if high <= HARMLESS:
+        return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
+    if low <= HARMLESS and high >= SEVERE:
+        return f"Cannot tell whether a slow request starves {name}: {lost} is lost. More rounds would tell."
+    if low <= 0:
+        return (
+            f"No loss of {name} beside a slow request can be told from chance: {lost} is lost, and {waits}."
+        )
+    return f"{name} slows down while a slow request runs, and keeps answering: {lost} is lost, and {waits}."
+
+
+def _open_sentence(s: Starvation) -> str:
+    blocking, name = s.blocking, s.contestant
+    if blocking.value is None or s.slow_s.value is None:
+        return f"Cannot tell whether slow requests block {name}: {blocking.note}."
+    before, after = s.alone_response["p99"], s.with_response["p99"]
+    change = (
+        f"p99 goes from {_time(before)} alone to {_time(after)} beside slow requests of {_time(s.slow_s)}"
+    )
+    if not blocking.bound and (blocking.low is None or blocking.high is None):
+        return f"In the only round of {name}, {change}. It takes at least 2 rounds to tell more, better 5."
+    low = blocking.value if blocking.low is None else blocking.low
+    high = 1.0 if blocking.high is None else blocking.high
+    if low >= SEVERE:
+        return f"While a slow request runs, {name} answers no other in time: {change}."
+    if high <= HARMLESS:
+        return f"{name} keeps answering while slow requests run: {change}."
+    if low <= HARMLESS and high >= SEVERE:
+        return f"Cannot tell whether slow requests block {name}: {change}. More rounds would tell."
+    return f"Slow requests hold up the fast ones of {name} for a part of their time: {change}."
+
+
+def _waits(largest: Estimate) -> str:
+    if largest.value is None:
+        return "no fast request was answered"
+    if largest.bound:
+        return f"a fast request waited for {format_duration(largest.value)} and had no answer at the end"
+    return f"fast requests wait for up to {format_duration(largest.value)}"
+
+
+def _time(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "an unknown time"
+    return ("at least " if estimate.bound else "") + format_duration(estimate.value)
+
+
+def _percent(share: float) -> str:
+    shown = share * 100
+    return f"{shown:.1f} %" if abs(shown) < 10 else f"{shown:.0f} %"

@@ -1,0 +1,147 @@
+"""One trial: its figures, its verdict, and how it went from second to second."""
+
+from typing import Any
+
+from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
+from jostle.analysis.histograms import Sample
+from jostle.analysis.quantiles import quantile_estimate, quantile_estimates
+from jostle.analysis.result import Timeline, TrialResult
+from jostle.analysis.validity import judge_facts
+
+__all__ = ["cpu_per_request", "describe_trial", "rss_max"]
+
+
+def describe_trial(facts: Facts) -> TrialResult:
+    """Everything that a report shows of one trial."""
+    trial = facts.trial
+    due = facts.total("due") if facts.open is not None else None
+    return TrialResult(
+        number=trial.number,
+        contestant=trial.contestant,
+        workload=trial.workload,
+        round=trial.round,
+        status=trial.status,
+        why=trial.why,
+        validity=judge_facts(facts),
+        duration_s=facts.duration_s,
+        throughput_per_s=facts.throughput,
+        offered_per_s=None if due is None or not facts.duration_s else due / facts.duration_s,
+        response=quantile_estimates(facts.response, facts.autocorrelation_time),
+        service=quantile_estimates(facts.service),
+        outcomes=facts.outcomes(),
+        error_share=facts.error_share,
+        background=_background(facts),
+        generator_cpu=facts.generator_cpu,
+        lag_p99_s=quantile_estimate(facts.pacing, 0.99).value,
+        server_cpu_s_per_request=cpu_per_request(facts),
+        server_rss_max_bytes=rss_max(facts),
+        timeline=_timeline(facts),
+        server=dict(trial.description.get("server", {})),
+        requests=_requests(facts),
+    )
+
+
+def cpu_per_request(facts: Facts) -> float | None:
+    """CPU time of the server's process tree per success, in seconds; None where the tree was not watched."""
+    samples = facts.vitals
+    if len(samples) < 2 or not facts.ok():
+        return None
+    return (_cpu_s(samples[-1]) - _cpu_s(samples[0])) / facts.ok()
+
+
+def rss_max(facts: Facts) -> float | None:
+    """The most memory that the server's process tree held."""
+    return max((float(s["rss_bytes"]) for s in facts.vitals if s.get("rss_bytes") is not None), default=None)
+
+
+def _cpu_s(sample: dict[str, Any]) -> float:
+    return float(sample["cpu_user_s"]) + float(sample["cpu_system_s"])
+
+
+def _background(facts: Facts) -> dict[str, Any]:
+    """What the background workload did. `in_flight` is the mean number of its requests that were running."""
+    if not facts.has_background:
+        return {}
+    outcomes = facts.outcomes(BACKGROUND)
+    ok = outcomes.get("ok", 0)
+    service_ns = sum(series["service_sum_ns"] for series in facts.series(BACKGROUND))
+    running_s = facts.total("in_flight_ns", BACKGROUND) / 1e9
+    return {
+        "name": facts.workload(BACKGROUND).get("name", ""),
+        "requests": sum(outcomes.values()),
+        "ok": ok,
+        "outcomes": outcomes,
+        "service_mean_s": service_ns / ok / 1e9 if ok else None,
+        "in_flight": running_s / facts.duration_s if facts.duration_s else 0.0,
+    }
+
+
+def _requests(facts: Facts) -> list[dict[str, Any]]:
+    """Per request name: how its requests ended, and its response times."""
+    requests = facts.workload().get("requests", [])
+    return [
+        {
+            "name": request["name"],
+            "outcomes": facts.outcomes(MEASURED, number),
+            "response": quantile_estimates(
+                facts.response if len(requests) == 1 else facts.request_response(number)
+            ),
+        }
+        for number, request in enumerate(requests)
+    ]
+
+
+def _timeline(facts: Facts) -> Timeline:
+    lengths = facts.lengths_s
+    errors = [
+        sum(
+            n
+            for s in interval["series"]
+            if s["workload"] == MEASURED
+            for k, n in s["outcomes"].items()
+            if k != "ok"
+        )
+        for interval in facts.intervals
+    ]
+    states = facts.states()
+    server_t, server_cpu, server_rss = _server_line(facts.vitals)
+    return Timeline(
+        t_s=[(i["start_ns"] + i["end_ns"]) / 2e9 for i in facts.intervals],
+        throughput_per_s=facts.throughputs.tolist(),
+        errors_per_s=[count / length for count, length in zip(errors, lengths.tolist(), strict=True)],
+        p50_s=[_quantile(sample, 0.5) for sample in facts.response_by_interval],
+        p99_s=[_quantile(sample, 0.99) for sample in facts.response_by_interval],
+        max_s=[_quantile(sample, 1.0) for sample in facts.response_by_interval],
+        clients=[state["clients"] for state in states],
+        in_flight=[
+            s["in_flight_ns"] / 1e9 / length for s, length in zip(states, lengths.tolist(), strict=True)
+        ],
+        generator_cpu=[
+            max((t["cpu_ns"] / t["wall_ns"] for t in i["threads"] if t["wall_ns"]), default=0.0)
+            for i in facts.intervals
+        ],
+        server_t_s=server_t,
+        server_cpu=server_cpu,
+        server_rss_bytes=server_rss,
+    )
+
+
+def _quantile(sample: Sample, p: float) -> float | None:
+    """Of the successes of one interval, without an interval of its own."""
+    if sample.n == 0:
+        return None
+    rank = sample.events.cumsum().searchsorted(p * sample.n - 1e-9)
+    return float(sample.values_s[rank])
+
+
+def _server_line(samples: list[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:
+    """Between each two samples: the middle, cores in use, and memory at the end."""
+    times, cores, memory = [], [], []
+    for before, after in zip(samples, samples[1:], strict=False):
+        length_s = (after["t_ns"] - before["t_ns"]) / 1e9
+        if length_s <= 0:
+            continue
+        times.append((before["t_ns"] + after["t_ns"]) / 2e9)
+        cores.append((_cpu_s(after) - _cpu_s(before)) / length_s)
+        memory.append(float(after["rss_bytes"] or 0))
+    return times, cores, memory
