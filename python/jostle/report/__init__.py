@@ -25,14 +25,14 @@ __all__ = [
 
 def page(result: RunResult) -> str:
     """The self-contained page as text."""
-    from jostle.report.page import page
+    from jostle.report.html import page
 
     return page(result)
 
 
 def write_page(result: RunResult, path: Path | str) -> None:
     """Write the self-contained page to `path`."""
-    from jostle.report.page import write_page
+    from jostle.report.html import write_page
 
     write_page(result, path)
 

@@ -17,6 +17,7 @@ __all__ = [
     "outcomes",
     "quantiles",
     "requests",
+    "times",
     "trials",
 ]
 
@@ -36,7 +37,7 @@ class Table:
 
 def mark(verdict: Verdict) -> str:
     """A verdict as symbol and word, so that it needs no colour."""
-    return f"{SYMBOL[verdict]} {verdict}"
+    return f"{SYMBOL[verdict]}\N{NO-BREAK SPACE}{verdict}"
 
 
 def estimate(found: dict[str, Estimate], name: str) -> Shown:
@@ -78,7 +79,7 @@ def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
     table = Table(
         "Every workload on every contestant, over all rounds",
         ["workload", "contestant", "verdict", "throughput", "p50", "p90", "p99", "p99.9", "max", "failed"]
-        + ["server CPU per request", "server memory"],
+        + ["CPU per request", "memory"],
         words=3,
     )
     for c in result.cells if only is None else only:
@@ -90,13 +91,23 @@ def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
     return table
 
 
+def times(chosen: Iterable[Cell]) -> Table:
+    """Response and service times of cells, one row each."""
+    names = ("p50", "p90", "p99", "p99.9", "max")
+    table = Table("Response and service times", ["workload", "contestant", "time", *names], words=3)
+    for c in chosen:
+        for kind, found in (("response", c.response), ("service", c.service)):
+            table.rows.append([c.workload, c.contestant, kind, *(estimate(found, q) for q in names)])
+    return table
+
+
 def trials(result: RunResult, limit: int = 2000) -> Table:
     """One row per trial, in the order in which they ran; at most `limit` of them."""
     table = Table(
         "Every trial in the order in which it ran"
         + (f" (the first {limit}; the CSV export has all)" if len(result.trials) > limit else ""),
         ["no.", "contestant", "workload", "round", "verdict", "throughput", "offered", "p50", "p99", "max", "failed"]
-        + ["generator CPU", "lag p99", "server memory"],
+        + ["generator CPU", "lag p99", "memory"],
         words=5,
     )
     for t in result.trials[:limit]:

@@ -73,7 +73,8 @@ def percent(share: float | None) -> str:
         return "0 %"
     if abs(share) < 0.0001:
         return "< 0.01 %"
-    return f"{share * 100:.2f} %" if abs(share) < 0.01 else f"{share * 100:.3g} %"
+    digits = f"{share * 100:.2f}" if abs(share) < 0.01 else f"{share * 100:#.3g}"
+    return f"{digits.rstrip('.')} %"
 
 
 def shown(estimate: Estimate) -> Shown:

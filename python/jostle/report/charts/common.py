@@ -157,7 +157,7 @@ def in_panels(layers: list[alt.Chart], rows: alt.NamedData, order: list[str], *,
         .facet(
             facet=alt.Facet("panel:N", sort=order, title=None, header=alt.Header(labelPadding=4)),
             data=rows,
-            columns=3,
+            columns=2 if len(order) == 4 else min(3, len(order)),
         )
         .resolve_axis(x="independent")
     )

@@ -136,12 +136,12 @@ def completed(view: View, cells: list[Cell]) -> Picture:
     names: list[dict[str, Any]] = []
     for i, cell in enumerate(cells):
         base = float(len(cells) - 1 - i)
-        names.append({"y": base + 0.93, "text": short(cell.contestant)})
+        names.append({"y": base + 0.98, "text": short(cell.contestant)})
         found = cell.throughput
         if found.value is not None:
             rows.append(
-                {"x": found.value, "low": found.low, "high": found.high, "bottom": base + 0.2, "top": base + 0.62}
-                | {"middle": base + 0.41, "end": found.high or found.value, "text": str(shown(found))}
+                {"x": found.value, "low": found.low, "high": found.high, "bottom": base + 0.1, "top": base + 0.55}
+                | {"middle": base + 0.325, "end": found.high or found.value, "text": str(shown(found))}
             )
     most = max((r["end"] for r in rows), default=1.0)
     x = alt.X(

@@ -34,6 +34,7 @@ class Section:
     view: View
     starvation: list[Starvation]
     cells: Table
+    times: Table
     overview: Picture | None
     distributions: list[Picture]
     timelines: list[Picture]
@@ -98,10 +99,12 @@ def page(result: RunResult) -> str:
 def _section(result: RunResult, view: View) -> Section:
     forms = {p.starvation.form for p in view.panels if p.starvation}
     workloads = {s.workload for p in view.panels for s in p.series}
+    cells = [c for c in result.cells if c.workload in workloads]
     return Section(
         view=view,
         starvation=[s for s in result.starvation if s.form in forms],
-        cells=tables.cells(result, [c for c in result.cells if c.workload in workloads]),
+        cells=tables.cells(result, cells),
+        times=tables.times(cells),
         overview=charts.overview(result, view),
         distributions=charts.distributions(result, view),
         timelines=charts.over_time(result, view),

@@ -1,0 +1,148 @@
+"""The same figures for other programs: JSON, CSV and Markdown."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jostle.analysis.result import Estimate, RunResult
+from jostle.report import tables
+from jostle.report.tables import Table
+from jostle.report.text import MEANING, SYMBOL, published, when
+
+__all__ = ["to_csv", "to_json", "to_markdown"]
+
+COLUMNS = ["form", "contestant", "workload", "trial", "quantity", "value", "low", "high", "bound", "unit", "n", "note"]
+
+
+def to_json(result: RunResult) -> dict[str, Any]:
+    """`RunResult` as plain data; "format" is its version. What is no finite number becomes null."""
+    found: dict[str, Any] = _finite(result.as_json())
+    return {"kind": "jostle result", "format": found.pop("format"), **found}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value
+
+
+def to_csv(result: RunResult) -> str:
+    """One row per figure: of every comparison, every cell, every trial. Units stand in a column of their own.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in (*_comparison_rows(result), *_cell_rows(result), *_trial_rows(result)):
+        writer.writerow([_no_formula(row.get(c, "")) for c in COLUMNS])
+    return out.getvalue()
+
+
+def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    for s in result.starvation:
+        about = {"form": s.form, "contestant": s.contestant}
+        yield about | _figure("throughput alone", s.alone)
+        yield about | _figure("throughput with slow", s.with_slow)
+        yield about | _figure("starvation index", s.index)
+        yield about | _figure("blocking index", s.blocking)
+        yield about | _figure("slow request alone", s.slow_s)
+        for figure in (s.published_alone, s.published_with):
+            if figure is not None:
+                quantity = f"published {figure.quantity}"
+                yield about | {"quantity": quantity, "value": figure.value, "unit": figure.unit, "note": figure.source}
+
+
+def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    for c in result.cells:
+        about = {"contestant": c.contestant, "workload": c.workload}
+        yield about | {"quantity": "verdict", "value": c.verdict}
+        yield about | _figure("throughput", c.throughput)
+        for kind, found in (("response", c.response), ("service", c.service)):
+            for name, estimate in found.items():
+                yield about | _figure(f"{kind} time {name}", estimate)
+        for kind, count in c.outcomes.items():
+            yield about | {"quantity": f"outcome {kind}", "value": count, "unit": "requests"}
+        yield about | {"quantity": "share not as expected", "value": c.error_share}
+        yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
+        if c.server_rss_max_bytes is not None:
+            yield about | {"quantity": "server memory", "value": c.server_rss_max_bytes, "unit": "bytes"}
+
+
+def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    for t in result.trials:
+        about = {"contestant": t.contestant, "workload": t.workload, "trial": t.number}
+        yield about | {"quantity": "verdict", "value": t.validity.verdict, "note": "; ".join(t.validity.reasons)}
+        yield about | {"quantity": "throughput", "value": t.throughput_per_s, "unit": "/s"}
+        for name, estimate in t.response.items():
+            yield about | _figure(f"response time {name}", estimate)
+
+
+def _figure(quantity: str, e: Estimate) -> dict[str, Any]:
+    """An estimate as cells of a row; six digits, which is more than any of them has."""
+    values = {"value": _digits(e.value), "low": _digits(e.low), "high": _digits(e.high)}
+    return {"quantity": quantity, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _no_formula(value: object) -> object:
+    if isinstance(value, float):
+        return _digits(value)
+    if isinstance(value, str) and value[:1] in ("=", "+", "@", "-", "\t", "\r") and not _is_number(value):
+        return "'" + value
+    return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def to_markdown(result: RunResult) -> str:
+    """Verdict, findings and tables for a pull request or a wiki."""
+    parts = [
+        f"# {_inline(result.title)}",
+        f"**{SYMBOL[result.verdict]} {result.verdict}.** {MEANING[result.verdict]}",
+        "\n".join(f"- {_inline(reason)}" for reason in result.reasons),
+        "" if result.complete else f"**Cut short:** {_inline(result.incomplete_why)}",
+    ]
+    for form in dict.fromkeys(s.form for s in result.starvation):
+        parts.append(_table(tables.comparison(result, form)))
+        chosen = [s for s in result.starvation if s.form == form]
+        parts.append("\n".join(f"- {_inline(s.sentence)}" for s in chosen if s.sentence))
+        told = [(s.contestant, published(s.published_alone, s.published_with)) for s in chosen]
+        parts.append("\n".join(f"- published, {_inline(name)}: {_inline(text)}" for name, text in told if text))
+    parts.append(_table(tables.cells(result)))
+    failed = tables.failed_checks(result)
+    parts.append(_table(failed) if failed.rows else "")
+    parts.append(_table(tables.outcomes(result)))
+    skipped = [f"- not measured: {_inline(name)} ({_inline(why)})" for name, why in result.skipped.items()]
+    parts += ["\n".join(skipped), f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`"]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(table: Table) -> str:
+    rule = ["---" if i < table.words else "---:" for i in range(len(table.columns))]
+    rows = [table.columns, rule, *[[_inline(str(v)) for v in row] for row in table.rows]]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return f"### {_inline(table.caption)}\n\n" + "\n".join(lines)
+
+
+def _inline(text: str) -> str:
+    """Text that cannot end its cell, start markup or become HTML."""
+    text = " ".join(text.split())
+    for character in "\\`*_[]|":
+        text = text.replace(character, "\\" + character)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,231 @@
+"""What a person sees when the run is over: verdict first, 80 columns, plain where it is piped."""
+
+import math
+from typing import TYPE_CHECKING
+
+from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
+from jostle.report import tables
+from jostle.report.text import SYMBOL, amount, one_line, percent, published, shown
+from jostle.report.views import find_cell
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+__all__ = ["render_hit", "render_terminal", "shape", "share_below"]
+
+STYLE: dict[Verdict, str] = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+BLOCKS = " ▁▂▃▄▅▆▇█"
+MOST_REASONS = 5
+SHAPE_WIDTH = 16
+BAR_WIDTH = 40
+
+
+def render_terminal(result: RunResult, console: "Console") -> None:
+    """Verdict, comparison tables with small distributions, findings, and what was not measured."""
+    _verdict(result, console)
+    for form in dict.fromkeys(s.form for s in result.starvation):
+        _comparison(result, [s for s in result.starvation if s.form == form], console)
+    compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
+    _cells([c for c in result.cells if c.workload not in compared], console)
+    _notes(result, console)
+
+
+def render_hit(result: RunResult, console: "Console") -> None:
+    """One workload on one server: verdict, throughput, times, outcomes, histogram."""
+    _verdict(result, console)
+    for cell in result.cells:
+        _say(console, "")
+        offered = next((t.offered_per_s for t in result.trials if t.number in cell.trials), None)
+        asked = f" of {amount(offered, '/s')} offered" if offered is not None else ""
+        _say(console, f"throughput  {shown(cell.throughput)}{asked}", "bold")
+        _say(console, "outcomes    " + _outcomes(cell))
+        _times(cell, console)
+        _histogram(cell.response_distribution, console)
+    _notes(result, console)
+
+
+def _say(console: "Console", text: str, style: str = "") -> None:
+    """A line of our own or of foreign text, never read as markup."""
+    from rich.text import Text
+
+    console.print(Text(text, style=style))
+
+
+def _verdict(result: RunResult, console: "Console") -> None:
+    style = STYLE[result.verdict]
+    _say(console, f"{SYMBOL[result.verdict]} {result.verdict}  {one_line(result.title)}", f"bold {style}")
+    for reason in result.reasons[:MOST_REASONS]:
+        _say(console, f"  {one_line(reason)}", style)
+    if len(result.reasons) > MOST_REASONS:
+        _say(console, f"  and {len(result.reasons) - MOST_REASONS} more (jostle report lists them all)", style)
+    remedies = {
+        c.remedy: c.verdict
+        for t in result.trials
+        for c in t.validity.checks
+        if c.verdict != "valid" and c.remedy
+    }
+    for remedy in list(remedies)[:3]:
+        _say(console, f"  → {one_line(remedy)}")
+    if not result.complete:
+        why = result.incomplete_why or "the run did not reach its end"
+        _say(console, f"  cut short: {one_line(why)}", "yellow")
+
+
+def _table(*columns: str, words: int = 1) -> "RichTable":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i < words else "right", overflow="fold", no_wrap=i >= words)
+    return table
+
+
+def _comparison(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
+    _say(console, f"\n{one_line(chosen[0].title or chosen[0].form)}", "bold")
+    table = _table("contestant", "", "per s", "p50", "p99", "longest", words=2)
+    for s in chosen:
+        rows = (
+            ("alone", s.alone_workload, s.alone, s.alone_response),
+            ("with slow", s.with_workload, s.with_slow, s.with_response),
+        )
+        for name, workload, throughput, response in rows:
+            times = [tables.estimate(response, q).value for q in ("p50", "p99", "max")]
+            label = one_line(s.contestant) if name == "alone" else ""
+            rate = shown(throughput).value.removesuffix("/s")
+            table.add_row(_text(label, "bold"), _marked(name, find_cell(result, s.contestant, workload)), rate, *times)
+    console.print(table)
+    _shapes(result, chosen, console)
+    for s in chosen:
+        told = published(s.published_alone, s.published_with)
+        _say(console, one_line(s.sentence) + (f" Published: {one_line(told)}." if told else ""))
+
+
+def _text(text: str, style: str = "") -> "Text":
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def _marked(name: str, cell: Cell | None) -> "Text":
+    """A name, with the sign of the verdict after it where that is not valid."""
+    if cell is None or cell.verdict == "valid":
+        return _text(name)
+    return _text(name).append(f" {SYMBOL[cell.verdict]}", STYLE[cell.verdict])
+
+
+def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
+    """The index of every contestant, and both its distributions on one logarithmic axis."""
+    pairs = []
+    for s in chosen:
+        cells = [find_cell(result, s.contestant, w) for w in (s.alone_workload, s.with_workload)]
+        pairs.append((s, [c.response_distribution if c else None for c in cells]))
+    known = [d for _, pair in pairs for d in pair if d is not None and d.quantile_s]
+    low, high = _range(known) if known else (1e-3, 1.0)
+    table = _table("starvation", "index", "alone", "with slow", words=4)
+    for s, pair in pairs:
+        drawn = [shape(d, low, high, SHAPE_WIDTH) if d and d.quantile_s else "" for d in pair]
+        name, index = _text(one_line(s.contestant), "bold"), _text(str(shown(s.index)))
+        table.add_row(name, index, _text(drawn[0], "blue"), _text(drawn[1], "red"))
+    console.print()
+    console.print(table)
+    if known:
+        axis = f"shapes: response time from {amount(low, 's')} to {amount(high, 's')}, logarithmic"
+        _say(console, axis, "dim")
+    console.print()
+
+
+def _cells(cells: list[Cell], console: "Console") -> None:
+    for workload in dict.fromkeys(c.workload for c in cells):
+        chosen = [c for c in cells if c.workload == workload]
+        known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
+        low, high = _range(known) if known else (1e-3, 1.0)
+        _say(console, f"\n{one_line(chosen[0].title or workload)}", "bold")
+        table = _table("contestant", "", "per s", "p50", "p99", "longest", "failed", "response times", words=2)
+        for c in chosen:
+            times = [tables.estimate(c.response, q).value for q in ("p50", "p99", "max")]
+            drawn = shape(c.response_distribution, low, high, 16) if c.response_distribution.quantile_s else ""
+            rate = shown(c.throughput).value.removesuffix("/s")
+            mark = _text(SYMBOL[c.verdict], STYLE[c.verdict])
+            table.add_row(_text(one_line(c.contestant), "bold"), mark, rate, *times, percent(c.error_share), drawn)
+        console.print(table)
+
+
+def _outcomes(cell: Cell) -> str:
+    counts = [f"{amount(n, '')} {one_line(kind)}" for kind, n in cell.outcomes.items()]
+    return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"
+
+
+def _times(cell: Cell, console: "Console") -> None:
+    table = _table("", "response", "95 % interval", "service", "95 % interval")
+    console.print()
+    for name in dict.fromkeys([*cell.response, *cell.service]):
+        response, service = (tables.estimate(found, name) for found in (cell.response, cell.service))
+        if response.value == service.value == tables.NOTHING.value:
+            table.add_row(name, "–", "", "–", "")
+            continue
+        table.add_row(name, response.value, response.interval, service.value, service.interval)
+    console.print(table)
+    for name, estimate in cell.response.items():
+        if estimate.value is None and estimate.note:
+            _say(console, f"{name}: {one_line(estimate.note)}", "dim")
+
+
+def _histogram(found: Distribution, console: "Console") -> None:
+    """Horizontal bars over logarithmic bins of response time, each with its share."""
+    if not found.quantile_s or found.min_s is None or found.max_s is None:
+        return
+    low, high = _range([found])
+    bins = 10
+    edges = [low * (high / low) ** (i / bins) for i in range(bins + 1)]
+    shares = [share_below(found, b) - share_below(found, a) for a, b in zip(edges, edges[1:], strict=False)]
+    shares[0] += share_below(found, edges[0])
+    most = max(shares)
+    console.print()
+    table = _table("up to", "response time", "share", words=0)
+    table.columns[1].justify = "left"
+    for edge, share in zip(edges[1:], shares, strict=True):
+        bar = "█" * round(BAR_WIDTH * share / most) or ("▏" if share > 0 else "")
+        table.add_row(amount(edge, "s"), _text(bar, "blue"), percent(share))
+    console.print(table)
+
+
+def _notes(result: RunResult, console: "Console") -> None:
+    lines = [*result.notes, *(f"not measured: {name} ({why})" for name, why in result.skipped.items())]
+    lines += [f"trial {t.number} ({t.contestant}, {t.workload}) {t.status}: {t.why}" for t in result.trials if t.why]
+    if lines:
+        console.print()
+    for line in lines:
+        _say(console, one_line(line), "yellow")
+
+
+def _range(found: list[Distribution]) -> tuple[float, float]:
+    """The shortest and the longest time in seconds, apart enough for a logarithmic axis."""
+    low = max(min(d.min_s for d in found if d.min_s is not None), 1e-6)
+    return low, max(max(d.max_s for d in found if d.max_s is not None), low * 1.05)
+
+
+def shape(found: Distribution, low: float, high: float, width: int) -> str:
+    """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark."""
+    edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
+    below = [0.0, *(share_below(found, e) for e in edges[1:-1]), 1.0]
+    shares = [b - a for a, b in zip(below, below[1:], strict=False)]
+    most = max(shares)
+    levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) if s > 1e-9 else 0 for s in shares]
+    return "".join(BLOCKS[level] for level in levels)
+
+
+def share_below(found: Distribution, seconds: float) -> float:
+    """The share of values up to `seconds`, read off the quantiles (linear between them)."""
+    p, s = found.quantile_p, found.quantile_s
+    if seconds < s[0]:
+        return 0.0
+    if found.max_s is not None and seconds >= found.max_s:
+        return 1.0
+    for i in range(len(s) - 1, -1, -1):
+        if s[i] <= seconds:
+            if i == len(s) - 1 or s[i + 1] == s[i]:
+                return p[i]
+            return p[i] + (p[i + 1] - p[i]) * (seconds - s[i]) / (s[i + 1] - s[i])
+    return 0.0
