@@ -26,7 +26,13 @@ __all__ = [
     "widened",
 ]
 
-RESAMPLES = 1000
+RESAMPLES = 2000
+
+QUANTILE_RESAMPLES = 500
+"""Fewer, because each one merges all histograms of its rounds."""
+
+TABLE = 250_000
+"""Resamples are worked off in tables of about this many numbers, which stay in the processor's cache."""
 
 ONE_ROUND = "one round: an interval needs at least 2, better 5"
 
@@ -55,7 +61,7 @@ def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float]
     ratio = sum(numerators) / sum(denominators)
     if n == 1:
         return Estimate(ratio, unit="", n=1, note=ONE_ROUND)
-    chosen = picks(n, seed)
+    chosen = picks(n, seed, RESAMPLES)
     replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
     factor = _t(n) * math.sqrt(n / (n - 1))
     if min(numerators) > 0:
@@ -106,13 +112,13 @@ def quantile_replicates(rounds: Sequence[Sample], levels: Sequence[float], chose
     draws = np.random.default_rng(seed).random(len(chosen))
     ends = np.append(values, math.inf)
     replicates = np.full((len(levels), len(chosen)), math.inf)
-    step = max(1, 2_000_000 // max(1, len(values)))
+    step = max(1, TABLE // max(1, len(values)))
     for start in range(0, len(chosen), step):
         part = slice(start, start + step)
-        cdf, n = _curves(multiplicity[part] @ events, multiplicity[part] @ censored)
+        cdf, n = _curves(multiplicity[part], events, censored)
         for row, p in enumerate(levels):
             rank = np.clip(np.ceil(bdtrik(draws[part], n, p)), 1, n)
-            reached = (cdf < (rank / n)[:, None] - 1e-12).sum(axis=1)
+            reached = [np.searchsorted(*pair) for pair in zip(cdf, rank / n - 1e-12, strict=True)]
             replicates[row, part] = ends[reached]
     return replicates
 
@@ -124,14 +130,20 @@ def _aligned(rounds: Sequence[Sample], name: str, values: Floats) -> Floats:
     return table
 
 
-def _curves(events: Floats, censored: Floats) -> tuple[Floats, Floats]:
+def _curves(multiplicity: Floats, events: Floats, censored: Floats) -> tuple[Floats, Floats]:
     """Product-limit distribution functions, one per row, and the size of each sample (at least 1)."""
-    both: Floats = np.cumsum(events + censored, axis=1)
+    gone = _weighted(multiplicity, events + censored)
+    both: Floats = np.cumsum(gone, axis=1)
     n: Floats = np.maximum(both[:, -1], 1.0)
     if not censored.any():
         return both / n[:, None], n
-    at_risk = np.maximum(n[:, None] - both + events + censored, 1)
-    return np.asarray(1 - np.cumprod(1 - events / at_risk, axis=1)), n
+    at_risk = np.maximum(n[:, None] - both + gone, 1)
+    return np.asarray(1 - np.cumprod(1 - _weighted(multiplicity, events) / at_risk, axis=1)), n
+
+
+def _weighted(multiplicity: Floats, counts: Floats) -> Floats:
+    """Matrix product without the threads of a linear algebra library, which cost more than these few rows."""
+    return np.asarray(np.einsum("br,rk->bk", multiplicity, counts))
 
 
 def widened(value: float, replicates: Floats, rounds: int) -> tuple[float, float]:
@@ -142,9 +154,9 @@ def widened(value: float, replicates: Floats, rounds: int) -> tuple[float, float
     return value - factor * max(0.0, value - float(low)), value + factor * max(0.0, float(high) - value)
 
 
-def picks(rounds: int, seed: int) -> Ints:
+def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:
     """Resamples of round numbers, a row each."""
-    return np.random.default_rng(seed).integers(0, rounds, (RESAMPLES, rounds))
+    return np.random.default_rng(seed).integers(0, rounds, (resamples, rounds))
 
 
 def _t(rounds: int) -> float:

@@ -158,7 +158,7 @@ def _closed_sentence(s: Starvation, busy: float) -> str:
     if index.low is None or index.high is None:
         return (
             f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, and "
-            f"{waits}. One round cannot tell more; it takes at least 2, better 5."
+            f"{waits}. It takes at least 2 rounds to tell more, better 5."
         )
     lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
     low, high = (bound / busy if busy else bound for bound in (index.low, index.high))
