@@ -41,7 +41,7 @@ def engine_spec(
         "first_byte_ns": _ns(workload.first_byte_timeout) if workload.first_byte_timeout else None,
         "total_ns": _ns(workload.timeout),
     }
-    measured = {
+    measured: dict[str, Any] = {
         "name": workload.name,
         "role": "measured",
         "target": target,
@@ -49,6 +49,7 @@ def engine_spec(
         "order": workload.order,
         "load": _load(workload.load),
         "timeouts": timeouts,
+        "body_limit": workload.body_limit,
     }
     workloads = [measured]
     if workload.background is not None:

@@ -24,6 +24,7 @@ __all__ = [
     "PositiveDuration",
     "PositiveRate",
     "Rate",
+    "Size",
     "Think",
     "ThinkTime",
     "shown",
@@ -103,7 +104,7 @@ def _count_schema(least: int) -> WithJsonSchema:
         {
             "anyOf": [
                 {"type": "integer", "minimum": least},
-                {"type": "string", "pattern": f"^([0-9][0-9_,.]*[kM]?|{PARAMETER})$"},
+                {"type": "string", "pattern": f"^([0-9][0-9_,.]*\\s*([kM]|([kKMG]i?)?B)?|{PARAMETER})$"},
             ]
         }
     )
@@ -115,6 +116,13 @@ _TIME_PATTERN = r"\s*([0-9][0-9_,.]*\s*(ns|us|µs|ms|s|m|min|h)\s*)+"
 _TIME_SCHEMA = _text_schema(_TIME_PATTERN, "5s")
 _RATE_SCHEMA = _text_schema(r"\s*[0-9][0-9_,.eE+-]*\s*[kM]?\s*/\s*(ms|s|sec|m|min|h)\s*", "1000/s")
 
+
+def _size(value: Any) -> int:
+    return units.size(value) if isinstance(value, str) else _positive_count(value)
+
+
+Size = Annotated[int, BeforeValidator(_size), _count_schema(1)]
+"""Bytes."""
 Duration = Annotated[float, BeforeValidator(_duration), _WRITE_DURATION, _TIME_SCHEMA]
 """Seconds; may be zero."""
 PositiveDuration = Annotated[float, BeforeValidator(_positive_duration), _WRITE_DURATION, _TIME_SCHEMA]

@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import Request
 from jostle.plan.table import Table
-from jostle.plan.values import Duration, File, PositiveDuration, shown
+from jostle.plan.values import Duration, File, PositiveDuration, Size, shown
 from jostle.units import BadValue
 
 __all__ = ["Background", "Connection", "Tls", "Workload"]
@@ -105,6 +105,7 @@ class Workload(Table):
     timeout: PositiveDuration = Field(default=10.0, description="from the send to the last byte")
     connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
+    body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
     warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
     rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
     connection: Connection = Field(default=Connection(), description="how connections are made")

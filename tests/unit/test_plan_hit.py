@@ -1,0 +1,143 @@
+"""The plan behind `jostle hit`: what options become, and that mistakes are told in the options' names."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.errors import PlanError
+from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
+
+
+def hit(url: str = "http://localhost:8080/", **options: Any) -> Workload:
+    return Plan.for_hit(url, **options).workload["hit"]
+
+
+def request(url: str = "http://localhost:8080/", **options: Any) -> Request:
+    return hit(url, **options).request[0]
+
+
+def test_without_options_it_is_ten_clients_for_ten_seconds() -> None:
+    plan = Plan.for_hit("http://localhost:8080/")
+    load = plan.workload["hit"].load
+    assert isinstance(load, ClosedLoad)
+    assert (load.clients, load.for_, load.requests, load.keep_alive) == (10, 10.0, None, True)
+    assert (plan.rounds, plan.contestants, plan.title) == (1, ["localhost"], "http://localhost:8080/")
+    assert plan.contestant["localhost"].url == "http://localhost:8080"
+    assert parse_plan(to_toml(plan), "again") == plan
+
+
+@pytest.mark.parametrize(
+    ("url", "server", "path"),
+    [
+        ("http://localhost:8080/hello?a=b&c=d", "http://localhost:8080", "/hello?a=b&c=d"),
+        ("localhost:8080", "http://localhost:8080", "/"),
+        ("http://example.org", "http://example.org:80", "/"),
+        ("http://[::1]:9000/x#part", "http://[::1]:9000", "/x"),
+        ("http://localhost/a b/ü?q=ü é", "http://localhost:80", "/a%20b/%C3%BC?q=%C3%BC%20%C3%A9"),
+        ("http://localhost/a%20b?q={x}", "http://localhost:80", "/a%20b?q=%7Bx%7D"),
+    ],
+)
+def test_the_url_is_split(url: str, server: str, path: str) -> None:
+    plan = Plan.for_hit(url)
+    assert plan.contestant[plan.contestants[0]].url == server
+    assert plan.workload["hit"].request[0].path == path
+
+
+def test_a_number_of_requests_stands_in_place_of_a_time_or_beside_it() -> None:
+    assert (hit(requests=500).load.requests, hit(requests=500).seconds()) == (500, None)
+    assert (hit(requests=500, seconds="3s").load.requests, hit(requests=500, seconds="3s").seconds()) == (
+        500,
+        3.0,
+    )
+    assert [hit(seconds=s).seconds() for s in (2, 0.5, "2", "2s", "1m")] == [2.0, 0.5, 2.0, 2.0, 60.0]
+
+
+def test_a_rate_makes_it_open_over_at_most_so_many_connections() -> None:
+    load = hit(rate="2000/s", clients=64, arrivals="constant").load
+    assert isinstance(load, OpenLoad)
+    assert (load.rate, load.max_connections, load.arrivals, load.for_) == (2000.0, 64, "constant", 10.0)
+    rates = [hit(rate=rate).load.rate for rate in (500, 0.5, "2000", "2k", "60/min")]  # type: ignore[union-attr]
+    assert rates == [500.0, 0.5, 2000.0, 2000.0, 1.0]
+
+
+def test_what_is_asked() -> None:
+    posted = request(body="{}", headers=["Content-Type: application/json", ("X-A", "1"), "X-A: 2"])
+    assert (posted.method, posted.path, posted.body) == ("POST", "/", "{}")
+    assert posted.headers == {"Content-Type": "application/json", "X-A": ["1", "2"]}
+    assert request(method="put", body="x").method == "PUT"
+    assert request(method="HEAD").method == "HEAD"
+    assert request(expect="Hello").expect.contains == "Hello"
+    assert request(expect=204).expect.status == [204]
+
+
+def test_a_body_may_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "body.bin").write_bytes(b"\x00\xff")
+    assert request(body=f"@{tmp_path / 'body.bin'}").body_file == tmp_path / "body.bin"
+    with pytest.raises(PlanError, match="-b: there is no file"):
+        hit(body=f"@{tmp_path / 'none.bin'}")
+
+
+def test_a_login_in_the_url_becomes_a_header_and_reaches_no_record() -> None:
+    plan = Plan.for_hit("http://me:p%40ss@localhost/")
+    login = base64.b64encode(b"me:p@ss").decode()
+    assert plan.workload["hit"].request[0].headers == {"Authorization": f"Basic {login}"}
+    written = to_toml(plan)
+    assert login not in written
+    assert "p%40ss" not in written
+
+
+def test_other_options() -> None:
+    workload = hit(
+        keep_alive=False, think="1s", timeout="3", first_byte_timeout=0.5, rows=True, nodelay=False
+    )
+    assert isinstance(workload.load, ClosedLoad)
+    assert (workload.load.connection_limit, workload.load.think.seconds) == (1, 1.0)
+    assert (workload.timeout, workload.first_byte_timeout, workload.rows) == (3.0, 0.5, True)
+    assert not workload.connection.nodelay
+    plan = Plan.for_hit("http://localhost/", seed=7, threads=2, think=None)
+    assert (plan.seed, plan.threads) == (7, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"clients": 0}, "-c: zero"),
+        ({"clients": 0, "rate": "5/s"}, "-c: zero"),
+        ({"seconds": "soon"}, "-d: 'soon' is not a duration"),
+        ({"seconds": 0}, "-d: a time of zero"),
+        ({"seconds": -1}, "-d: '-1s' is not a duration"),
+        ({"requests": -5}, "-n: -5 is negative"),
+        ({"rate": "fast"}, "--rate: 'fast/s' is not a rate"),
+        ({"rate": "5/s", "arrivals": "evenly"}, '--arrivals: "evenly" is no arrival process'),
+        (
+            {"rate": "5/s", "think": "1s"},
+            "think and rate together: clients wait for their answers, a rate does not",
+        ),
+        ({"method": "GRAB"}, "-m: 'GRAB' is no method"),
+        ({"headers": ["nonsense"]}, "-H: 'nonsense' has no colon"),
+        ({"headers": ["a b: c"]}, "-H: 'a b' is not a header's name"),
+        ({"timeout": "0s"}, "--timeout: a time of zero"),
+        ({"kepalive": False}, "there is no key 'kepalive' here"),
+    ],
+)
+def test_mistakes_are_told_in_the_options_names(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        hit(**options)
+    assert refused.value.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("ftp://localhost/", "'ftp' is not spoken here"),
+        ("http://", "names no host"),
+        ("http://localhost:99999/", "is not a URL"),
+        ("http://[::1/", "is not a URL"),
+    ],
+)
+def test_what_is_no_url_is_refused(url: str, says: str) -> None:
+    with pytest.raises(PlanError, match=says) as refused:
+        hit(url)
+    assert "http://" in refused.value.hint

@@ -1,0 +1,75 @@
+"""The JSON schema and the reference of plans: made from the model, up to date, and agreeing with it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from jostle import experiments
+from jostle.plan import plan_schema, to_toml
+from jostle.plan.schema import main, reference
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = plan_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_the_files_in_docs_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check"]) == 0, capsys.readouterr().err
+    assert main(["--chek"]) == 2
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_experiments_agree_with_the_schema_as_written_and_as_run(validator: Any, name: str) -> None:
+    written = ROOT / "python/jostle/experiments" / name / "plan.toml"
+    for text in (written.read_text(), to_toml(experiments.load(name))):
+        assert [error.message for error in validator.iter_errors(tomllib.loads(text))] == []
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        '{ clients = "10k", think = ["1s", "2s"], ramp-up = "20m", sustain = "1m30s" }',
+        '{ phases = [{ for = "1s", from = 0, to = 5, steps = 5 }] }',
+        '{ rates = [{ for = "1s", from = "0/s", to = "5/s" }], arrivals = "constant" }',
+        '{ arrivals = { trace = "starts.txt" }, max-connections = 5 }',
+        '{ clients = "{n}", for = "{window}" }',
+    ],
+)
+def test_what_may_be_written_agrees_with_the_schema(validator: Any, load: str) -> None:
+    text = f"""
+    title = "x"
+    contestants = ["node"]
+    [workload.w]
+    request = [{{ get = "/{{i}}", params = {{ i = {{ from = 1, to = 9 }} }}, expect = 200 }}]
+    load = {load}
+    body-limit = "1MiB"
+    background = {{ get = "/", rate = "5/s", expect = {{ status = 200, contains = "x" }} }}
+    """
+    assert [error.message for error in validator.iter_errors(tomllib.loads(text))] == []
+
+
+@pytest.mark.parametrize(
+    "wrong", ["runds = 5", "rounds = 0", "title = 5", 'warm-up = "5 parsecs"', 'contestants = "node"']
+)
+def test_what_may_not_be_written_does_not(validator: Any, wrong: str) -> None:
+    plan = {
+        "title": "x",
+        "contestants": ["node"],
+        "workload": {"w": {"request": {"get": "/"}, "load": {"clients": 1, "for": "5s"}}},
+    }
+    assert list(validator.iter_errors(plan)) == []
+    assert list(validator.iter_errors(plan | tomllib.loads(wrong))) != []
+
+
+def test_the_reference_says_something_about_every_key() -> None:
+    rows = [line for line in reference().splitlines() if line.startswith("| `")]
+    assert len(rows) > 80
+    assert [row for row in rows if row.rstrip(" |").endswith("None")] == []
