@@ -89,7 +89,7 @@ def test_parameters_fill_all_texts_and_can_be_changed() -> None:
     assert changed.workload["open"].request[1].path == "/orders/{id}"
     for wrong, says in (({"scale": "quik"}, "scale 'quik'"), ({"settings": {"slo": "1"}}, "parameter 'slo'")):
         with pytest.raises(UnknownName, match=says) as refused:
-            parse_plan(text, "p", **wrong)  # type: ignore[arg-type]
+            parse_plan(text, "p", **wrong)
         assert "did you mean" in refused.value.hint
     with pytest.raises(PlanError, match="'soon' is not a number"):
         parse_plan(text, "p", settings={"slow": "soon"})
