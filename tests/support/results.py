@@ -1,5 +1,6 @@
 """Makes `RunResult` objects of a known shape without running anything; the same numbers on every machine."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -30,7 +31,7 @@ WINDOW_S = 5.0
 
 @dataclass(frozen=True)
 class Runtime:
-    """How a made-up contestant behaves: time of a fast request, of a slow one, and how long the slow one blocks."""
+    """A made-up contestant: the time of a fast request, of a slow one, and how long the slow one blocks."""
 
     name: str
     title: str
@@ -114,7 +115,9 @@ def over_rounds(values: Sequence[float], unit: str) -> Estimate:
     return Estimate(mean, mean - half, mean + half, unit=unit, n=len(values))
 
 
-def fast_times(runtime: Runtime, *, slow: bool, open_loop: bool, rng: np.random.Generator) -> tuple[Times, Times]:
+def fast_times(
+    runtime: Runtime, *, slow: bool, open_loop: bool, rng: np.random.Generator
+) -> tuple[Times, Times]:
     """(start, response) in seconds of the fast requests of one trial."""
     blocked_s = min(runtime.slow_s * runtime.blocks, WINDOW_S - 0.01) if slow else 0.0
     if open_loop:
@@ -134,7 +137,7 @@ def timeline(starts: Times, times: Times, *, cores: float, rng: np.random.Genera
     """Intervals of a quarter of a second."""
     edges = np.arange(0, WINDOW_S + 0.01, 0.25)
     ends = starts + times
-    held = [times[(ends >= a) & (ends < b)] for a, b in zip(edges, edges[1:], strict=False)]
+    held = [times[(ends >= a) & (ends < b)] for a, b in itertools.pairwise(edges)]
 
     def quantile(p: float) -> list[float | None]:
         return [float(np.quantile(h, p)) if len(h) else None for h in held]
@@ -186,7 +189,7 @@ def make_starvation(
     seed: int = 7,
     title: str = "Does one slow request starve the fast ones?",
 ) -> RunResult:
-    """The starvation experiment on made-up servers; `bad` gives trials (by number) another verdict than valid."""
+    """The starvation experiment on made-up servers; `bad` gives trials (by number) another verdict."""
     rng = np.random.default_rng(seed)
     bad = bad or {}
     kinds: list[tuple[str, str, bool, bool]] = [
@@ -207,7 +210,16 @@ def make_starvation(
                 starts, times = fast_times(runtime, slow=slow, open_loop=open_loop, rng=rng)
                 index = len(trials) + 1
                 trial = make_trial(
-                    index, runtime, workload, number, bad.get(index, "valid"), starts, times, slow, open_loop, rng
+                    index,
+                    runtime,
+                    workload,
+                    number,
+                    bad.get(index, "valid"),
+                    starts,
+                    times,
+                    slow,
+                    open_loop,
+                    rng,
                 )
                 trials.append(trial)
                 made.append((trial, times))
@@ -320,8 +332,12 @@ def starvation_of(runtime: Runtime, form: str, title: str, alone: Cell, beside: 
 
 
 PUBLISHED = [
-    PublishedFigure("node", "throughput alone", 572, "requests/5 s", "Node.js and Haskell, an article of 2016"),
-    PublishedFigure("node", "throughput with slow", 114, "requests/5 s", "Node.js and Haskell, an article of 2016"),
+    PublishedFigure(
+        "node", "throughput alone", 572, "requests/5 s", "Node.js and Haskell, an article of 2016"
+    ),
+    PublishedFigure(
+        "node", "throughput with slow", 114, "requests/5 s", "Node.js and Haskell, an article of 2016"
+    ),
 ]
 
 
@@ -385,7 +401,9 @@ def describe(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def make_plain(runtimes: Sequence[Runtime] = tuple(RUNTIMES[:2]), *, rounds: int = 2, seed: int = 7) -> RunResult:
+def make_plain(
+    runtimes: Sequence[Runtime] = tuple(RUNTIMES[:2]), *, rounds: int = 2, seed: int = 7
+) -> RunResult:
     """A run of two workloads without a starvation comparison, as `jostle run` makes it."""
     whole = make_starvation(runtimes, rounds=rounds, seed=seed, title="Two ways to ask")
     names = {"fast-only", "open-only"}

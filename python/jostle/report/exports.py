@@ -13,7 +13,20 @@ from jostle.report.text import MEANING, SYMBOL, published, when
 
 __all__ = ["to_csv", "to_json", "to_markdown"]
 
-COLUMNS = ["form", "contestant", "workload", "trial", "quantity", "value", "low", "high", "bound", "unit", "n", "note"]
+COLUMNS = [
+    "form",
+    "contestant",
+    "workload",
+    "trial",
+    "quantity",
+    "value",
+    "low",
+    "high",
+    "bound",
+    "unit",
+    "n",
+    "note",
+]
 
 
 def to_json(result: RunResult) -> dict[str, Any]:
@@ -56,7 +69,12 @@ def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         for figure in (s.published_alone, s.published_with):
             if figure is not None:
                 quantity = f"published {figure.quantity}"
-                yield about | {"quantity": quantity, "value": figure.value, "unit": figure.unit, "note": figure.source}
+                yield about | {
+                    "quantity": quantity,
+                    "value": figure.value,
+                    "unit": figure.unit,
+                    "note": figure.source,
+                }
 
 
 def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -78,7 +96,11 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for t in result.trials:
         about = {"contestant": t.contestant, "workload": t.workload, "trial": t.number}
-        yield about | {"quantity": "verdict", "value": t.validity.verdict, "note": "; ".join(t.validity.reasons)}
+        yield about | {
+            "quantity": "verdict",
+            "value": t.validity.verdict,
+            "note": "; ".join(t.validity.reasons),
+        }
         yield about | {"quantity": "throughput", "value": t.throughput_per_s, "unit": "/s"}
         for name, estimate in t.response.items():
             yield about | _figure(f"response time {name}", estimate)
@@ -123,13 +145,18 @@ def to_markdown(result: RunResult) -> str:
         chosen = [s for s in result.starvation if s.form == form]
         parts.append("\n".join(f"- {_inline(s.sentence)}" for s in chosen if s.sentence))
         told = [(s.contestant, published(s.published_alone, s.published_with)) for s in chosen]
-        parts.append("\n".join(f"- published, {_inline(name)}: {_inline(text)}" for name, text in told if text))
+        parts.append(
+            "\n".join(f"- published, {_inline(name)}: {_inline(text)}" for name, text in told if text)
+        )
     parts.append(_table(tables.cells(result)))
     failed = tables.failed_checks(result)
     parts.append(_table(failed) if failed.rows else "")
     parts.append(_table(tables.outcomes(result)))
     skipped = [f"- not measured: {_inline(name)} ({_inline(why)})" for name, why in result.skipped.items()]
-    parts += ["\n".join(skipped), f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`"]
+    parts += [
+        "\n".join(skipped),
+        f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`",
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -1,8 +1,8 @@
 """The page: one file that opens offline, verdicts first.
 
-Nothing of a server, an address or a plan can run in it: text is escaped by the template, data stands in script
-elements that are not code with every "<" written as an escape, and the page's own policy lets nothing run but the
-two scripts whose hashes it names, and nothing be loaded at all.
+Nothing of a server, an address or a plan can run in it: text is escaped by the template, data stands in a
+script element that is not code, with every "<" written as an escape, and the page's own policy lets nothing
+run but the two scripts whose hashes it names, and nothing be loaded at all.
 """
 
 import base64
@@ -14,6 +14,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
 from jostle.report import charts, tables
@@ -69,9 +71,9 @@ def page(result: RunResult) -> str:
         result=result,
         sections=sections,
         specs=json_for_script({p.key: p.spec() for s in sections for p in s.pictures}),
-        library=jinja2.filters.Markup(library),
-        script=jinja2.filters.Markup(script),
-        style=jinja2.filters.Markup(_asset("page.css")),
+        library=Markup(library),
+        script=Markup(script),
+        style=Markup(_asset("page.css")),
         hashes=[_hash(library), _hash(script)],
         tables={
             "failed": tables.failed_checks(result),
@@ -117,10 +119,8 @@ def _kept_as_published(s: Starvation) -> float | None:
     return 1 - beside / alone if alone and beside is not None else None
 
 
-def json_for_script(value: Any) -> Any:
+def json_for_script(value: Any) -> Markup:
     """JSON that cannot end the script element it stands in, nor break a line of JavaScript."""
-    from markupsafe import Markup
-
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
@@ -132,7 +132,7 @@ def _library() -> str:
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    bundle: str = vl_convert.javascript_bundle(vl_version=version)
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -34,7 +34,10 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
     if not found:
         return []
     view = max(found, key=_weight)
-    pictures = {"throughput": charts.overview(result, found[0]), "density": charts.distributions(result, view)[0]}
+    pictures = {
+        "throughput": charts.overview(result, found[0]),
+        "density": charts.distributions(result, view)[0],
+    }
     paths = []
     for name, picture in pictures.items():
         if picture is None:
@@ -47,8 +50,8 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
 
 
 def _weight(view: View) -> tuple[bool, float]:
-    """Pairs before others; of these the one whose requests beside the slow one wait longest in the middle."""
-    medians = [s.response["p90"].value or 0.0 for p in view.panels for s in p.series if "p90" in s.response]
+    """Pairs before others; of these the one in which some contestant's median wait is longest."""
+    medians = [s.response["p50"].value or 0.0 for p in view.panels for s in p.series if "p50" in s.response]
     return view.paired, max(medians, default=0.0)
 
 
@@ -70,7 +73,7 @@ def render(picture: Picture) -> tuple[bytes, str]:
         "subtitlePadding": 6,
         "offset": 14,
     }
-    # the bundled face is named first, so that text is there on a machine without fonts and alike on all others
+    # the face that vl-convert brings, so that text is there on a machine without fonts and alike on all
     spec["config"]["font"] = "Liberation Sans, sans-serif"
     text = json.dumps(spec)
     png: bytes = vl_convert.vegalite_to_png(text, vl_version=version, scale=SCALE, allowed_base_urls=[])
@@ -89,4 +92,4 @@ def in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
 def _wrapped(text: str, width: int) -> list[str]:
     import textwrap
 
-    return textwrap.wrap(text, width)
+    return textwrap.wrap(text, width, break_on_hyphens=False)

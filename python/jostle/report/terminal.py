@@ -1,11 +1,12 @@
 """What a person sees when the run is over: verdict first, 80 columns, plain where it is piped."""
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
 from jostle.report import tables
-from jostle.report.text import SYMBOL, amount, one_line, percent, published, shown
+from jostle.report.text import MISSING, SYMBOL, amount, one_line, percent, published, shown
 from jostle.report.views import find_cell
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def _verdict(result: RunResult, console: "Console") -> None:
     for reason in result.reasons[:MOST_REASONS]:
         _say(console, f"  {one_line(reason)}", style)
     if len(result.reasons) > MOST_REASONS:
-        _say(console, f"  and {len(result.reasons) - MOST_REASONS} more (jostle report lists them all)", style)
+        _say(
+            console, f"  and {len(result.reasons) - MOST_REASONS} more (jostle report lists them all)", style
+        )
     remedies = {
         c.remedy: c.verdict
         for t in result.trials
@@ -78,7 +81,9 @@ def _table(*columns: str, words: int = 1) -> "RichTable":
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i < words else "right", overflow="fold", no_wrap=i >= words)
+        table.add_column(
+            column, justify="left" if i < words else "right", overflow="fold", no_wrap=i >= words
+        )
     return table
 
 
@@ -94,7 +99,9 @@ def _comparison(result: RunResult, chosen: list[Starvation], console: "Console")
             times = [tables.estimate(response, q).value for q in ("p50", "p99", "max")]
             label = one_line(s.contestant) if name == "alone" else ""
             rate = shown(throughput).value.removesuffix("/s")
-            table.add_row(_text(label, "bold"), _marked(name, find_cell(result, s.contestant, workload)), rate, *times)
+            table.add_row(
+                _text(label, "bold"), _marked(name, find_cell(result, s.contestant, workload)), rate, *times
+            )
     console.print(table)
     _shapes(result, chosen, console)
     for s in chosen:
@@ -142,13 +149,19 @@ def _cells(cells: list[Cell], console: "Console") -> None:
         known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
         low, high = _range(known) if known else (1e-3, 1.0)
         _say(console, f"\n{one_line(chosen[0].title or workload)}", "bold")
-        table = _table("contestant", "", "per s", "p50", "p99", "longest", "failed", "response times", words=2)
+        table = _table(
+            "contestant", "", "per s", "p50", "p99", "longest", "failed", "response times", words=2
+        )
         for c in chosen:
             times = [tables.estimate(c.response, q).value for q in ("p50", "p99", "max")]
-            drawn = shape(c.response_distribution, low, high, 16) if c.response_distribution.quantile_s else ""
+            drawn = (
+                shape(c.response_distribution, low, high, 16) if c.response_distribution.quantile_s else ""
+            )
             rate = shown(c.throughput).value.removesuffix("/s")
             mark = _text(SYMBOL[c.verdict], STYLE[c.verdict])
-            table.add_row(_text(one_line(c.contestant), "bold"), mark, rate, *times, percent(c.error_share), drawn)
+            table.add_row(
+                _text(one_line(c.contestant), "bold"), mark, rate, *times, percent(c.error_share), drawn
+            )
         console.print(table)
 
 
@@ -163,7 +176,7 @@ def _times(cell: Cell, console: "Console") -> None:
     for name in dict.fromkeys([*cell.response, *cell.service]):
         response, service = (tables.estimate(found, name) for found in (cell.response, cell.service))
         if response.value == service.value == tables.NOTHING.value:
-            table.add_row(name, "–", "", "–", "")
+            table.add_row(name, MISSING, "", MISSING, "")
             continue
         table.add_row(name, response.value, response.interval, service.value, service.interval)
     console.print(table)
@@ -179,7 +192,7 @@ def _histogram(found: Distribution, console: "Console") -> None:
     low, high = _range([found])
     bins = 10
     edges = [low * (high / low) ** (i / bins) for i in range(bins + 1)]
-    shares = [share_below(found, b) - share_below(found, a) for a, b in zip(edges, edges[1:], strict=False)]
+    shares = [share_below(found, b) - share_below(found, a) for a, b in itertools.pairwise(edges)]
     shares[0] += share_below(found, edges[0])
     most = max(shares)
     console.print()
@@ -193,7 +206,9 @@ def _histogram(found: Distribution, console: "Console") -> None:
 
 def _notes(result: RunResult, console: "Console") -> None:
     lines = [*result.notes, *(f"not measured: {name} ({why})" for name, why in result.skipped.items())]
-    lines += [f"trial {t.number} ({t.contestant}, {t.workload}) {t.status}: {t.why}" for t in result.trials if t.why]
+    lines += [
+        f"trial {t.number} ({t.contestant}, {t.workload}) {t.status}: {t.why}" for t in result.trials if t.why
+    ]
     if lines:
         console.print()
     for line in lines:
@@ -210,7 +225,7 @@ def shape(found: Distribution, low: float, high: float, width: int) -> str:
     """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark."""
     edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
     below = [0.0, *(share_below(found, e) for e in edges[1:-1]), 1.0]
-    shares = [b - a for a, b in zip(below, below[1:], strict=False)]
+    shares = [b - a for a, b in itertools.pairwise(below)]
     most = max(shares)
     levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) if s > 1e-9 else 0 for s in shares]
     return "".join(BLOCKS[level] for level in levels)

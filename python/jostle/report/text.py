@@ -9,6 +9,7 @@ from jostle.units import MINUS, format_bytes, format_count, format_duration, for
 
 __all__ = [
     "MEANING",
+    "MISSING",
     "SYMBOL",
     "Shown",
     "amount",
@@ -21,7 +22,7 @@ __all__ = [
     "when",
 ]
 
-MISSING = "–"
+MISSING = DASH = "\N{EN DASH}"
 
 SYMBOL: dict[Verdict, str] = {"valid": "✓", "suspect": "?", "invalid": "✗"}
 
@@ -33,7 +34,7 @@ MEANING: dict[Verdict, str] = {
 
 
 class Shown(NamedTuple):
-    """An estimate as text: the value, its interval (may be empty), and why a value is missing (may be empty)."""
+    """An estimate as text: its value, its interval, and why its value is missing; each may be empty."""
 
     value: str
     interval: str
@@ -88,7 +89,7 @@ def shown(estimate: Estimate) -> Shown:
     if estimate.low is None or estimate.high is None:
         return Shown(value, "", estimate.note)
     low, high = write(estimate.low), write(estimate.high)
-    dash = " to " if low.startswith(MINUS) else "–"
+    dash = " to " if low.startswith(MINUS) else DASH
     return Shown(value, f"{_without_unit(low, high)}{dash}{_without_unit(high, value)}", estimate.note)
 
 

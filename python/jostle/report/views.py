@@ -1,7 +1,7 @@
 """Which distributions stand beside each other in one picture.
 
-A view is one comparison: one form of the starvation experiment, or one workload. It has a panel per contestant;
-a panel has one series (a workload) or two ("alone" and "with slow").
+A view is one comparison: one form of the starvation experiment, or one workload. It has a panel per
+contestant; a panel has one series (a workload) or two ("alone" and "with slow").
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,9 @@ def views(result: RunResult) -> list[View]:
     """The comparisons of a run: every starvation form, then every workload that stands in none of them."""
     found = [_starvation_view(result, i, form) for i, form in enumerate(_forms(result), 1)]
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
-    for i, workload in enumerate(dict.fromkeys(c.workload for c in result.cells if c.workload not in compared), 1):
+    for i, workload in enumerate(
+        dict.fromkeys(c.workload for c in result.cells if c.workload not in compared), 1
+    ):
         view = _workload_view(result, i, workload)
         if not result.starvation or _crowded(view):
             found.append(view)
@@ -64,7 +66,7 @@ def views(result: RunResult) -> list[View]:
 
 
 def _crowded(view: View) -> bool:
-    """Beside a starvation comparison, workloads of a handful of requests (the slow one alone) have no picture."""
+    """Beside a starvation comparison, a workload of a handful of requests (the slow one) has no picture."""
     return any(s.distribution.n >= 50 for p in view.panels for s in p.series)
 
 

@@ -1,8 +1,9 @@
-"""The pictures of a report. Each function makes one `Picture` from what the analysis says, and does nothing else."""
+"""The pictures of a report: pure functions that make a `Picture` of what the analysis says."""
 
 from jostle.analysis.result import RunResult
 from jostle.report.charts.common import Picture
-from jostle.report.charts.distributions import density, letter_values, nines, survival
+from jostle.report.charts.shapes import density, letter_values
+from jostle.report.charts.tails import nines, survival
 from jostle.report.charts.throughput import completed, throughput
 from jostle.report.charts.timeline import timeline
 from jostle.report.views import View, find_cell, views
@@ -36,7 +37,7 @@ def overview(result: RunResult, view: View) -> Picture | None:
 
 
 def distributions(result: RunResult, view: View) -> list[Picture]:
-    """The pictures of response times for one comparison; the more series there are, the fewer points each gets."""
+    """The pictures of response times for one comparison; the more series, the fewer points of each."""
     series = sum(len(p.series) for v in views(result) for p in v.panels)
     points = max(40, min(200, MOST_CURVE_POINTS // (3 * series)))
     return [density(view, points), letter_values(view), nines(view, points), survival(view, points)]

@@ -10,17 +10,23 @@ from jostle.report.tables import Table
 from jostle.report.views import ALONE, WITH_SLOW, View
 
 __all__ = [
+    "BY_COLOUR",
     "FIRST",
     "GRID",
     "INK",
     "MUTED",
     "SECOND",
+    "SMALLEST_S",
     "SURFACE",
     "Datasets",
     "Picture",
+    "Rows",
+    "at_least",
+    "axis_title",
     "colour",
     "decades",
     "in_panels",
+    "limits",
     "short",
     "thin",
     "time_axis",
@@ -28,7 +34,7 @@ __all__ = [
     "whole",
 ]
 
-# Colours are CSS variables: the page gives them values for light, dark and paper; png.py puts in the light ones.
+# Colours are CSS variables: the page gives them values for light, dark and paper; png.py puts in light ones.
 FIRST, SECOND = "var(--first)", "var(--second)"
 INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
 
@@ -40,8 +46,13 @@ TIME_LABEL = (
 )
 """A Vega expression: seconds as a short duration."""
 
+BY_COLOUR = "Blue: fast requests alone; vermilion: beside one slow request. "
+
 SMALLEST_S = 1e-6
 """Times are recorded to a microsecond; a zero is drawn there, for a logarithm has none."""
+
+Rows = list[dict[str, Any]]
+"""What a chart draws: plain figures and names."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ class Picture:
     reading: str
     chart: alt.TopLevelMixin
     table: Table
-    datasets: dict[str, list[dict[str, Any]]]
+    datasets: dict[str, Rows]
     small: bool = False  # may stand beside others in a row
 
     def spec(self, *, validate: bool = False) -> dict[str, Any]:
@@ -69,9 +80,9 @@ class Datasets:
     """The rows of one picture. Charts name them: altair would copy and check every value again and again."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.rows: dict[str, Rows] = {}
 
-    def __call__(self, rows: list[dict[str, Any]]) -> alt.NamedData:
+    def __call__(self, rows: Rows) -> alt.NamedData:
         """Keep `rows`, with four digits, which is finer than a pixel; what a chart takes as its data."""
         name = f"rows-{len(self.rows) + 1}"
         self.rows[name] = [{k: _rounded(v) for k, v in row.items()} for row in rows]
@@ -79,7 +90,7 @@ class Datasets:
 
 
 def whole(chart: Any, *, narrowest: int = 0) -> Any:
-    """The chart with the common style. `narrowest`: the least width in pixels of one panel, for charts of panels."""
+    """The chart in the common style. `narrowest`: the least width of a panel in pixels, where it has panels."""
     config: dict[str, Any] = {
         "background": "transparent",
         "font": "system-ui, 'Segoe UI', 'Liberation Sans', sans-serif",
@@ -114,19 +125,38 @@ def colour(view: View) -> alt.Color:
     return alt.Color("series:N", scale=scale, legend=None)
 
 
+def at_least(seconds: float) -> float:
+    """A time that has a logarithm."""
+    return max(seconds, SMALLEST_S)
+
+
+def limits(view: View) -> tuple[float, float]:
+    """The shortest and the longest time of the view, in seconds, apart enough for an axis."""
+    found = [s.distribution for p in view.panels for s in p.series]
+    low = at_least(min((d.min_s for d in found if d.min_s is not None), default=1e-3))
+    return low, max(max((d.max_s for d in found if d.max_s is not None), default=1.0), low * 4)
+
+
+def axis_title(view: View) -> str:
+    """What the axis of time shows."""
+    return f"response time{' of a fast request' if view.paired else ''} (logarithmic)"
+
+
 def time_scale(low: float, high: float) -> alt.Scale:
     """A logarithmic scale of seconds with a little room at both ends."""
-    return alt.Scale(type="log", domain=[max(low, SMALLEST_S) / 1.25, high * 1.5], nice=False, clamp=True)
+    return alt.Scale(type="log", domain=[at_least(low) / 1.25, high * 1.5], nice=False, clamp=True)
 
 
-def time_axis(low: float, high: float, title: str) -> alt.Axis:
+def time_axis(low: float, high: float, title: str | None) -> alt.Axis:
     """Labels at the decades; within fewer than two, also at 2 and 5 times."""
-    return alt.Axis(values=decades(low, high), labelExpr=TIME_LABEL, title=title, grid=True, tickSize=0, labelPadding=6)
+    return alt.Axis(
+        values=decades(low, high), labelExpr=TIME_LABEL, title=title, grid=True, tickSize=0, labelPadding=6
+    )
 
 
 def decades(low: float, high: float) -> list[float]:
     """Powers of ten between `low` and `high` (both > 0), with 2 and 5 times them where the range is short."""
-    low, high = max(low, SMALLEST_S) / 1.25, high * 1.5
+    low, high = at_least(low) / 1.25, high * 1.5
     steps = (1, 2, 5) if high / low < 200 else (1,)
     powers = [float(f"{s}e{e}") for e in range(-7, 7) for s in steps]
     return [p for p in powers if low <= p <= high]
@@ -149,7 +179,9 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def in_panels(layers: list[alt.Chart], rows: alt.NamedData, order: list[str], *, width: int, height: int) -> Any:
+def in_panels(
+    layers: list[alt.Chart], rows: alt.NamedData, order: list[str], *, width: int, height: int
+) -> Any:
     """The layers once for each "panel" of the rows, side by side as many as fit; all with the same axes."""
     return (
         alt.layer(*layers)

@@ -12,19 +12,19 @@ from jostle.report.charts.common import (
     TIME_LABEL,
     Datasets,
     Picture,
+    Rows,
     colour,
     decades,
     time_scale,
     whole,
 )
-from jostle.report.tables import Table
+from jostle.report.tables import Table, columns
 from jostle.report.text import amount, percent
 from jostle.report.views import Panel, View, typical_trial
 
 __all__ = ["timeline"]
 
 HEIGHT = 92
-Rows = list[dict[str, Any]]
 
 
 def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Picture | None:
@@ -38,13 +38,20 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     data = Datasets()
     chart = _Panels(view, rows, vitals, data).stacked()
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
-    reading = (
-        f"{numbers.capitalize()}: of the trials of this contestant those of the median throughput."
-        + (" Blue: alone; vermilion: with slow." if view.paired else "")
+    reading = f"{numbers.capitalize()}: of the trials of this contestant those of the median throughput." + (
+        " Blue: alone; vermilion: with slow." if view.paired else ""
     )
     key = f"timeline-{view.key}-{view.panels.index(panel) + 1}"
     table = _table(panel.contestant, drawn)
-    return Picture(key, _title(panel.contestant, drawn), reading, whole(chart), table, data.rows, small=len(view.panels) > 1)
+    return Picture(
+        key,
+        _title(panel.contestant, drawn),
+        reading,
+        whole(chart),
+        table,
+        data.rows,
+        small=len(view.panels) > 1,
+    )
 
 
 def client_rows(name: str, t: Timeline, points: int) -> Rows:
@@ -62,7 +69,12 @@ def client_rows(name: str, t: Timeline, points: int) -> Rows:
 def server_rows(name: str, t: Timeline, points: int) -> Rows:
     """The server's vitals at their own times, at most `points` of them."""
     return [
-        {"series": name, "t": _mean(t.server_t_s[c]), "cpu": _mean(t.server_cpu[c]), "rss": max(t.server_rss_bytes[c])}
+        {
+            "series": name,
+            "t": _mean(t.server_t_s[c]),
+            "cpu": _mean(t.server_cpu[c]),
+            "rss": max(t.server_rss_bytes[c]),
+        }
         for c in _groups(len(t.server_t_s), points)
     ]
 
@@ -134,11 +146,11 @@ class _Panels:
         generator = self.client_chart.mark_line(strokeDash=[4, 3], strokeWidth=1.25)
         y = alt.Y("generator:Q", scale=scale, axis=_y_axis())
         layers = [generator.encode(x=x, y=y, color=self.hue)]
-        title = "cores in use: generator’s busiest thread dashed"
+        title = "cores in use: generator's busiest thread dashed"
         if self.server_chart is not None:
             y = alt.Y("cpu:Q", scale=scale, axis=_y_axis())
             layers.append(self.server_chart.mark_line().encode(x=x, y=y, color=self.hue))
-            title = "cores in use: server solid, generator’s busiest thread dashed"
+            title = "cores in use: server solid, generator's busiest thread dashed"
         return _panel(title, *layers)
 
     def memory(self, server_chart: alt.Chart) -> Any:
@@ -147,7 +159,7 @@ class _Panels:
         axis = _y_axis(labelExpr="format(datum.value / 1e6, ',~r')")
         y = alt.Y("rss:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=axis)
         line = server_chart.mark_line().encode(x=self._x(lowest=True), y=y, color=self.hue)
-        return _panel("server’s memory, MB resident in the whole process tree", line)
+        return _panel("server's memory, MB resident in the whole process tree", line)
 
     def stacked(self) -> Any:
         """All of them that there is something to draw for."""
@@ -186,7 +198,8 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
     busiest = max(trial.timeline.server_cpu, default=None)
     told = f", its server uses up to {busiest:.2g} cores" if busiest is not None else ""
-    return f"{contestant}{where}: requests complete all the time, the longest takes {amount(longest, 's')}{told}."
+    taken = amount(longest, "s")
+    return f"{contestant}{where}: requests complete all the time, the longest takes {taken}{told}."
 
 
 def _standstill(t: Timeline) -> float:
@@ -201,17 +214,11 @@ def _standstill(t: Timeline) -> float:
 
 
 def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:
-    table = Table(
-        f"Over time: {contestant}",
-        ["requests", "second", "throughput", "failed", "p50", "p99", "max", "generator CPU"],
-    )
+    names = "requests | second | throughput | failed | p50 | p99 | max | generator CPU"
+    table = Table(f"Over time: {contestant}", columns(names))
     for name, trial in drawn:
         for row in client_rows(name, trial.timeline, 20):
             times = [amount(row[k], "s") for k in ("p50", "p99", "max")]
-            table.rows.append(
-                [name, f"{row['t']:.2f}", amount(row["rate"], "/s"), amount(row["errors"], "/s"), *times]
-                + [percent(row["generator"])]
-            )
+            rates = [amount(row[k], "/s") for k in ("rate", "errors")]
+            table.add(name, f"{row['t']:.2f}", *rates, *times, percent(row["generator"]))
     return table
-
-

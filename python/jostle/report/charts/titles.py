@@ -33,15 +33,17 @@ def about_throughput(view: View) -> str:
     worst, best = ordered[0], ordered[-1]
     lost = _index(worst)
     if lost < 0.05:
-        return f"One slow request takes no contestant more than {percent(max(lost, 0.0))} of its fast requests."
-    sentence = f"One slow request takes {percent(lost)} of {worst.contestant}’s fast requests"
+        return (
+            f"One slow request takes no contestant more than {percent(max(lost, 0.0))} of its fast requests."
+        )
+    sentence = f"One slow request takes {percent(lost)} of {worst.contestant}'s fast requests"
     if best is worst:
         return sentence + "."
-    return sentence + f", and {percent(max(_index(best), 0.0))} of {best.contestant}’s."
+    return sentence + f", and {percent(max(_index(best), 0.0))} of {best.contestant}'s."
 
 
 def about_quantile(view: View, name: str, noun: str) -> str:
-    """What a quantile is alone and beside the slow request; or which contestant has the lowest and the highest."""
+    """What a quantile is alone and beside the slow request; or whose is the lowest and whose the highest."""
     if view.paired:
         worst, best = extremes(view)
         chosen = [worst] if worst is best else [worst, best]
@@ -66,12 +68,15 @@ def about_shape(view: View) -> str:
         if ALONE in found and WITH_SLOW in found:
             before, after = (found[n].distribution.max_s for n in (ALONE, WITH_SLOW))
             return (
-                f"The longest fast request on {worst.contestant} takes {amount(after, 's')} beside a slow one,"
-                f" {amount(before, 's')} alone."
+                f"The longest fast request on {worst.contestant} takes {amount(after, 's')} beside a slow"
+                f" one, {amount(before, 's')} alone."
             )
     longest = max((s.distribution.max_s or 0.0, p.contestant) for p in view.panels for s in p.series)
     if len(view.panels) == 1:
-        return about_quantile(view, "p50", "median response time")[:-1] + f", the longest {amount(longest[0], 's')}."
+        return (
+            about_quantile(view, "p50", "median response time")[:-1]
+            + f", the longest {amount(longest[0], 's')}."
+        )
     return about_quantile(view, "p50", "median response time")
 
 
