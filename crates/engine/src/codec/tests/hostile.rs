@@ -127,6 +127,15 @@ fn heads_that_are_none() {
 }
 
 #[test]
+fn what_is_wrong_in_an_unfinished_line_counts_at_its_end() {
+    fails("HTTP/2", DecodeError::Head(httparse::Error::Version));
+    let endless = "HTTP/2 ".repeat(MAX_HEAD_BYTES);
+    fails(endless, DecodeError::Head(httparse::Error::Version));
+    let trailers = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX\0";
+    fails(trailers, DecodeError::Trailers(httparse::Error::HeaderName));
+}
+
+#[test]
 fn early_close() {
     fails("", DecodeError::ClosedBeforeHead);
     fails("\r\n", DecodeError::ClosedBeforeHead);
@@ -203,10 +212,14 @@ fn bodies_are_limited_when_asked() {
     ];
     for bytes in heads.map(str::as_bytes) {
         for pieces in [vec![bytes], byte_by_byte(bytes)] {
-            let decode =
-                |limit| decode_with(&mut ResponseDecoder::new(Some(limit)), false, &pieces);
-            assert_eq!(decode(5).map(|seen| seen.body), Ok(b"hello".to_vec()));
-            assert_eq!(decode(4), Err(DecodeError::BodyTooLarge));
+            for (limit, expected) in [(5, Ok("hello")), (4, Err(DecodeError::BodyTooLarge))] {
+                let mut decoder = ResponseDecoder::new(Some(limit));
+                // Each response has the whole limit to itself.
+                for _ in 0..2 {
+                    let body = decode_with(&mut decoder, false, &pieces).map(|seen| seen.body);
+                    assert_eq!(body, expected.map(Vec::from));
+                }
+            }
         }
     }
 }
