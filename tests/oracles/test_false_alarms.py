@@ -1,0 +1,103 @@
+"""Do 95 % intervals miss in 5 % of all cases? The same server against itself, many times over."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
+from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds, ratio_over_rounds
+from jostle.analysis.histograms import from_values
+from jostle.analysis.quantiles import quantile_estimate
+from jostle.analysis.steady import mser
+
+REPEATS = 200
+AT_MOST = int(stats.binom(REPEATS, 0.05).ppf(0.999))
+"""Misses that 5 % explain, except once in a thousand."""
+
+
+@pytest.mark.parametrize("rounds", [3, 5, 10])
+def test_a_against_a_is_no_difference(rounds: int) -> None:
+    """Each round settles at a level of its own for both servers, and each trial has noise of its own."""
+    rng = np.random.default_rng(rounds)
+    alarms = 0
+    for repeat in range(REPEATS):
+        level = 1000 * np.exp(rng.normal(0, 0.1, rounds))
+        first, second = (level * np.exp(rng.normal(0, 0.04, rounds)) for _ in range(2))
+        ratio = ratio_over_rounds(first.tolist(), second.tolist(), repeat)
+        assert ratio.low is not None
+        assert ratio.high is not None
+        alarms += not ratio.low <= 1 <= ratio.high
+    assert alarms <= AT_MOST
+
+
+def test_a_difference_that_is_there_is_found() -> None:
+    """A fifth slower, with the noise of the test above: five rounds are enough."""
+    rng = np.random.default_rng(1)
+    found = 0
+    for repeat in range(REPEATS):
+        level = 1000 * np.exp(rng.normal(0, 0.1, 5))
+        first, second = (level * np.exp(rng.normal(0, 0.04, 5)) for _ in range(2))
+        ratio = ratio_over_rounds((0.8 * first).tolist(), second.tolist(), repeat)
+        found += ratio.high is not None and ratio.high < 1
+    assert found > 0.95 * REPEATS
+
+
+def test_means_over_rounds_cover() -> None:
+    rng = np.random.default_rng(2)
+    misses = 0
+    for _ in range(REPEATS):
+        mean = mean_over_rounds(rng.normal(100, 7, 5).tolist(), "/s")
+        assert mean.low is not None
+        assert mean.high is not None
+        misses += not mean.low <= 100 <= mean.high
+    assert misses <= AT_MOST
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.99])
+def test_quantiles_of_one_trial_cover(p: float) -> None:
+    """Order statistics are never under their level, whatever the distribution."""
+    rng = np.random.default_rng(3)
+    truth = float(stats.lognorm(0.5, scale=0.01).ppf(p))
+    misses = 0
+    for _ in range(REPEATS):
+        estimate = quantile_estimate(from_values(rng.lognormal(np.log(0.01), 0.5, 600).tolist()), p)
+        assert estimate.low is not None
+        assert estimate.high is not None
+        misses += not estimate.low <= truth <= estimate.high
+    assert misses <= AT_MOST
+
+
+def test_quantiles_over_rounds_cover_the_level_of_rounds_to_come() -> None:
+    """Rounds differ by more than requests do: an interval from the pooled requests alone would mostly miss."""
+    rng = np.random.default_rng(4)
+    misses = pooled_misses = 0
+    for repeat in range(REPEATS):
+        rounds = [
+            from_values(rng.lognormal(np.log(0.01) + rng.normal(0, 0.1), 0.2, 400).tolist()) for _ in range(5)
+        ]
+        over_rounds = quantiles_over_rounds(rounds, repeat)["p50"]
+        within = quantile_estimate(from_values(np.concatenate([r.values_s for r in rounds]).tolist()), 0.5)
+        for estimate in (over_rounds, within):
+            assert estimate.low is not None
+            assert estimate.high is not None
+            missed = not estimate.low <= 0.01 <= estimate.high
+            if estimate is over_rounds:
+                misses += missed
+            else:
+                pooled_misses += missed
+    assert misses <= AT_MOST
+    assert pooled_misses > 3 * AT_MOST
+
+
+def test_a_steady_series_is_seldom_called_unsteady() -> None:
+    rng = np.random.default_rng(5)
+    alarms = sum(not mser(rng.normal(1000, 30, 100)).settled for _ in range(REPEATS))
+    assert alarms <= AT_MOST
+
+
+def test_poisson_arrivals_are_seldom_called_something_else() -> None:
+    """At twice the 1 % critical value practically never."""
+    rng = np.random.default_rng(6)
+    statistics = [anderson_darling_exponential(rng.exponential(0.005, 400)) for _ in range(REPEATS)]
+    assert max(statistics) < 2 * EXPONENTIAL_1_PERCENT
+    assert sum(s > EXPONENTIAL_1_PERCENT for s in statistics) <= int(stats.binom(REPEATS, 0.01).ppf(0.999))
