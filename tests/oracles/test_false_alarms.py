@@ -68,7 +68,7 @@ def test_quantiles_of_one_trial_cover(p: float) -> None:
 
 
 def test_quantiles_over_rounds_cover_the_level_of_rounds_to_come() -> None:
-    """Rounds differ by more than requests do: an interval from the pooled requests alone would mostly miss."""
+    """Rounds differ by more than requests do: intervals from the pooled requests alone mostly miss."""
     rng = np.random.default_rng(4)
     misses = pooled_misses = 0
     for repeat in range(REPEATS):

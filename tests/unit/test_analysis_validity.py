@@ -1,0 +1,284 @@
+"""Each check: silent where all is well, loud where it is not, and fair to slow servers."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jostle.analysis.facts import Facts
+from jostle.analysis.result import Check, Validity
+from jostle.analysis.run import judge
+from jostle.record import RunRecord, TrialRecord
+from support.synthetic import (
+    Request,
+    Trial,
+    back_to_back,
+    closed,
+    lognormal,
+    make_run,
+    open_loop,
+    starvation_trials,
+)
+
+STEADY = lognormal(0.002, 0.2)
+POISSON = {
+    "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}
+}
+
+
+def recorded(tmp_path: Path, trial: Trial) -> TrialRecord:
+    return RunRecord.open(make_run(tmp_path, [trial])).trials[0]
+
+
+def judged(tmp_path: Path, requests: list[Request], **more: Any) -> Validity:
+    return judge(recorded(tmp_path, Trial("node", "fast", 1, requests, **more)))
+
+
+def check(validity: Validity, name: str) -> Check:
+    (found,) = [c for c in validity.checks if c.name == name]
+    return found
+
+
+def names(validity: Validity) -> set[str]:
+    return {c.name for c in validity.checks}
+
+
+def changed(tmp_path: Path, trial: Trial, change: Any) -> Validity:
+    """Judge a trial of which `change` has edited each interval on disk."""
+    record = recorded(tmp_path, trial)
+    path = record.folder / "intervals.ndjson"
+    intervals = [json.loads(line) for line in path.read_text().splitlines()]
+    for interval in intervals:
+        change(interval)
+    path.write_text("".join(json.dumps(i) + "\n" for i in intervals))
+    return judge(TrialRecord(record.folder))
+
+
+def test_sound_trials_are_valid(tmp_path: Path) -> None:
+    for trial in starvation_trials(1):
+        validity = judge(recorded(tmp_path, trial))
+        assert validity.verdict == "valid", (trial.contestant, trial.workload, validity.reasons)
+        assert validity.reasons == []
+
+
+@pytest.mark.parametrize(("cpu", "verdict"), [(0.6, "valid"), (0.85, "suspect"), (0.97, "invalid")])
+def test_generator_cpu(tmp_path: Path, cpu: float, verdict: str) -> None:
+    validity = judged(tmp_path, closed(STEADY, 5.0), generator_cpu=cpu)
+    found = check(validity, "generator CPU")
+    assert (found.verdict, validity.verdict) == (verdict, verdict)
+    assert found.value == pytest.approx(cpu)
+    if verdict != "valid":
+        assert "more threads" in found.remedy
+
+
+def test_the_busiest_thread_counts(tmp_path: Path) -> None:
+    def second_thread(interval: dict[str, Any]) -> None:
+        interval["threads"].append({"cpu_ns": 990_000_000, "wall_ns": 1_000_000_000})
+
+    validity = changed(tmp_path, Trial("a", "w", 1, closed(STEADY, 5.0), generator_cpu=0.1), second_thread)
+    assert check(validity, "generator CPU").verdict == "invalid"
+
+
+@pytest.mark.parametrize(("lag", "verdict"), [(50e-6, "valid"), (300e-6, "suspect"), (1500e-6, "invalid")])
+def test_pacing_lag_is_measured_against_the_median_response(tmp_path: Path, lag: float, verdict: str) -> None:
+    validity = judged(tmp_path, open_loop(STEADY, 200, 5.0), load=POISSON, pacing=lag)
+    assert check(validity, "pacing lag").verdict == verdict
+
+
+def test_closed_loops_are_not_paced(tmp_path: Path) -> None:
+    assert "pacing lag" not in names(judged(tmp_path, closed(STEADY, 5.0)))
+
+
+def waiting(limit: float) -> list[Request]:
+    """A server that takes 50/s of 200/s on two connections: most requests wait, and some are never sent."""
+    requests = []
+    for i in range(1000):
+        due, sent = i / 200, i / 50
+        if sent < limit:
+            requests.append(
+                Request(due, sent, min(sent + 0.02, 5.0), "ok" if sent + 0.02 <= 5 else "unfinished")
+            )
+        else:
+            requests.append(Request(due, None, 5.0, "never_sent"))
+    return requests
+
+
+def test_a_server_that_cannot_keep_up_is_not_the_generators_fault(tmp_path: Path) -> None:
+    few = {"open": {**POISSON["open"], "max_connections": 1}}
+    validity = judged(tmp_path, waiting(5.0), load=few)
+    offered = check(validity, "offered load")
+    assert (offered.verdict, validity.verdict) == ("suspect", "suspect")
+    assert "overloaded" in offered.says
+    assert check(validity, "pacing lag").verdict == "valid"
+
+
+def test_requests_that_the_generator_did_not_send_make_the_run_invalid(tmp_path: Path) -> None:
+    validity = judged(tmp_path, waiting(5.0), load=POISSON)
+    assert check(validity, "offered load").verdict == "invalid"
+    assert check(validity, "offered load").value == pytest.approx(0.25)
+
+
+def test_littles_law(tmp_path: Path) -> None:
+    def lose_time(interval: dict[str, Any]) -> None:
+        for series in interval["series"]:
+            series["busy_sum_ns"] = round(series["busy_sum_ns"] * 0.97)
+
+    trial = Trial("a", "w", 1, open_loop(STEADY, 200, 5.0), load=POISSON)
+    validity = changed(tmp_path, trial, lose_time)
+    assert check(validity, "Little's law").verdict == "suspect"
+    assert check(validity, "Little's law").value == pytest.approx(0.03, abs=0.002)
+
+
+def test_clients_that_neither_wait_nor_think(tmp_path: Path) -> None:
+    """A generator that spends a tenth of each cycle on itself."""
+    idle = []
+    now = 0.0
+    while now < 4.99:
+        idle.append(Request(now, now, now + 0.009))
+        now += 0.01
+    assert check(judged(tmp_path, idle), "interactive law").value == pytest.approx(0.1, abs=0.01)
+    assert check(judged(tmp_path, idle), "interactive law").verdict == "suspect"
+    thinking = {"closed": {"clients": 1, "think": {"constant": {"ns": 1_000_000}}}}
+    assert check(judged(tmp_path, idle, load=thinking), "interactive law").verdict == "valid"
+
+
+def test_a_blocked_closed_client_is_a_finding(tmp_path: Path) -> None:
+    """One request of 4.4 of 5 s, and one that never ended: nothing is wrong with the measurement."""
+    background = {"closed": {"clients": 1, "requests": 1}}
+    slow = back_to_back(4.4, 5.0, limit=1)
+    for blocked in ([(0.0, 4.4)], [(0.0, 60.0)]):
+        requests = closed(STEADY, 5.0, blocked=blocked) + slow
+        validity = judged(tmp_path, requests, background=background)
+        assert validity.verdict == "valid", validity.reasons
+
+
+def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
+    validity = judged(tmp_path, [Request(0.0, 0.0, 5.0, "unfinished")])
+    assert validity.verdict == "suspect"
+    assert check(validity, "answers").says == "only 0 of 1 requests were answered: too few for any quantile"
+
+
+def test_a_trial_of_one_request_is_as_planned(tmp_path: Path) -> None:
+    one = {"closed": {"clients": 1, "requests": 1}}
+    validity = judged(tmp_path, [Request(0.0, 0.0, 2.0)], load=one)
+    assert validity.verdict == "valid"
+
+
+def test_no_request_at_all_is_invalid(tmp_path: Path) -> None:
+    assert judged(tmp_path, []).verdict == "invalid"
+
+
+def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
+    good = closed(STEADY, 5.0)
+    wrong = [replace(good[0], outcome="wrong_body"), *good[1:]]
+    validity = judged(tmp_path, wrong)
+    assert validity.verdict == "invalid"
+    assert check(validity, "verified work").says == "wrong answers: 1 with a wrong body"
+    background = [*good, Request(0.0, 0.0, 1.0, "wrong_status", workload=1)]
+    assert judged(tmp_path, background, background={"closed": {"clients": 1}}).verdict == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed", "verdict"),
+    [
+        ("reset", 1, "valid"),
+        ("reset", 20, "suspect"),
+        ("reset", 200, "invalid"),
+        ("response_timeout", 200, "suspect"),
+    ],
+)
+def test_errors_by_kind(tmp_path: Path, kind: str, failed: int, verdict: str) -> None:
+    """Timeouts are censored response times, and no reason to throw the rest away."""
+    requests = closed(lambda _: 0.002, 5.0, clients=1)
+    requests = [replace(r, outcome=kind) if i < failed else r for i, r in enumerate(requests)]
+    validity = judged(tmp_path, requests)
+    errors = check(validity, "errors")
+    assert errors.verdict == verdict
+    assert errors.value == pytest.approx(failed / 2500, rel=0.01)
+    assert f"{failed} {kind.replace('_', ' ')}" in errors.says
+
+
+def test_shared_cores(tmp_path: Path) -> None:
+    assert judged(tmp_path, closed(STEADY, 5.0), shared=True).verdict == "suspect"
+
+
+def test_a_background_that_never_ran_makes_the_comparison_invalid(tmp_path: Path) -> None:
+    validity = judged(tmp_path, closed(STEADY, 5.0), background={"closed": {"clients": 1}})
+    assert check(validity, "background").verdict == "invalid"
+
+
+def test_a_server_that_died(tmp_path: Path) -> None:
+    validity = judged(
+        tmp_path, closed(STEADY, 5.0), status="failed", why="node ended in the middle of the trial"
+    )
+    assert validity.verdict == "invalid"
+    assert validity.reasons == ["the trial failed: node ended in the middle of the trial"]
+
+
+def test_cut_short_is_suspect_and_is_not_held_against_the_laws(tmp_path: Path) -> None:
+    record = recorded(tmp_path, Trial("a", "w", 1, closed(STEADY, 5.0), status=None))
+    path = record.folder / "intervals.ndjson"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
+    validity = judge(TrialRecord(record.folder))
+    assert validity.verdict == "suspect"
+    assert check(validity, "end").says.startswith("cut short after 3.00 s of 5.00 s")
+    assert "Little's law" not in names(validity)
+
+
+def test_poisson_sends_are_checked_where_rows_tell(tmp_path: Path) -> None:
+    poisson = open_loop(STEADY, 200, 5.0)
+    assert "arrivals" not in names(judged(tmp_path, poisson, load=POISSON))
+    assert check(judged(tmp_path, poisson, load=POISSON, rows=True), "arrivals").verdict == "valid"
+    regular = [Request(i / 200, i / 200, i / 200 + 0.002) for i in range(1, 999)]
+    assert check(judged(tmp_path, regular, load=POISSON, rows=True), "arrivals").verdict == "suspect"
+
+
+def drifting(factor: float) -> list[Request]:
+    """Response times that grow to `factor` times their size within 10 s."""
+    rng = np.random.default_rng(1)
+    requests, now = [], 0.0
+    while now < 9.95:
+        service = 0.002 * (1 + (factor - 1) * now / 10) * float(rng.lognormal(0, 0.1))
+        requests.append(Request(now, now, now + service))
+        now += service
+    return requests
+
+
+def test_a_run_that_never_settles(tmp_path: Path) -> None:
+    steady = judged(tmp_path, drifting(1.0), duration=10.0, interval=0.1)
+    assert check(steady, "steady state").verdict == "valid"
+    drift = judged(tmp_path, drifting(2.0), duration=10.0, interval=0.1)
+    assert check(drift, "steady state").verdict == "suspect"
+    assert "second half differs" in check(drift, "steady state").says
+
+
+def test_steady_state_is_not_asked_of_loads_that_change(tmp_path: Path) -> None:
+    phases = {"closed": {"clients": 1, "phases": [{"name": "up", "duration_ns": 1, "from": 0, "to": 1}]}}
+    validity = judged(tmp_path, drifting(2.0), duration=10.0, interval=0.1, load=phases)
+    assert "steady state" not in names(validity)
+
+
+def test_clock_resolution(tmp_path: Path) -> None:
+    fast = [Request(i / 1000, i / 1000, i / 1000 + 10e-6) for i in range(4999)]
+    assert check(judged(tmp_path, fast, load=POISSON), "clock resolution").verdict == "suspect"
+
+
+def test_p999_is_announced_as_left_out(tmp_path: Path) -> None:
+    says = check(judged(tmp_path, closed(STEADY, 5.0)), "answers").says
+    assert "p99.9 is left out: it needs 2,995" in says
+
+
+def test_think_times_of_every_kind(tmp_path: Path) -> None:
+    kinds: list[tuple[Any, float]] = [
+        ("none", 0),
+        ({"constant": {"ns": 2_000_000}}, 0.002),
+        ({"uniform": {"ns": 3_000_000, "spread": 0.1}}, 0.003),
+        ({"exponential": {"mean_ns": 4_000_000}}, 0.004),
+        ({"list": {"ns": [1_000_000, 3_000_000]}}, 0.002),
+    ]
+    for think, seconds in kinds:
+        load = {"closed": {"clients": 1, "think": think}}
+        assert Facts(recorded(tmp_path, Trial("a", "w", 1, [], load=load))).think_s() == seconds
