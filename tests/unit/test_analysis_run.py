@@ -1,0 +1,311 @@
+"""A run from its folder to what a report shows."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jostle.analysis.result import Cell, RunResult, Starvation
+from jostle.analysis.run import analyse, analyse_trial
+from jostle.record import RunRecord
+from support.synthetic import (
+    SLOW_S,
+    STARVATION_PLAN,
+    Request,
+    Trial,
+    closed,
+    lognormal,
+    make_run,
+    open_loop,
+    starvation_run,
+    starvation_trials,
+)
+
+STEADY = lognormal(0.002, 0.2)
+PLAN = STARVATION_PLAN.format(rounds=5)
+
+
+@pytest.fixture(scope="module")
+def starved(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    return analyse(RunRecord.open(starvation_run(tmp_path_factory.mktemp("runs"))))
+
+
+def analysed(tmp_path: Path, trials: list[Trial], plan_text: str = PLAN, ended: bool = True) -> RunResult:
+    return analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=plan_text, ended=ended)))
+
+
+def cell(result: RunResult, contestant: str, workload: str) -> Cell:
+    (found,) = [c for c in result.cells if (c.contestant, c.workload) == (contestant, workload)]
+    return found
+
+
+def starvation(result: RunResult, contestant: str, form: str = "as published") -> Starvation:
+    (found,) = [s for s in result.starvation if (s.contestant, s.form) == (contestant, form)]
+    return found
+
+
+def test_the_whole_is_there(starved: RunResult) -> None:
+    assert (starved.verdict, starved.reasons, starved.complete) == ("valid", [], True)
+    assert len(starved.cells) == 10
+    assert len(starved.trials) == 50
+    assert starved.title == "Does one slow request starve the fast ones?"
+    assert starved.seed == 7
+    assert starved.rerun == "jostle run plan.toml --seed 7"
+    assert set(starved.contestants) == {"node", "go"}
+    assert starved.contestants["node"]["discipline"] == "run to completion"
+    assert cell(starved, "node", "fast-only").title == "One fast client"
+    assert json.loads(json.dumps(starved.as_json()))["format"] == 1
+
+
+def test_cells_hold_all_rounds(starved: RunResult) -> None:
+    fast = cell(starved, "node", "fast-only")
+    trials = [t for t in starved.trials if t.number in fast.trials]
+    assert fast.rounds == len(trials) == 5
+    assert fast.outcomes["ok"] == sum(t.outcomes["ok"] for t in trials)
+    assert fast.throughput.value == pytest.approx(sum(t.throughput_per_s for t in trials) / 5)
+    assert fast.throughput.unit == "/s"
+    median = fast.response["p50"]
+    assert median.low is not None
+    assert median.value is not None
+    assert median.high is not None
+    assert median.low < 0.002 < median.high
+    assert (
+        fast.response["p99.9"].value is not None
+    )  # 11,000 requests: enough together, though not in one round
+    assert trials[0].response["p99.9"].value is None
+    assert fast.response_distribution.n == fast.outcomes["ok"]
+    assert fast.server_rss_max_bytes == 80_000_000
+    assert fast.server_cpu_s_per_request.value == pytest.approx(0.7 * 5 / (fast.outcomes["ok"] / 5), rel=0.05)
+
+
+def test_starvation_of_a_server_that_runs_to_completion(starved: RunResult) -> None:
+    """Two slow requests of 1.9 s fill 3.8 of 5 s."""
+    node = starvation(starved, "node")
+    assert node.index.value == pytest.approx(0.76, abs=0.02)
+    assert node.index.low is not None
+    assert node.index.high is not None
+    assert node.index.low < node.index.value < node.index.high
+    assert node.index.high - node.index.low < 0.1
+    assert node.slow_s.value == pytest.approx(SLOW_S, rel=0.03)
+    assert node.sentence.startswith(
+        "While one slow request runs, node answers no other: fast requests wait for up to 3."
+    )
+    assert "75 % [74 %, 77 %] of the throughput is lost" in node.sentence
+    assert node.published_alone is not None
+    assert node.published_with is not None
+    assert (node.published_alone.value, node.published_with.value) == (572, 114)
+
+
+def test_one_blocked_closed_client_says_nothing_about_blocking_and_a_stream_does(starved: RunResult) -> None:
+    assert starvation(starved, "node").blocking.value == pytest.approx(0, abs=0.01)
+    stream = starvation(starved, "node", "open loop")
+    assert stream.blocking.value == 1
+    assert stream.index.value == pytest.approx(0, abs=0.01)  # everybody was answered, late
+    assert "answers no other in time: p99 goes from" in stream.sentence
+    assert stream.published_alone is None
+
+
+def test_a_server_that_shares_keeps_serving(starved: RunResult) -> None:
+    go = starvation(starved, "go")
+    assert go.index.high is not None
+    assert go.index.high < 0.12
+    assert go.published_alone is None
+    stream = starvation(starved, "go", "open loop")
+    assert stream.blocking.high is not None
+    assert stream.blocking.high < 0.01
+    assert stream.sentence.startswith("go keeps answering while slow requests run: p99 goes from 3.")
+
+
+def test_the_same_record_gives_the_same_figures(tmp_path: Path) -> None:
+    trials = [t for t in starvation_trials(2) if t.contestant == "node"]
+    folder = make_run(tmp_path, trials, plan_text=PLAN)
+    assert analyse(RunRecord.open(folder)) == analyse(RunRecord.open(folder))
+
+
+def test_one_round_gives_no_interval_and_says_so(tmp_path: Path) -> None:
+    result = analysed(tmp_path, starvation_trials(1))
+    node = starvation(result, "node")
+    assert node.index.value is not None
+    assert (node.index.low, node.index.high) == (None, None)
+    assert "at least 2" in node.index.note
+    assert node.sentence.startswith("In the only round, node lost 7")
+    assert "at least 2 rounds" in starvation(result, "node", "open loop").sentence
+    assert "at least 2" in cell(result, "node", "fast-only").throughput.note
+    assert (
+        cell(result, "node", "fast-only").response["p50"].low is not None
+    )  # order statistics within the round
+
+
+def test_rounds_that_disagree_are_no_verdict(tmp_path: Path) -> None:
+    """A server that answers nothing in two rounds of four, and everything in the others."""
+    trials = []
+    for number in range(1, 5):
+        slow = [Request(0.0, 0.0, 5.0, "unfinished", workload=1)]
+        blocked = [(0.0, 60.0)] if number % 2 else []
+        trials.append(Trial("axum", "fast-only", number, closed(STEADY, 5.0, seed=number)))
+        beside = closed(STEADY, 5.0, seed=number + 9, blocked=blocked) + slow
+        trials.append(Trial("axum", "fast-with-slow", number, beside, background={"closed": {"clients": 1}}))
+    found = starvation(analysed(tmp_path, trials), "axum")
+    assert found.index.value == pytest.approx(0.5, abs=0.05)
+    assert found.sentence.startswith("Cannot tell whether a slow request starves axum")
+    assert found.slow_s.value is None
+
+
+def test_nothing_answered_at_all_is_a_loss_of_everything(tmp_path: Path) -> None:
+    trials = []
+    for number in range(1, 4):
+        trials.append(Trial("node", "fast-only", number, closed(STEADY, 5.0, seed=number)))
+        hung = [Request(0.0, 0.0, 5.0, "unfinished"), Request(0.0, 0.0, 5.0, "unfinished", workload=1)]
+        trials.append(Trial("node", "fast-with-slow", number, hung, background={"closed": {"clients": 1}}))
+    result = analysed(tmp_path, trials)
+    node = starvation(result, "node")
+    assert (node.index.value, node.index.low, node.index.high) == (1, 1, 1)
+    assert "answers no other: a fast request waited for 5.00 s and had no answer at the end" in node.sentence
+    assert (node.with_response["p50"].value, node.with_response["p50"].bound) == (
+        pytest.approx(5, rel=2e-3),
+        "≥",
+    )
+    assert any("longer than" in note for note in result.notes)
+
+
+def test_slow_requests_measured_only_beside_the_fast_ones_are_marked(tmp_path: Path) -> None:
+    trials = [t for t in starvation_trials(2) if t.workload != "slow-alone"]
+    found = starvation(analysed(tmp_path, trials), "node")
+    assert found.slow_s.value == pytest.approx(SLOW_S, rel=0.03)
+    assert "not by itself" in found.slow_s.note
+
+
+def test_failed_trials_count_in_the_verdict_and_not_in_the_figures(tmp_path: Path) -> None:
+    good = [Trial("node", "fast-only", number, closed(STEADY, 5.0, seed=number)) for number in (1, 2)]
+    dead = Trial("node", "fast-only", 3, [], status="failed", why="node ended in the middle of the trial")
+    result = analysed(tmp_path, [*good, dead])
+    fast = cell(result, "node", "fast-only")
+    assert (fast.verdict, fast.rounds, len(fast.trials)) == ("invalid", 2, 3)
+    assert fast.throughput.n == 2
+    assert result.verdict == "invalid"
+    assert result.reasons == [
+        "node, fast-only (1 of 3 rounds): the trial failed: node ended in the middle of the trial"
+    ]
+
+
+def test_a_contestant_of_which_every_trial_failed(tmp_path: Path) -> None:
+    trials = [
+        Trial("node", workload, 1, [], status="failed", why="node did not start")
+        for workload in ("fast-only", "fast-with-slow")
+    ]
+    result = analysed(tmp_path, trials)
+    assert cell(result, "node", "fast-only").throughput.value is None
+    node = starvation(result, "node")
+    assert node.index.value is None
+    assert node.sentence.startswith("Not to be trusted")
+
+
+def test_an_empty_run(tmp_path: Path) -> None:
+    result = analysed(tmp_path, [])
+    assert (result.verdict, result.cells, result.trials) == ("invalid", [], [])
+    assert result.reasons == ["nothing was measured"]
+
+
+def test_a_run_cut_short_reports_what_was_measured(tmp_path: Path) -> None:
+    first, second = starvation_trials(1)[:2]
+    result = analysed(tmp_path, [first, replace(second, status=None)], ended=False)
+    assert not result.complete
+    assert result.verdict == "suspect"
+    assert [t.status for t in result.trials] == ["ended", "cut short"]
+    assert result.trials[1].outcomes["ok"] > 100
+    assert any("the run is not complete: 1 of 2 trials are whole" in reason for reason in result.reasons)
+
+
+def test_reasons_are_told_once_for_all_rounds_and_worst_first(tmp_path: Path) -> None:
+    shared = [Trial("a", "w", n, closed(STEADY, 5.0, seed=n), shared=True) for n in (1, 2)]
+    hot = Trial("a", "w", 3, closed(STEADY, 5.0), generator_cpu=0.99)
+    reasons = analysed(tmp_path, [*shared, hot]).reasons
+    assert [r.partition(":")[0] for r in reasons] == ["a, w (1 of 3 rounds)", "a, w (2 of 3 rounds)"]
+    assert "99 % of a core" in reasons[0]
+
+
+def test_a_single_trial_speaks_for_itself(tmp_path: Path) -> None:
+    (reason,) = analysed(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0), shared=True)]).reasons
+    assert reason.startswith("server and generator shared cores")
+
+
+def test_plans_that_cannot_be_read_any_more_do_not_matter(tmp_path: Path) -> None:
+    result = analysed(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))], plan_text="title = = x")
+    assert result.title == ""
+    assert cell(result, "a", "w").title == "w"
+
+
+def test_skipped_contestants_are_named(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [])
+    with (folder / "journal.ndjson").open("a") as journal:
+        journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
+    assert analyse(RunRecord.open(folder)).skipped == {"go": "no go here"}
+
+
+def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
+    blocked = [*closed(STEADY, 5.0, blocked=[(1.0, 3.5)]), Request(1.0, 1.0, 3.5, workload=1)]
+    folder = make_run(tmp_path, [Trial("a", "w", 1, blocked, background={"closed": {"clients": 1}})])
+    trial = analyse_trial(RunRecord.open(folder).trials[0])
+    line = trial.timeline
+    assert line.t_s == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert line.throughput_per_s[1] == line.throughput_per_s[2] == 0
+    assert line.p50_s[1] is None
+    assert line.max_s[3] == pytest.approx(2.5, rel=0.01)
+    assert line.in_flight == pytest.approx([1, 1, 1, 1, 1], rel=0.01)
+    assert line.generator_cpu == pytest.approx([0.3] * 5)
+    assert len(line.server_t_s) == 20
+    assert line.server_cpu == pytest.approx([0.7] * 20)
+    assert len({len(line.t_s), len(line.p99_s), len(line.clients), len(line.errors_per_s)}) == 1
+    assert trial.background["ok"] == 1
+    assert trial.background["service_mean_s"] == pytest.approx(2.5)
+    assert trial.background["in_flight"] == pytest.approx(0.5)
+    (request,) = trial.requests
+    assert request["name"] == "GET /fast/44"
+    assert request["outcomes"] == trial.outcomes
+
+
+def test_open_loops_tell_what_was_offered(tmp_path: Path) -> None:
+    load = {"open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 100}}
+    folder = make_run(tmp_path, [Trial("a", "w", 1, open_loop(STEADY, 200, 5.0), load=load)])
+    trial = analyse_trial(RunRecord.open(folder).trials[0])
+    assert trial.offered_per_s == pytest.approx(200, rel=0.1)
+    assert trial.lag_p99_s == pytest.approx(20e-6, rel=0.01)
+
+
+def test_rows_correct_intervals_for_autocorrelation(tmp_path: Path) -> None:
+    """The server changes its pace every 50 requests: the median is less certain than 2,000 requests suggest."""
+    rng = random.Random(1)
+    requests, now, pace = [], 0.0, 0.0
+    for i in range(2000):
+        if i % 50 == 0:
+            pace = rng.uniform(0.001, 0.004)
+        service = pace * rng.uniform(0.9, 1.1)
+        requests.append(Request(now, now, now + service))
+        now += service
+    widths = []
+    for rows in (False, True):
+        made = Trial("a", "w", 1, requests, duration=now, interval=now, rows=rows)
+        median = analyse_trial(RunRecord.open(make_run(tmp_path, [made])).trials[0]).response["p50"]
+        assert median.low is not None
+        assert median.high is not None
+        widths.append(median.high - median.low)
+    assert widths[1] > 3 * widths[0]
+
+
+def test_the_analysis_of_a_hit_does_not_pay_for_pictures_or_frames(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))])
+    code = (
+        "import sys\nfrom jostle.analysis.run import analyse\nfrom jostle.record import RunRecord\n"
+        f"analyse(RunRecord.open({str(folder)!r}), distributions=False)\n"
+        "print([m for m in ('polars', 'KDEpy', 'scipy.stats', 'pydantic') if m in sys.modules])"
+    )
+    path = str(Path(__file__).parents[2] / "python")
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert said.stdout == "[]\n", said.stderr
