@@ -211,13 +211,15 @@ class Keeper:
                 self._send(signal.SIGKILL)
             self._serve(0.02)
             self._reap()
+        self._reap()
 
     def _send(self, number: int) -> None:
-        for pid in self._living():
+        """To whole process groups at once: those who fork on cannot get away between a look and a signal."""
+        for group in set(self._living().values()):
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+                os.killpg(group, number)
 
-    def _living(self) -> list[int]:
+    def _living(self) -> dict[int, int]:
         return descendants(os.getpid())
 
 
@@ -269,19 +271,21 @@ def exit_of(status: int) -> dict[str, Any]:
     return {"code": os.WEXITSTATUS(status), "signal": None}
 
 
-def descendants(root: int) -> list[int]:
-    """All living processes below `root`. Copy of processes.py, which cannot be imported here."""
+def descendants(root: int) -> dict[int, int]:
+    """All living processes below `root`, each with its process group, whose members are all below it too."""
     children: dict[int, list[int]] = {}
+    groups = {}
     for name in os.listdir("/proc"):  # noqa: PTH208
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                state, parent = file.read().rpartition(b") ")[2].split(None, 2)[:2]
+                state, parent, group = file.read().rpartition(b") ")[2].split(None, 3)[:3]
                 if state not in (b"Z", b"X"):
                     children.setdefault(int(parent), []).append(int(name))
+                    groups[int(name)] = int(group)
     below = list(children.get(root, ()))
     for pid in below:  # grows while it is walked
         below += children.get(pid, ())
-    return below
+    return {pid: groups[pid] for pid in below}
 
 
 def read_task() -> dict[str, Any]:

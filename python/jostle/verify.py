@@ -21,7 +21,7 @@ __all__ = ["RouteCheck", "verify"]
 TIMEOUT_S = 30.0
 HELLO = b"x" * 1023 + b"\n"
 TEXT, JSON = "text/plain", "application/json"
-KEPT_REQUESTS = 300
+KEPT_REQUESTS = 150
 """On one connection: above the hundred at which many servers close by default."""
 PARALLEL = 100
 REAL_S = 0.01

@@ -53,7 +53,7 @@ class Sample:
 
 
 class Watcher:
-    """Samples the tree of `pid` into `path`: NDJSON, a line per sample, until it is stopped or all is gone."""
+    """Samples the tree of `pid` into `path`, a JSON line per sample, until it is stopped or all is gone."""
 
     def __init__(self, pid: int, path: Path, started_unix_ns: int, every_s: float = 0.25) -> None:
         self._sampler = Sampler(pid)
@@ -128,7 +128,7 @@ class _Members:
     """Which processes belong to the tree.
 
     Once a member, always a member: a child whose parent has died is adopted by somebody else, and is still of
-    the tree. A member is known by its birth. /proc is listed every time, but only newcomers and members are read.
+    the tree. A member is known by its birth. /proc is listed every time; only newcomers and members are read.
     """
 
     def __init__(self, root: int) -> None:
@@ -232,18 +232,26 @@ class _Cpu:
 class _Seldom(Generic[T]):
     """A reading that is taken when it is due; its cost decides when the next one is."""
 
-    def __init__(self, read: Callable[[list[int]], T], every_s: float) -> None:
+    def __init__(
+        self,
+        read: Callable[[list[int]], T],
+        every_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        cpu_clock: Callable[[], float] = time.thread_time,
+    ) -> None:
         self._read = read
         self._every_s = every_s
+        self._clock = clock
+        self._cpu_clock = cpu_clock
         self._due_s = 0.0
 
     def __call__(self, pids: list[int]) -> T | None:
-        now_s = time.monotonic()
+        now_s = self._clock()
         if now_s < self._due_s:
             return None
-        before_s = time.thread_time()
+        before_s = self._cpu_clock()
         value = self._read(pids)
-        self._due_s = now_s + max(self._every_s, (time.thread_time() - before_s) / SHARE)
+        self._due_s = now_s + max(self._every_s, (self._cpu_clock() - before_s) / SHARE)
         return value
 
 

@@ -63,7 +63,7 @@ class Server:
         """False once its first process has ended. True for a server without a known process."""
         if self.kept is not None:
             self.kept.poll()
-            return self.kept.exit is None
+            return self.kept.exit is None and not self.kept.ended
         if self.pid is not None:
             stat = read_stat(self.pid)
             return stat is not None and stat.state not in "ZX"
@@ -71,7 +71,7 @@ class Server:
 
     @property
     def exit(self) -> Exit | None:
-        """How it ended, if it did: reads as "ended with exit code 1" or "was ended by SIGSEGV"."""
+        """How it ended by itself, if it did: reads as "ended with exit code 1" or "was ended by SIGSEGV"."""
         return self.kept.exit if self.kept is not None else None
 
     def stop(self) -> None:

@@ -134,13 +134,16 @@ class ContestantFile(Table):
     def _one_way_to_reach_it(self) -> Self:
         own = [name for name in ("folder", "command", "start") if getattr(self, name) is not None]
         if self.url is not None and own:
-            raise ValueError(f"'url' is for a server that runs already; it cannot have {own[0]!r} too")
+            raise BadValue(f"'url' is for a server that runs already; it cannot have {own[0]!r} too")
         if self.pid is not None and self.url is None:
-            raise ValueError("'pid' belongs to 'url': the process of a server that runs already")
+            raise BadValue("'pid' belongs to 'url': the process of a server that runs already")
         if self.command is not None and self.start is not None:
-            raise ValueError("'command' is short for 'start.command'; give one of them")
+            raise BadValue("'command' is short for 'start.command'", "give one of them")
         if self.url is None and not own:
-            raise ValueError("says neither how it is started ('command') nor where it runs already ('url')")
+            raise BadValue(
+                "says neither how it is started nor where it runs",
+                "give 'command' with {port} in it, or 'folder' of a contestant.toml, or 'url'",
+            )
         if self.url is not None:
             _check_url(self.url)
         return self
@@ -149,10 +152,10 @@ class ContestantFile(Table):
     def _placeholders_are_known(self) -> Self:
         known = {*PLACES, *(need.command for need in self.needs), *self.variants}
         for used in sorted(placeholders(self.start_texts()) - known):
-            raise ValueError(f"{{{used}}} stands for nothing here; {nearest(used, sorted(known))}")
+            raise BadValue(f"{{{used}}} stands for nothing here", nearest(used, sorted(known)))
         known -= {"port", "host", "tmp"}
         for used in sorted(placeholders(self.build_texts()) - known):
-            raise ValueError(f"{{{used}}} stands for nothing in a build; {nearest(used, sorted(known))}")
+            raise BadValue(f"{{{used}}} stands for nothing in a build", nearest(used, sorted(known)))
         return self
 
     def start_command(self) -> list[str]:

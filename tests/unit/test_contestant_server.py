@@ -1,0 +1,224 @@
+"""A server's life: ready, watched, ended; and every way in which a start can go wrong."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from jostle.contestant import Contestant, Server, find
+from jostle.errors import StartFailed, UnreachableTarget
+from jostle.plan.contestant_file import ContestantFile
+from jostle.processes import with_environment
+
+SERVER = """
+import http.server, json, os, signal, sys, time
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        facts = {"name": "mine", "version": "1", "uid": os.getuid(), "cwd": os.getcwd(),
+                 "environ": dict(os.environ), "cores": sorted(os.sched_getaffinity(0))}
+        body = json.dumps(facts).encode()
+        self.send_response(int(STATUS))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+
+STATUS = 200
+port, behaviour = int(sys.argv[1]), sys.argv[2]
+exec(behaviour)
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The server's folder, and beside it the cache; an unprivileged user can get at both."""
+    with TemporaryDirectory(prefix="jostle-test-") as name:
+        base = Path(name)
+        base.chmod(0o755)
+        monkeypatch.setenv("JOSTLE_CACHE", str(base / "cache"))
+        (base / "server").mkdir()
+        (base / "server" / "server.py").write_text(SERVER)
+        yield base / "server"
+        assert left(base) == []
+
+
+def left(base: Path) -> list[Path]:
+    """Folders of servers that run, or that were not tidied up."""
+    running = base / "cache" / "running"
+    return list(running.iterdir()) if running.is_dir() else []
+
+
+def mine(folder: Path, behaviour: str = "", **table: object) -> Contestant:
+    python = {"command": "python3", "paths": ["/usr/bin/python3"], "version": ["{command}", "--version"]}
+    full = {
+        "folder": str(folder),
+        "command": ["{python3}", "server.py", "{port}", behaviour],
+        "needs": [python],
+        **table,
+    }
+    return find("mine", {"mine": ContestantFile.of(full, "contestant.mine")})
+
+
+def refused(contestant: Contestant, **how: int) -> str:
+    with pytest.raises(StartFailed) as caught:
+        contestant.start(**how)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def marked(server: Server) -> list[int]:
+    assert server.kept is not None
+    return with_environment(server.kept.task.env["TMPDIR"])
+
+
+def test_from_start_to_stop(folder: Path) -> None:
+    core = min(os.sched_getaffinity(0))
+    with mine(folder).start(cores=[core]) as server:
+        assert server.alive()
+        assert server.pid in marked(server)
+        assert server.answer["cores"] == [core]
+        assert server.answer["cwd"] == str(folder)
+        assert {"PATH", "HOME", "LANG", "TMPDIR"} >= server.answer["environ"].keys() - {"LC_CTYPE"}
+        if os.geteuid() == 0:
+            assert server.answer["uid"] == 65534
+        told = server.describe()
+        assert told["label"] == "mine"
+        assert told["command"][2] == str(server.port)
+        assert told["needs"]["python3"].startswith("Python 3")
+    assert not server.alive()
+    assert marked(server) == []
+    server.stop()  # once more does nothing
+
+
+def test_its_children_in_their_own_sessions_are_ended_too(folder: Path) -> None:
+    fork = "\nfor _ in range(3):\n    if os.fork() == 0: os.setsid(); os.fork(); time.sleep(1000)"
+    with mine(folder, fork).start() as server:
+        assert len(marked(server)) == 7
+    assert marked(server) == []
+
+
+def test_one_that_ignores_sigterm_is_killed(folder: Path) -> None:
+    with mine(folder, "signal.signal(signal.SIGTERM, signal.SIG_IGN)").start() as server:
+        assert server.alive()
+    assert marked(server) == []
+
+
+def test_one_that_dies_at_start_is_told_with_its_own_words(folder: Path) -> None:
+    told = refused(mine(folder, 'print("no configuration"); sys.exit(3)'))
+    assert told == "mine ended with exit code 3 before it was ready; its last output:\nno configuration"
+
+
+def test_one_that_is_killed_at_start(folder: Path) -> None:
+    told = refused(mine(folder, "os.abort()"))
+    assert told.startswith("mine was ended by SIGABRT before it was ready")
+
+
+def test_one_that_goes_into_the_background(folder: Path) -> None:
+    told = refused(mine(folder, "\nif os.fork() > 0: os._exit(0)\nos.setsid()"))
+    assert "ended with exit code 0 before it was ready and left 1 processes running" in told
+    assert "must stay in the foreground" in told
+
+
+def test_one_that_is_never_ready(folder: Path) -> None:
+    contestant = mine(folder, 'print("still warming up", flush=True); STATUS = 503', ready={"timeout": "1s"})
+    told = refused(contestant)
+    assert "mine was not ready within 1" in told
+    assert "the last time: status 503" in told
+    assert "still warming up" in told
+
+
+def test_one_that_listens_elsewhere(folder: Path) -> None:
+    told = refused(mine(folder, "port = 0", ready={"timeout": "1s"}))
+    assert "the last time: connection refused; it printed nothing" in told
+
+
+def test_a_command_that_is_not_there(folder: Path) -> None:
+    assert "`./no-such-server 1` could not be run: No such file" in refused(
+        mine(folder, command="./no-such-server 1")
+    )
+
+
+def test_a_core_that_is_not_there(folder: Path) -> None:
+    with pytest.raises(StartFailed, match="could not be run: Invalid argument"):
+        mine(folder).start(cores=[1000])
+
+
+def test_a_port_that_is_taken_is_told_with_who_has_it(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = refused(mine(folder), port=port)
+        assert f"port {port} on 127.0.0.1 is taken by " in told
+        assert f"(pid {os.getpid()})" in told
+
+
+def test_somebody_else_who_answers_is_not_taken_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process gets the port between our look at it and the server's start."""
+    port = free_port()
+    with subprocess.Popen([sys.executable, "-c", SERVER, str(port), ""]) as other:
+        try:
+            wait_for(port)
+            monkeypatch.setattr("jostle.contestant.ports.claim", lambda _: port)
+            assert f"something else answers on port {port}" in refused(mine(folder, "time.sleep(1000)"))
+        finally:
+            other.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    for _ in range(1000):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        subprocess.run(["sleep", "0.01"], check=True)
+
+
+def test_one_that_dies_in_the_middle(folder: Path) -> None:
+    die = 'Handler.do_HEAD = lambda self: (print("out of luck", flush=True), os._exit(9))'
+    with mine(folder, die).start() as server:
+        assert server.alive()
+        with socket.create_connection((server.host, server.port)) as connection:
+            connection.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
+            connection.recv(1)
+        assert server.kept is not None
+        server.kept.wait()
+        assert not server.alive()
+        assert str(server.exit) == "ended with exit code 9"
+        assert server.last_output() == "out of luck"
+
+
+def test_what_it_prints_goes_where_it_is_wanted(folder: Path, tmp_path: Path) -> None:
+    with mine(folder, r'print("\x1b[31mred", flush=True)').start(output=tmp_path / "out") as server:
+        assert server.last_output() == "\N{REPLACEMENT CHARACTER}[31mred"
+    assert (tmp_path / "out").read_text() == "\x1b[31mred\n"
+
+
+def test_a_server_that_runs_already_is_left_running() -> None:
+    port = free_port()
+    with subprocess.Popen([sys.executable, "-c", SERVER, str(port), ""]) as process:
+        try:
+            wait_for(port)
+            table = ContestantFile.of(
+                {"url": f"http://127.0.0.1:{port}", "pid": process.pid}, "contestant.mine"
+            )
+            with find("mine", {"mine": table}).start() as server:
+                assert (server.pid, server.answer["name"], server.last_output()) == (process.pid, "mine", "")
+            assert server.alive()
+            assert process.poll() is None
+        finally:
+            process.kill()
+
+
+def test_a_server_that_should_run_already_but_does_not() -> None:
+    table = ContestantFile.of({"url": f"http://127.0.0.1:{free_port()}"}, "contestant.mine")
+    with pytest.raises(UnreachableTarget, match="does not answer: connection refused"):
+        find("mine", {"mine": table}).start()

@@ -1,0 +1,170 @@
+"""verify finds a server that answers wrongly, fakes its work, or has what it says it lacks."""
+
+import http.server
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from jostle.verify import HELLO, MANNERS, ROUTES, RouteCheck, verify
+
+REASON = "for a reason"
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """A part of the contract, kept by the letter; tests break it."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    answers: ClassVar[dict[str, tuple[str, bytes]]] = {}
+    post_status = 405
+    closes_after = 10**9
+    count_s = 3e-8
+
+    def do_GET(self) -> None:
+        route, _, number = self.path[1:].partition("/")
+        if self.path in self.answers:
+            self.reply(200, *self.answers[self.path])
+        elif route == "count" and number.isdecimal() and int(number) <= 10**10:
+            time.sleep(int(number) * self.count_s)
+            self.reply(200, "text/plain", f"Hello, World {number}\n".encode())
+        elif route == "count" and number:
+            self.reply(400, "text/plain", b"N should be a whole number")
+        else:
+            self.reply(404, "text/plain; charset=utf-8", b"no such path")
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.reply(self.post_status, "text/plain", b"only GET and HEAD")
+
+    do_PUT = do_DELETE = do_OPTIONS = do_POST  # noqa: N815
+
+    def reply(self, status: int, kind: str, body: bytes) -> None:
+        self.answered = getattr(self, "answered", 0) + 1
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if self.answered >= self.closes_after:
+            self.close_connection = True
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Listener(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that has seen enough closes early."""
+
+
+@pytest.fixture
+def handler() -> type[Server]:
+    """A server of one's own to break."""
+
+    class Own(Server):
+        answers: ClassVar[dict[str, tuple[str, bytes]]] = {"/hello": ("text/plain; charset=utf-8", HELLO)}
+
+    return Own
+
+
+@pytest.fixture
+def checks(handler: type[Server]) -> Iterator[Any]:
+    """Verifies the server; all but /, /hello, /count and what is `claimed` is declared absent."""
+    with Listener(("127.0.0.1", 0), handler) as listener:
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+
+        def run(*claimed: str) -> dict[str, RouteCheck]:
+            absent = {route: REASON for route in ROUTES if route not in ("/hello", "/count", *claimed)}
+            absent.pop("/", None)
+            contestant = SimpleNamespace(file=SimpleNamespace(absent=absent))
+            server = SimpleNamespace(host="127.0.0.1", port=listener.server_port, contestant=contestant)
+            return {check.route: check for check in verify(server)}  # type: ignore[arg-type]
+
+        yield run
+        listener.shutdown()
+
+
+def test_a_server_that_keeps_the_contract(handler: type[Server], checks: Any) -> None:
+    handler.answers["/"] = (
+        "application/json",
+        b'{"name": "mine", "version": "1", "runtime": "CPython", "workers": 1}',
+    )
+    found = checks()
+    assert list(found) == [*ROUTES, *MANNERS]
+    assert [check for check in found.values() if not check.ok] == []
+    assert found["/fast"].says == f"absent: {REASON}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "told"),
+    [
+        ("text/html", HELLO, "GET /hello: content type: 'text/html' instead of 'text/plain'"),
+        ("text/plain", HELLO[:-1], "(1023 long)"),
+        ("text/plain", b"", "GET /hello: body: b''"),
+    ],
+)
+def test_a_wrong_answer(handler: type[Server], checks: Any, kind: str, body: bytes, told: str) -> None:
+    handler.answers["/hello"] = (kind, body)
+    assert told in checks()["/hello"].says
+
+
+def test_work_that_is_not_done(handler: type[Server], checks: Any) -> None:
+    handler.count_s = 0
+    assert checks()["/count"] == RouteCheck("/count", False, "they take no time: nothing is computed")
+
+
+def test_work_that_takes_a_fixed_time(handler: type[Server], checks: Any) -> None:
+    class Fixed(float):
+        def __rmul__(self, other: Any) -> float:
+            return 0.02 if other >= 10**4 else 0.0
+
+    handler.count_s = Fixed()
+    found = checks()["/count"]
+    assert not found.ok
+    assert "times as long as" in found.says
+
+
+def test_a_route_that_is_there_though_declared_absent(handler: type[Server], checks: Any) -> None:
+    handler.answers["/fast/1"] = ("text/plain", b"1")
+    assert checks()["/fast"] == RouteCheck("/fast", False, "GET /fast/1: status: 200 instead of 404")
+
+
+def test_a_route_that_is_not_there(checks: Any) -> None:
+    assert checks("/fibs")["/fibs"].says == "GET /fibs/0: status: 404 instead of 200"
+
+
+def test_a_root_that_does_not_say_who_it_is(handler: type[Server], checks: Any) -> None:
+    handler.answers["/"] = ("application/json", b'{"name": "mine"}')
+    assert "should tell name, version, runtime and workers" in checks()["/"].says
+    handler.answers["/"] = ("application/json", b"<html>")
+    assert "not JSON" in checks()["/"].says
+
+
+def test_other_methods(handler: type[Server], checks: Any) -> None:
+    handler.post_status = 200
+    assert checks()["other methods"].says == "POST /hello: status: 200 instead of 405"
+
+
+def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> None:
+    handler.closes_after = 100
+    found = checks()["keep-alive"]
+    assert not found.ok
+    assert "100" in found.says or "no answer" in found.says
+
+
+def test_a_server_that_is_gone() -> None:
+    contestant = SimpleNamespace(file=SimpleNamespace(absent={}))
+    server = SimpleNamespace(host="127.0.0.1", port=1, contestant=contestant)
+    found = verify(server)  # type: ignore[arg-type]
+    assert not any(check.ok for check in found)
+    assert "no answer: ConnectionRefusedError" in found[0].says
