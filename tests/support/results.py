@@ -165,13 +165,13 @@ def validity(verdict: Verdict) -> Validity:
     return Validity(
         verdict,
         [
-            Check("generator CPU", "valid", 0.22, 0.8, "share of a core", "the generator was idle enough"),
+            Check("generator CPU", "valid", 0.22, 0.8, "share", "the generator was idle enough"),
             Check(
                 "pacing lag",
                 verdict,
                 lag,
                 0.05,
-                "p99 of lag / p50 of response",
+                "share",
                 f"requests left late: p99 of the lag is {lag:.0%} of the median response time",
                 "give the generator a core of its own, or lower the rate",
             ),

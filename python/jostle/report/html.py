@@ -92,7 +92,7 @@ def page(result: RunResult) -> str:
         when=when,
         amount=amount,
         published=published,
-        kept_as_published=_kept_as_published,
+        index_as_published=_index_as_published,
         cell=lambda s, workload: find_cell(result, s.contestant, workload),
         is_shown=lambda value: isinstance(value, Shown),
     )
@@ -113,7 +113,7 @@ def _section(result: RunResult, view: View) -> Section:
     )
 
 
-def _kept_as_published(s: Starvation) -> float | None:
+def _index_as_published(s: Starvation) -> float | None:
     """The published starvation index; None where the two figures are not both rates."""
     alone, beside = published_per_s(s.published_alone), published_per_s(s.published_with)
     return 1 - beside / alone if alone and beside is not None else None

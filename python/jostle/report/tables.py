@@ -148,7 +148,11 @@ def _ended(t: TrialResult) -> str:
 def outcomes(result: RunResult) -> Table:
     """How often each kind of end came, for every cell; only kinds that came at all have a column."""
     kinds = list(dict.fromkeys(k for c in result.cells for k in c.outcomes))
-    table = Table("How the requests ended", ["workload", "contestant", *kinds, "not as expected"], words=2)
+    table = Table(
+        "How the requests ended",
+        ["workload", "contestant", *(k.replace("_", " ") for k in kinds), "not as expected"],
+        words=2,
+    )
     for c in result.cells:
         counts = [amount(c.outcomes.get(k, 0), "") for k in kinds]
         table.add(c.workload, c.contestant, *counts, percent(c.error_share))

@@ -166,7 +166,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
 
 
 def _outcomes(cell: Cell) -> str:
-    counts = [f"{amount(n, '')} {one_line(kind)}" for kind, n in cell.outcomes.items()]
+    counts = [f"{amount(n, '')} {one_line(kind).replace('_', ' ')}" for kind, n in cell.outcomes.items()]
     return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"
 
 

@@ -90,7 +90,7 @@ class Datasets:
 
 
 def whole(chart: Any, *, narrowest: int = 0) -> Any:
-    """The chart in the common style. `narrowest`: the least width of a panel in pixels, where it has panels."""
+    """The chart in the common style. `narrowest`: the least width of a panel in pixels, if it has any."""
     config: dict[str, Any] = {
         "background": "transparent",
         "font": "system-ui, 'Segoe UI', 'Liberation Sans', sans-serif",

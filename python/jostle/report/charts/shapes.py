@@ -81,10 +81,12 @@ def _density_rows(view: View, points: int) -> tuple[Rows, Rows, Rows, Rows]:
         base, peak = float(len(view.panels) - 1 - i), _peak(panel.series)
         for s in panel.series:
             shape, about = s.distribution, {"base": base, "series": s.name, "key": f"{i}-{s.name}"}
-            curve = thin(list(zip(shape.density_x_s, shape.density, strict=True)), points)
+            curve = thin(
+                list(zip(shape.density_x_s, shape.density, strict=True)) if shape.density else [], points
+            )
             hills += [{"x": at_least(x), "y": base + HILL * d / peak, **about} for x, d in curve]
             strokes += [
-                {"x": at_least(v), "y": base, "y2": base + 0.2, "series": s.name} for v in shape.values_s
+                {"x": at_least(v), "y": base, "y2": base + 0.2, "series": s.name} for v in _strokes(s)
             ]
             if shape.max_s is not None:
                 dots.append({"x": at_least(shape.max_s), "y": base, "series": s.name})
@@ -92,6 +94,14 @@ def _density_rows(view: View, points: int) -> tuple[Rows, Rows, Rows, Rows]:
         if longest is not None:
             notes.append({"x": longest, "y": base, "text": f"longest {amount(longest, 's')}"})
     return hills, strokes, dots, notes
+
+
+def _strokes(s: Series) -> list[float]:
+    """The times to draw one by one: where there is no density, all of few, or the one that all share."""
+    shape = s.distribution
+    if shape.density:
+        return []
+    return shape.values_s or ([shape.min_s] if shape.min_s is not None else [])
 
 
 def _peak(series: list[Series]) -> float:
@@ -163,8 +173,8 @@ def letter_values(view: View) -> Picture:
     ).properties(width=820, height=max(110, len(view.panels) * (26 * per_row + 24)))
     reading = (
         (BY_COLOUR if view.paired else "")
-        + "The gap is the median, the thickest box holds the middle half, each thinner one half of what is left;"
-        " the dot is the longest."
+        + "The gap is the median, the thickest box holds the middle half, each thinner one half of what is"
+        " left; the dot is the longest."
     )
     title = about_quantile(view, "p90", "ninth-decile response time (p90)")
     return Picture(f"letters-{view.key}", title, reading, whole(chart), quantiles(view), data.rows)

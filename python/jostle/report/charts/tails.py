@@ -1,4 +1,4 @@
-"""Pictures of the tail, a panel per contestant: the share that takes longer; quantiles on an axis of nines."""
+"""Pictures of the tail, a panel per contestant: the share that takes longer; quantiles in nines."""
 
 import math
 from typing import Any
@@ -57,8 +57,8 @@ def survival(view: View, points: int) -> Picture:
     chart = _lines(data, view, rows, x, y, interpolate="step-before")
     reading = (
         (BY_COLOUR if view.paired else "")
-        + "Height: the share of requests that takes longer than the time below. A flat stretch far to the right"
-        " is a crowd that waits; both axes are logarithmic."
+        + "Height: the share of requests that takes longer than the time below. A flat stretch far to the"
+        " right is a crowd that waits; both axes are logarithmic."
     )
     title = about_quantile(view, "p99", "time that one request in a hundred exceeds")
     return _picture("survival", view, title, reading, chart, data)
@@ -82,8 +82,8 @@ def nines(view: View, points: int) -> Picture:
     chart = _lines(data, view, rows, x, y)
     reading = (
         (BY_COLOUR if view.paired else "")
-        + "Height: the response time that the share of requests below does not exceed; each step to the right is"
-        " ten times rarer."
+        + "Height: the response time that the share of requests below does not exceed; each step to the right"
+        " is ten times rarer."
     )
     title = about_quantile(view, "p99.9", "99.9th percentile of response time")
     return _picture("nines", view, title, reading, chart, data)

@@ -1,0 +1,38 @@
+"""What all tests share: the path to tests/support, and golden files with a switch that writes them anew."""
+
+import difflib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from support.golden import Golden
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # `from support.results import …`
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the files in tests/golden anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> "Golden":
+    """golden("name.md", text): the text is what tests/golden/name.md holds."""
+
+    def check(name: str, text: str) -> None:
+        path = HERE / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+            return
+        assert path.exists(), f"{path} is missing: run pytest --update-golden and read what it wrote"
+        held = path.read_text(encoding="utf-8")
+        if held != text:
+            lines = difflib.unified_diff(held.splitlines(), text.splitlines(), "golden", "now", lineterm="")
+            pytest.fail(
+                "\n".join([f"{name} differs (pytest --update-golden accepts it)", *lines]), pytrace=False
+            )
+
+    return check

@@ -1,0 +1,85 @@
+"""JSON, CSV and Markdown."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+from jostle import report
+from jostle.analysis.result import FORMAT, Estimate
+from support.golden import Golden
+from support.results import RUNTIMES, make_hit, make_starvation
+
+
+def test_markdown(golden: Golden) -> None:
+    golden("starvation.md", report.to_markdown(make_starvation(RUNTIMES[:2], bad={3: "suspect"})))
+    golden("hit.md", report.to_markdown(make_hit()))
+
+
+def test_csv(golden: Golden) -> None:
+    golden("starvation.csv", report.to_csv(make_starvation(RUNTIMES[:2], rounds=2, open_form=False)))
+
+
+def test_json(golden: Golden) -> None:
+    found = report.to_json(make_hit())
+    for cell in found["cells"]:  # the long lists say nothing to a reader
+        for kind in ("response_distribution", "service_distribution"):
+            cell[kind] = {k: v for k, v in cell[kind].items() if not isinstance(v, list)}
+    for trial in found["trials"]:
+        trial["timeline"] = sorted(trial["timeline"])
+    golden("hit.json", json.dumps(_rounded(found), indent=2, ensure_ascii=False) + "\n")
+
+
+def _rounded(value: object) -> object:
+    """The last digits of sums differ from one processor to another."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, list) else value
+
+
+def test_json_says_its_format_and_has_only_numbers_that_json_knows() -> None:
+    whole = make_hit()
+    odd = replace(whole.cells[0], throughput=Estimate(float("nan"), float("-inf"), float("inf"), unit="/s"))
+    found = report.to_json(replace(whole, cells=[odd]))
+    assert (found["kind"], found["format"]) == ("jostle result", FORMAT)
+    text = json.dumps(found, allow_nan=False)
+    assert json.loads(text)["cells"][0]["throughput"]["value"] is None
+
+
+def test_csv_is_rectangular_and_reads_back() -> None:
+    result = make_starvation(rounds=2)
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(result))))
+    throughput = [
+        r for r in rows if r["quantity"] == "throughput" and r["workload"] == "fast-only" and not r["trial"]
+    ]
+    assert [r["contestant"] for r in throughput] == [r.name for r in RUNTIMES]
+    assert float(throughput[0]["value"]) > 0
+    assert throughput[0]["unit"] == "/s"
+    assert {r["quantity"] for r in rows if r["form"]} >= {"starvation index", "blocking index"}
+
+
+def test_csv_gives_a_spreadsheet_no_formula() -> None:
+    whole = make_hit()
+    cell = replace(
+        whole.cells[0], contestant="=HYPERLINK(1)", throughput=Estimate(-0.5, unit="/s", note="@x")
+    )
+    text = report.to_csv(replace(whole, cells=[cell]))
+    assert "'=HYPERLINK(1)" in text
+    assert ",=HYPERLINK" not in text
+    assert ",-0.5," in text  # a number stays one
+    assert ",'@x" in text
+
+
+def test_markdown_cannot_be_broken_out_of() -> None:
+    hostile = "| a |\n# b `c` <script>alert(1)</script> [x](javascript:1)"
+    whole = make_hit()
+    text = report.to_markdown(
+        replace(whole, title=hostile, reasons=[hostile], cells=[replace(whole.cells[0], contestant=hostile)])
+    )
+    assert "<script>" not in text
+    assert "\n# b" not in text
+    assert "[x](" not in text
+    widths = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| hit")}
+    assert len(widths) == 2  # the table of cells and that of outcomes: no row is wider than its own

@@ -1,0 +1,190 @@
+"""The page: structure, order, offline, hostile text, size."""
+
+import html.parser
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jostle import report
+from jostle.analysis.result import RunResult
+from support.results import RUNTIMES, make_hit, make_plain, make_starvation
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\"{{ 7*7 }}{% raw %}"
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see: elements with attributes, and text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.words: list[str] = []
+        self._inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag if tag in ("script", "style") else ""
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 (the parser's own signature)
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "script":
+            self.scripts.append(data)
+        elif not self._inside:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def starvation() -> Page:
+    return Page(report.page(make_starvation(bad={3: "suspect"})))
+
+
+def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
+    sections = [a["id"] for a in starvation.all("section")]
+    assert sections == [
+        "verdict",
+        "validity",
+        "results",
+        "distributions",
+        "timeline",
+        "trials",
+        "host",
+        "rerun",
+    ]
+    text = starvation.text
+    assert text.index("suspect") < text.index("What to mind") < text.index("starvation index")
+    assert "give the generator a core of its own" in text
+    assert "572" in text
+    assert "jostle race starvation --seed 7" in text
+
+
+def test_every_picture_has_a_specification_a_name_and_a_table(starvation: Page) -> None:
+    specs = json.loads(starvation.scripts[0])
+    figures = [a["data-chart"] for a in starvation.all("figure")]
+    assert sorted(figures) == sorted(specs)
+    assert {f.split("-")[0] for f in figures if f} == {
+        "throughput",
+        "density",
+        "letters",
+        "nines",
+        "survival",
+        "timeline",
+    }
+    named = [a["aria-label"] for a in starvation.all("div") if a.get("role") == "img"]
+    assert len(named) == len(figures)
+    assert all(named)
+    assert starvation.text.count("The same as a table") == len(figures)
+
+
+def test_nothing_is_loaded_from_anywhere(starvation: Page) -> None:
+    for tag, attributes in starvation.elements:
+        assert not {"src", "srcset", "action", "data"} & set(attributes), tag
+        assert (attributes.get("href") or "#").startswith("#"), tag
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form")
+    policy = next(a for a in starvation.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert (policy["content"] or "").startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in (policy["content"] or "")
+
+
+def test_links_and_labels_lead_somewhere(starvation: Page) -> None:
+    ids = [a["id"] for _, a in starvation.elements if a.get("id")]
+    assert len(ids) == len(set(ids))
+    assert {(a["href"] or "")[1:] for a in starvation.all("a")} <= set(ids)
+    assert {a["aria-labelledby"] for a in starvation.all("section") if a.get("aria-labelledby")} <= set(ids)
+
+
+def hostile(whole: RunResult) -> RunResult:
+    """Hostile text in every place that others can fill."""
+    trials = [
+        replace(t, contestant=HOSTILE, workload=HOSTILE, why=HOSTILE, status="failed")
+        for t in whole.trials[:1]
+    ]
+    cells = [replace(c, contestant=HOSTILE, title=HOSTILE, outcomes={HOSTILE: 3}) for c in whole.cells]
+    starved = [replace(s, contestant=HOSTILE, title=HOSTILE, sentence=HOSTILE) for s in whole.starvation]
+    return replace(
+        whole,
+        title=HOSTILE,
+        started=HOSTILE,
+        folder=HOSTILE,
+        complete=False,
+        incomplete_why=HOSTILE,
+        reasons=[HOSTILE],
+        trials=trials + whole.trials[1:],
+        cells=cells,
+        starvation=starved,
+        contestants={HOSTILE: {"title": HOSTILE, "discipline": HOSTILE}},
+        skipped={HOSTILE: HOSTILE},
+        host={HOSTILE: HOSTILE, "limits": {HOSTILE: HOSTILE}},
+        plan_text=HOSTILE,
+        rerun=HOSTILE,
+        notes=[HOSTILE],
+    )
+
+
+@pytest.mark.parametrize("whole", [make_starvation(RUNTIMES[:1], rounds=1), make_plain(), make_hit()])
+def test_hostile_text_stays_text(whole: RunResult) -> None:
+    quiet, loud = Page(report.page(whole)), Page(report.page(hostile(whole)))
+    assert len(loud.scripts) == len(quiet.scripts) == 3
+    assert loud.scripts[1:] == quiet.scripts[1:]
+    assert not loud.all("img")
+    assert not any(name.startswith("on") for _, a in loud.elements for name in a)
+    assert "<" not in loud.scripts[0]
+    assert "alert(1)" in loud.text  # it is shown, as text
+    assert "{{ 7*7 }}" in loud.text
+
+
+def test_a_plain_run_and_a_hit_make_sense_too() -> None:
+    plain, hit = Page(report.page(make_plain())), Page(report.page(make_hit()))
+    assert "starvation" not in plain.text.replace("runs/2026-11-21T18-52-34-starvation", "").replace(
+        "race starvation", ""
+    )
+    assert "go completes 1,389/s, node 926/s." in plain.text
+    assert "service" in hit.text
+    assert "p99.9" in hit.text
+
+
+def test_an_empty_run_says_that_nothing_was_measured() -> None:
+    empty = replace(
+        make_hit(),
+        cells=[],
+        trials=[],
+        verdict="invalid",
+        complete=False,
+        incomplete_why="stopped before the first trial",
+    )
+    page = Page(report.page(empty))
+    assert "Nothing was measured" in page.text
+    assert "stopped before the first trial" in page.text
+
+
+def test_the_page_of_a_very_long_run_is_small() -> None:
+    crowd = [replace(RUNTIMES[i % 4], name=f"server-{i}") for i in range(16)]
+    whole = make_starvation(crowd, rounds=3)
+    long = [
+        replace(t.timeline, **{name: values * 200 for name, values in vars(t.timeline).items()})
+        for t in whole.trials
+    ]
+    trials = [replace(t, timeline=line) for t, line in zip(whole.trials, long, strict=True)]
+    text = report.page(replace(whole, trials=trials * 20))
+    assert len(text.encode()) < 3_000_000
+
+
+def test_the_page_replaces_an_older_one_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    report.write_page(make_hit(), path)
+    assert re.match(r"<!doctype html>", path.read_text())
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

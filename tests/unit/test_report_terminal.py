@@ -1,0 +1,123 @@
+"""What the terminal shows: golden files, 80 columns, plain where it is piped."""
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from jostle import report
+from jostle.analysis.result import RunResult
+from jostle.report.terminal import shape, share_below
+from support.golden import Golden
+from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
+
+
+def printed(result: RunResult, *, hit: bool = False, terminal: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(
+        file=out, width=80, force_terminal=terminal, color_system="standard" if terminal else None
+    )
+    (report.render_hit if hit else report.render_terminal)(result, console)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "hit"),
+    [
+        ("starvation", make_starvation(bad={3: "suspect"}), False),
+        ("one-round", make_starvation(RUNTIMES[:2], rounds=1, open_form=False), False),
+        ("plain", make_plain(), False),
+        ("hit", make_hit(), True),
+        ("hit-invalid", make_hit("invalid"), True),
+    ],
+)
+def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, hit: bool) -> None:
+    text = printed(result, hit=hit)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "\x1b" not in text
+    golden(f"terminal-{name}.txt", text)
+
+
+def test_the_verdict_is_the_first_line() -> None:
+    assert printed(make_hit("invalid"), hit=True).startswith("✗ invalid")
+    assert printed(make_hit("suspect"), hit=True).startswith("? suspect")
+    assert printed(make_plain()).startswith("✓ valid")
+
+
+def test_colours_only_on_a_terminal() -> None:
+    assert "\x1b[1;32m✓ valid" in printed(make_hit(), hit=True, terminal=True)
+
+
+def test_cut_short_skipped_and_failed_are_told() -> None:
+    result = make_plain()
+    failed = replace(result.trials[0], status="failed", why="the server ended with code 1")
+    text = printed(
+        replace(
+            result,
+            trials=[failed, *result.trials[1:]],
+            complete=False,
+            incomplete_why="killed",
+            skipped={"haskell-warp": "ghc is not installed"},
+        )
+    )
+    assert "cut short: killed" in text
+    assert "not measured: haskell-warp (ghc is not installed)" in text
+    assert "trial 1 (node, fast-only) failed: the server ended with code 1" in text
+
+
+def test_foreign_text_is_neither_markup_nor_control() -> None:
+    text = printed(replace(make_hit(), title="[red]\x1b[2J[/red]"), hit=True, terminal=True)
+    assert "\x1b[2J" not in text
+    assert "[red]·[2J[/red]" in text
+
+
+def test_long_names_and_an_empty_run_fit() -> None:
+    long = replace(RUNTIMES[0], name="a-contestant-with-a-very-long-name:workers=16,pool=128")
+    for result in (make_starvation([long]), make_plain([long]), replace(make_hit(), cells=[], trials=[])):
+        assert max(len(line) for line in printed(result).splitlines()) <= 80
+    assert printed(replace(make_hit(), cells=[], trials=[]), hit=True).startswith("✓ valid")
+
+
+def test_distributions_without_shapes_are_left_out() -> None:
+    """`--json` and quick results are analysed without what only pictures need."""
+    result = make_plain()
+    cells = [
+        replace(c, response_distribution=replace(c.response_distribution, quantile_p=[], quantile_s=[]))
+        for c in result.cells
+    ]
+    assert "926" in printed(replace(result, cells=cells))
+
+
+@given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60), st.integers(1, 40))
+def test_a_shape_is_as_wide_as_asked_and_marks_its_ends(times: list[float], width: int) -> None:
+    import numpy as np
+
+    found = distribution(np.array(times))
+    low, high = min(times), max(max(times), min(times) * 1.05)
+    drawn = shape(found, low, high, width)
+    assert len(drawn) == width
+    assert "█" in drawn
+
+
+@given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60), st.floats(1e-7, 1e4), st.floats(1e-7, 1e4))
+def test_the_share_below_grows_from_0_to_1(times: list[float], a: float, b: float) -> None:
+    import numpy as np
+
+    found = distribution(np.array(times))
+    low, high = sorted((a, b))
+    assert 0 <= share_below(found, low) <= share_below(found, high) <= 1
+    assert share_below(found, max(times)) == 1
+
+
+def test_the_terminal_pays_for_no_charts() -> None:
+    code = (
+        "import sys, rich.console, jostle.report.terminal;"
+        "print({'altair', 'polars', 'vl_convert', 'jinja2', 'numpy', 'scipy'} & set(sys.modules))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "set()"

@@ -1,0 +1,42 @@
+"""What is drawn beside what."""
+
+from dataclasses import replace
+
+from jostle.report.views import ALONE, WITH_SLOW, find_cell, typical_trial, views
+from support.results import make_hit, make_plain, make_starvation
+
+
+def test_each_form_is_a_view_of_pairs() -> None:
+    found = views(make_starvation())
+    assert [v.key for v in found] == ["form-1", "form-2"]
+    assert all(v.paired for v in found)
+    assert [p.contestant for p in found[0].panels] == ["node", "go", "java-virtual-threads", "python-asyncio"]
+    assert [s.name for s in found[0].panels[0].series] == [ALONE, WITH_SLOW]
+
+
+def test_without_a_comparison_each_workload_is_a_view() -> None:
+    found = views(make_plain())
+    assert [(v.key, v.title, v.paired) for v in found] == [
+        ("workload-1", "Fast requests alone", False),
+        ("workload-2", "Fast stream alone", False),
+    ]
+
+
+def test_a_hit_is_one_panel() -> None:
+    (view,) = views(make_hit())
+    assert [len(p.series) for p in view.panels] == [1]
+
+
+def test_cells_without_an_answer_are_not_drawn() -> None:
+    whole = make_hit()
+    empty = replace(whole.cells[0].response_distribution, n=0)
+    assert views(replace(whole, cells=[replace(whole.cells[0], response_distribution=empty)])) == []
+
+
+def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
+    whole = make_starvation(rounds=3, bad={1: "invalid", 2: "suspect"})
+    drawn = typical_trial(whole, "node", "fast-only")
+    assert drawn is not None
+    assert drawn.number == 3
+    assert typical_trial(whole, "node", "none") is None
+    assert find_cell(whole, "node", "none") is None
