@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds.
+/// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
 pub const LOWEST_US: u64 = 1;
 pub const HIGHEST_US: u64 = 3_600_000_000;
 pub const DIGITS: u8 = 3;
@@ -10,6 +10,7 @@ pub const DIGITS: u8 = 3;
 /// What was seen by all workers between two moments, `start_ns..end_ns` from the start of the run.
 #[derive(Debug, Clone)]
 pub struct Interval {
+    /// 0, 1, 2, …, as they are fetched.
     pub index: u64,
     pub start_ns: u64,
     pub end_ns: u64,
@@ -24,6 +25,10 @@ pub struct Interval {
     pub open_files: u64,
     /// Rows of the measured requests that ended here, when asked for.
     pub rows: Rows,
+    /// Rows that were thrown away because nobody fetched the intervals.
+    pub rows_lost: u64,
+    /// Worker threads that have died; what they had not given yet is missing.
+    pub workers_lost: u32,
 }
 
 /// Everything about one request name of one workload in one phase.
@@ -74,7 +79,8 @@ pub enum Measure {
 }
 pub const MEASURES: usize = 12;
 pub const MEASURE_NAMES: [&str; MEASURES] = [
-    "connect", "headers", "body", "service", "response", "lag", "censored", "failed", "dns", "tcp", "tls", "pacing",
+    "connect", "headers", "body", "service", "response", "lag", "censored", "failed", "dns", "tcp",
+    "tls", "pacing",
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,12 +140,16 @@ pub struct WorkloadState {
     pub connections: u64,
     /// Due, waiting for a connection (open loop).
     pub backlog: u64,
+    /// Connections asked for in this interval.
     pub connects: u64,
+    /// Waits of closed clients after a failed connect: 10 ms, doubled up to 1 s while it goes on failing. They are
+    /// added to the think time; without them a closed loop against a dead server would only measure itself.
+    pub backoffs: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadState {
-    /// CPU time of the thread within the interval (CLOCK_THREAD_CPUTIME_ID).
+    /// CPU time of the thread within the interval (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     pub wall_ns: u64,
 }

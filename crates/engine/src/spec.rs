@@ -40,6 +40,9 @@ pub struct WorkloadSpec {
     pub order: Order,
     pub load: LoadSpec,
     pub timeouts: TimeoutSpec,
+    /// A longer body is not read to its end: `too_large`. No limit when `None`.
+    #[serde(default)]
+    pub body_limit: Option<u64>,
 }
 
 /// A background workload ends with the run and never keeps it alive.

@@ -1,0 +1,173 @@
+//! Arrival processes: when requests are due. Pure functions of rate curve, count and seed.
+//!
+//! The cumulative rate Λ(t) is a piecewise quadratic function (the rate is piecewise linear). Arrival k of a
+//! constant process is due at Λ⁻¹(k); of a Poisson process at Λ⁻¹(E₀ + … + Eₖ) with Eᵢ exponential of mean 1.
+//! Every worker walks the same sequence and takes every `workers`-th arrival, so that the union over workers
+//! is the plan exactly, whatever their number.
+
+use std::sync::Arc;
+
+use rand_distr::{Distribution, Exp1};
+
+use crate::random::Stream;
+use crate::spec::{Arrivals, OpenSpec, RateSpec};
+
+/// Rate over time.
+#[derive(Debug, Clone)]
+pub struct RateCurve {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone)]
+struct Piece {
+    start_ns: f64,
+    /// ∞ for the last.
+    duration_ns: f64,
+    /// Λ at the start.
+    count: f64,
+    /// Arrivals per ns at the start.
+    rate: f64,
+    /// Change of the rate per ns.
+    slope: f64,
+}
+
+impl RateCurve {
+    /// The last rate holds for ever.
+    pub fn new(rates: &[RateSpec]) -> Self {
+        let mut pieces = Vec::with_capacity(rates.len() + 1);
+        let (mut start_ns, mut count, mut last) = (0.0, 0.0, 0.0);
+        for spec in rates {
+            let (from, to) = (spec.from * 1e-9, spec.to * 1e-9);
+            last = to;
+            let Some(duration) = spec.duration_ns else {
+                break;
+            };
+            let duration_ns = duration as f64;
+            let slope = (to - from) / duration_ns;
+            pieces.push(Piece {
+                start_ns,
+                duration_ns,
+                count,
+                rate: from,
+                slope,
+            });
+            start_ns += duration_ns;
+            count += f64::midpoint(from, to) * duration_ns;
+        }
+        pieces.push(Piece {
+            start_ns,
+            duration_ns: f64::INFINITY,
+            count,
+            rate: last,
+            slope: 0.0,
+        });
+        Self { pieces }
+    }
+
+    /// Λ⁻¹: when the expected count reaches `count`; `None` if never.
+    fn time_of(&self, count: f64) -> Option<u64> {
+        let after = self.pieces.partition_point(|piece| piece.count <= count);
+        // Of pieces that begin with the same count (rate 0 between), the last one goes on counting.
+        let piece = &self.pieces[after - 1];
+        let more = count - piece.count;
+        let root = (piece.rate * piece.rate + 2.0 * piece.slope * more)
+            .max(0.0)
+            .sqrt();
+        let denominator = piece.rate + root;
+        if more == 0.0 && denominator > 0.0 {
+            return Some(piece.start_ns as u64);
+        }
+        if denominator <= 0.0 {
+            // A ramp up from rate 0 begins counting at once; a rate of 0 for ever does not.
+            return (more == 0.0 && piece.slope > 0.0).then_some(piece.start_ns as u64);
+        }
+        let within = 2.0 * more / denominator;
+        Some((piece.start_ns + within.min(piece.duration_ns)).round() as u64)
+    }
+}
+
+#[derive(Debug)]
+enum Source {
+    Constant(RateCurve),
+    Poisson(RateCurve),
+    Trace(Vec<u64>),
+}
+
+/// One worker's part of an arrival process, walked in order.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    source: Arc<Source>,
+    stream: Stream,
+    /// Sum of the exponential gaps so far (Poisson).
+    sum: f64,
+    /// Number of the next arrival in the whole sequence.
+    index: u64,
+    stride: u64,
+    limit: u64,
+    next: Option<u64>,
+    taken: u64,
+}
+
+impl Schedule {
+    /// `seed` must be the same for all workers of the workload.
+    pub fn new(spec: &OpenSpec, seed: u64, worker: usize, workers: usize) -> Self {
+        let source = match &spec.arrivals {
+            Arrivals::Constant => Source::Constant(RateCurve::new(&spec.rates)),
+            Arrivals::Poisson => Source::Poisson(RateCurve::new(&spec.rates)),
+            Arrivals::Trace(times) => Source::Trace(times.clone()),
+        };
+        let mut schedule = Self {
+            source: Arc::new(source),
+            stream: Stream::new(seed, &[]),
+            sum: 0.0,
+            index: worker as u64,
+            stride: workers as u64,
+            limit: spec.requests.unwrap_or(u64::MAX),
+            next: None,
+            taken: 0,
+        };
+        schedule.find_next(worker as u64 + 1);
+        schedule
+    }
+
+    /// When the next request is due; `None` after the last.
+    pub fn peek(&self) -> Option<u64> {
+        self.next
+    }
+
+    /// The next request, if it is due at `now`.
+    pub fn take_due(&mut self, now: u64) -> Option<u64> {
+        let due = self.next.filter(|due| *due <= now)?;
+        self.taken += 1;
+        self.index += self.stride;
+        self.find_next(self.stride);
+        Some(due)
+    }
+
+    /// How many have been taken.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    fn find_next(&mut self, gaps: u64) {
+        self.next = if self.index >= self.limit {
+            None
+        } else {
+            match &*self.source {
+                Source::Trace(times) => times.get(self.index as usize).copied(),
+                Source::Constant(curve) => curve.time_of(self.index as f64),
+                Source::Poisson(curve) => {
+                    for _ in 0..gaps {
+                        let gap: f64 = Exp1.sample(&mut self.stream);
+                        self.sum += gap;
+                    }
+                    curve.time_of(self.sum)
+                }
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+#[path = "arrivals_tests.rs"]
+mod tests;

@@ -1,0 +1,277 @@
+//! The closed loop: a client sends, waits for the answer, thinks, and sends again.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::interval::Outcome;
+use crate::plan::{Workload, deal, share};
+use crate::random::Stream;
+use crate::session::{Job, Session};
+use crate::spec::ClosedSpec;
+use crate::think::pause;
+use crate::worker::{Seat, Worker};
+
+/// A client that could not connect waits before its next request: so long after the first failure, twice as long
+/// after each further one, up to the longest. That is added to its think time and counted (`backoffs`).
+const SHORTEST_BACKOFF_NS: u64 = 10_000_000;
+const LONGEST_BACKOFF_NS: u64 = 1_000_000_000;
+
+/// The clients of one workload on one worker.
+struct Crowd {
+    worker: Rc<Worker>,
+    workload: usize,
+    /// Clients with a lower place are wanted.
+    wanted: Cell<u64>,
+    /// By place: the client's slot, or `GONE`.
+    places: RefCell<Vec<u32>>,
+    alive: Cell<u64>,
+    /// Requests that may still be begun.
+    budget: Cell<u64>,
+    /// Number of the next new client on this worker.
+    next_number: Cell<u64>,
+    /// The number of clients will not grow any more.
+    settled: Cell<bool>,
+}
+
+const GONE: u32 = u32::MAX;
+
+/// Brings the clients of a workload to life on this worker.
+pub fn start(worker: &Rc<Worker>, workload: usize, closed: &ClosedSpec) {
+    let threads = worker.plan.threads;
+    let shares: Vec<u64> = (0..threads)
+        .map(|index| share(closed.clients, index, threads))
+        .collect();
+    let budget = closed
+        .requests
+        .map_or(u64::MAX, |requests| deal(requests, &shares)[worker.index]);
+    let crowd = Rc::new(Crowd {
+        worker: worker.clone(),
+        workload,
+        wanted: Cell::new(0),
+        places: RefCell::default(),
+        alive: Cell::new(0),
+        budget: Cell::new(budget),
+        next_number: Cell::new(0),
+        settled: Cell::new(false),
+    });
+    if worker.plan.workloads[workload].phases.is_some() {
+        worker.spawn(crowd.follow_phases());
+    } else {
+        crowd.want(shares[worker.index]);
+        crowd.settle();
+    }
+}
+
+impl Crowd {
+    fn plan(&self) -> &Workload {
+        &self.worker.plan.workloads[self.workload]
+    }
+
+    /// Lets the number of clients go with the plan's phases.
+    async fn follow_phases(self: Rc<Self>) {
+        let seat = Seat::take(self.worker.clone()).await;
+        let phases = self
+            .plan()
+            .phases
+            .as_ref()
+            .expect("only called with phases");
+        let mut now = 0;
+        loop {
+            self.want(share(
+                phases.clients_at(now),
+                self.worker.index,
+                self.worker.plan.threads,
+            ));
+            let Some(change) = phases.next_change(now) else {
+                break;
+            };
+            let Some(then) = seat.sleep_until(change, || true).await else {
+                return;
+            };
+            now = then;
+        }
+        self.settle();
+    }
+
+    /// From now on there shall be `count` clients. The last to come are the first to go; each ends the request
+    /// that it has in hand.
+    fn want(self: &Rc<Self>, count: u64) {
+        let before = self.wanted.replace(count);
+        let mut places = self.places.borrow_mut();
+        for place in count..before {
+            self.worker.wake(places[place as usize]);
+        }
+        if places.len() < count as usize {
+            places.resize(count as usize, GONE);
+        }
+        for place in before..count {
+            // One that is still busy with its last request just goes on.
+            if places[place as usize] == GONE {
+                self.alive.set(self.alive.get() + 1);
+                self.worker
+                    .recorder
+                    .borrow_mut()
+                    .state(self.workload)
+                    .clients += 1;
+                places[place as usize] = GONE - 1;
+                self.worker.spawn(self.clone().client(place));
+            }
+        }
+    }
+
+    fn settle(&self) {
+        self.settled.set(true);
+        self.check_done();
+    }
+
+    fn wants(&self, place: u64) -> bool {
+        place < self.wanted.get()
+    }
+
+    /// Takes one request from the budget, if the client at `place` may go on.
+    fn take_request(&self, place: u64, now: u64) -> bool {
+        let budget = self.budget.get();
+        if budget == 0 || !self.wants(place) || !self.worker.running(now) {
+            return false;
+        }
+        self.budget.set(budget - 1);
+        true
+    }
+
+    fn new_number(&self) -> u64 {
+        let number = self.next_number.replace(self.next_number.get() + 1);
+        number * self.worker.plan.threads as u64 + self.worker.index as u64
+    }
+
+    /// One place's life: a client and, where the plan says so, those who take its place after it.
+    async fn client(self: Rc<Self>, place: u64) {
+        let seat = Seat::take(self.worker.clone()).await;
+        self.places.borrow_mut()[place as usize] = seat.slot();
+        let closed = match &self.plan().load {
+            crate::spec::LoadSpec::Closed(closed) => closed,
+            crate::spec::LoadSpec::Open(_) => unreachable!("a crowd is started for closed loads"),
+        };
+        let mut session = Session::new(seat, self.workload, 0);
+        let mut backoff = 0;
+        loop {
+            session.client = self.new_number() as u32;
+            let whole = self.life(&mut session, closed, place, &mut backoff).await;
+            session.hang_up();
+            if !(whole && closed.renew) {
+                break;
+            }
+            let next = self.worker.clock.now() + backoff;
+            if backoff > 0
+                && session
+                    .seat
+                    .sleep_until(next, || self.wants(place))
+                    .await
+                    .is_none()
+            {
+                break;
+            }
+        }
+        self.left(place);
+    }
+
+    /// From a client's first request to its last. True if it has had all of its requests.
+    async fn life(
+        &self,
+        session: &mut Session,
+        closed: &ClosedSpec,
+        place: u64,
+        backoff: &mut u64,
+    ) -> bool {
+        let mut random = Stream::new(
+            self.worker.plan.seed,
+            &[self.workload as u64, u64::from(session.client)],
+        );
+        let most = closed.requests_per_client.unwrap_or(u64::MAX);
+        let mut intended = self.worker.clock.now();
+        let mut ran = None;
+        for turn in 1.. {
+            if !self.take_request(place, ran.unwrap_or(intended)) {
+                return false;
+            }
+            let request = self.plan().choose(turn - 1, &mut random);
+            self.worker
+                .recorder
+                .borrow_mut()
+                .due(self.workload, ran.unwrap_or(intended));
+            let job = Job {
+                request,
+                intended,
+                ran,
+                last: turn == most,
+            };
+            let ended = session.perform(job, &mut random).await;
+            *backoff = next_backoff(*backoff, ended.outcome);
+            if *backoff > 0 {
+                session.count(|state| state.backoffs += 1);
+            }
+            if turn == most {
+                break;
+            }
+            let pause = pause(&closed.think, turn, &mut random) + *backoff;
+            (intended, ran) = (ended.at + pause, None);
+            if pause > 0 {
+                let Some(now) = session
+                    .seat
+                    .sleep_until(intended, || self.wants(place))
+                    .await
+                else {
+                    return false;
+                };
+                ran = Some(now);
+            }
+        }
+        true
+    }
+
+    fn left(&self, place: u64) {
+        self.places.borrow_mut()[place as usize] = GONE;
+        self.alive.set(self.alive.get() - 1);
+        self.worker
+            .recorder
+            .borrow_mut()
+            .state(self.workload)
+            .clients -= 1;
+        self.check_done();
+    }
+
+    fn check_done(&self) {
+        if self.settled.get() && self.alive.get() == 0 {
+            self.worker
+                .workload_done(self.plan(), self.worker.clock.now());
+        }
+    }
+}
+
+fn next_backoff(before: u64, outcome: Outcome) -> u64 {
+    match outcome {
+        Outcome::ConnectRefused
+        | Outcome::ConnectTimeout
+        | Outcome::ConnectFailed
+        | Outcome::DnsFailed
+        | Outcome::TlsFailed => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backoff_doubles_up_to_a_second_and_ends_with_a_connection() {
+        let mut backoff = 0;
+        let waits: Vec<u64> = (0..9)
+            .map(|_| {
+                backoff = next_backoff(backoff, Outcome::ConnectRefused);
+                backoff / 1_000_000
+            })
+            .collect();
+        assert_eq!(waits, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+        assert_eq!(next_backoff(backoff, Outcome::Reset), 0);
+    }
+}

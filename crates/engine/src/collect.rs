@@ -1,0 +1,283 @@
+//! What the workers give becomes one stream of intervals: those of equal index are merged over all workers.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
+use crate::prepare::open_files;
+use crate::recorder::{WorkerInterval, histogram};
+
+/// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
+const MOST_WAITING: usize = 64;
+/// Rows that merged intervals may hold; further ones are thrown away and counted.
+const MOST_WAITING_ROWS: usize = 1_000_000;
+
+/// Intervals that wait to be fetched.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    state: Mutex<OutboxState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct OutboxState {
+    waiting: VecDeque<Interval>,
+    /// How many were fetched.
+    given: u64,
+    closed: bool,
+}
+
+/// What [`Run::next_interval`](crate::Run::next_interval) found.
+#[derive(Debug)]
+pub enum Poll {
+    Interval(Box<Interval>),
+    /// None yet.
+    Pending,
+    /// The last one was given before.
+    Finished,
+}
+
+impl Outbox {
+    pub fn next(&self, timeout: Duration) -> Poll {
+        let until = Instant::now() + timeout;
+        let mut state = self.lock();
+        loop {
+            if let Some(mut interval) = state.waiting.pop_front() {
+                interval.index = state.given;
+                state.given += 1;
+                return Poll::Interval(Box::new(interval));
+            }
+            if state.closed {
+                return Poll::Finished;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Poll::Pending;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    fn put(&self, interval: Interval) {
+        let mut state = self.lock();
+        state.waiting.push_back(interval);
+        if state.waiting.len() > MOST_WAITING {
+            let first = state
+                .waiting
+                .pop_front()
+                .expect("more than MOST_WAITING are waiting");
+            let second = &mut state.waiting[0];
+            *second = followed_by(first, std::mem::replace(second, empty(0)));
+        }
+        self.changed.notify_all();
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OutboxState> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Merges until all workers have given their last interval or died. Runs in a thread of its own.
+pub fn collect(
+    workers: usize,
+    incoming: &Receiver<WorkerInterval>,
+    gone: &dyn Fn(usize) -> bool,
+    outbox: &Arc<Outbox>,
+) {
+    let mut merging = Merging::new(workers);
+    while !merging.complete() {
+        match incoming.recv_timeout(Duration::from_millis(200)) {
+            Ok(interval) => merging.add(interval),
+            Err(RecvTimeoutError::Timeout) => merging.bury(gone),
+            Err(RecvTimeoutError::Disconnected) => merging.bury(&|_| true),
+        }
+        while let Some(interval) = merging.next() {
+            outbox.put(interval);
+        }
+    }
+    outbox.close();
+}
+
+/// Intervals of which some workers' parts are still missing.
+struct Merging {
+    parts: BTreeMap<u64, Interval>,
+    /// By worker: index of the next interval that it owes; `u64::MAX` after its last.
+    owes: Vec<u64>,
+    lost: u32,
+}
+
+impl Merging {
+    fn new(workers: usize) -> Self {
+        Self {
+            parts: BTreeMap::new(),
+            owes: vec![0; workers],
+            lost: 0,
+        }
+    }
+
+    fn add(&mut self, part: WorkerInterval) {
+        let workers = self.owes.len();
+        self.owes[part.worker] = if part.last { u64::MAX } else { part.index + 1 };
+        self.parts
+            .entry(part.index)
+            .or_insert_with(|| empty(workers))
+            .add_part(part);
+    }
+
+    /// Workers that are gone owe nothing any more.
+    fn bury(&mut self, gone: &dyn Fn(usize) -> bool) {
+        for (worker, owes) in self.owes.iter_mut().enumerate() {
+            if *owes != u64::MAX && gone(worker) {
+                *owes = u64::MAX;
+                self.lost += 1;
+            }
+        }
+    }
+
+    /// The next interval to which no part is missing. The one after it must have begun, or nobody owe anything, so
+    /// that the last one is known as such.
+    fn next(&mut self) -> Option<Interval> {
+        let owed = *self.owes.iter().min()?;
+        let index = *self.parts.keys().next()?;
+        if index >= owed {
+            return None;
+        }
+        let mut interval = self.parts.remove(&index)?;
+        interval.last = owed == u64::MAX && self.parts.is_empty();
+        interval.open_files = open_files();
+        interval.workers_lost = self.lost;
+        Some(interval)
+    }
+
+    fn complete(&self) -> bool {
+        self.owes.iter().all(|owes| *owes == u64::MAX) && self.parts.is_empty()
+    }
+}
+
+fn empty(workers: usize) -> Interval {
+    Interval {
+        index: 0,
+        start_ns: u64::MAX,
+        end_ns: 0,
+        last: false,
+        series: Vec::new(),
+        workloads: Vec::new(),
+        threads: vec![ThreadState::default(); workers],
+        loop_lag_us: histogram(),
+        open_files: 0,
+        rows: Rows::default(),
+        rows_lost: 0,
+        workers_lost: 0,
+    }
+}
+
+impl Interval {
+    /// Adds one worker's part.
+    fn add_part(&mut self, part: WorkerInterval) {
+        self.start_ns = self.start_ns.min(part.start_ns);
+        self.end_ns = self.end_ns.max(part.end_ns);
+        self.add_series(part.series);
+        self.workloads
+            .resize(part.workloads.len(), WorkloadState::default());
+        for (sum, state) in self.workloads.iter_mut().zip(&part.workloads) {
+            sum.add_flows(state);
+            sum.in_flight += state.in_flight;
+            sum.clients += state.clients;
+            sum.connections += state.connections;
+            sum.backlog += state.backlog;
+        }
+        self.threads[part.worker] = part.thread;
+        self.loop_lag_us += &part.loop_lag_us;
+        self.rows.append(part.rows);
+    }
+
+    fn add_series(&mut self, others: Vec<Series>) {
+        for other in others {
+            let key = |series: &Series| (series.workload, series.request, series.phase);
+            match self.series.binary_search_by_key(&key(&other), key) {
+                Ok(place) => self.series[place].add(&other),
+                Err(place) => self.series.insert(place, other),
+            }
+        }
+    }
+}
+
+/// One interval that is as long as both together.
+fn followed_by(first: Interval, mut second: Interval) -> Interval {
+    second.start_ns = first.start_ns;
+    second.add_series(first.series);
+    for (sum, state) in second.workloads.iter_mut().zip(&first.workloads) {
+        sum.add_flows(state);
+    }
+    for (sum, state) in second.threads.iter_mut().zip(&first.threads) {
+        sum.cpu_ns += state.cpu_ns;
+        sum.wall_ns += state.wall_ns;
+    }
+    second.loop_lag_us += &first.loop_lag_us;
+    second.rows_lost += first.rows_lost;
+    let mut rows = first.rows;
+    if rows.end_ns.len() + second.rows.end_ns.len() <= MOST_WAITING_ROWS {
+        rows.append(std::mem::take(&mut second.rows));
+    } else {
+        second.rows_lost += second.rows.end_ns.len() as u64;
+    }
+    second.rows = rows;
+    second
+}
+
+impl Series {
+    fn add(&mut self, other: &Self) {
+        for (sum, histogram) in self.histograms.iter_mut().zip(&other.histograms) {
+            if !histogram.is_empty() {
+                *sum += histogram;
+            }
+        }
+        for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
+            *sum += count;
+        }
+        self.service_sum_ns += other.service_sum_ns;
+        self.response_sum_ns += other.response_sum_ns;
+        self.busy_sum_ns += other.busy_sum_ns;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+    }
+}
+
+impl WorkloadState {
+    /// What adds up over time, and not only over workers.
+    fn add_flows(&mut self, other: &Self) {
+        self.due += other.due;
+        self.sent += other.sent;
+        self.in_flight_ns += other.in_flight_ns;
+        self.connects += other.connects;
+        self.backoffs += other.backoffs;
+    }
+}
+
+impl Rows {
+    fn append(&mut self, mut other: Self) {
+        self.workload.append(&mut other.workload);
+        self.request.append(&mut other.request);
+        self.client.append(&mut other.client);
+        self.intended_ns.append(&mut other.intended_ns);
+        self.sent_ns.append(&mut other.sent_ns);
+        self.headers_ns.append(&mut other.headers_ns);
+        self.end_ns.append(&mut other.end_ns);
+        self.outcome.append(&mut other.outcome);
+        self.status.append(&mut other.status);
+        self.bytes.append(&mut other.bytes);
+    }
+}

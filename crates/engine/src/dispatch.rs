@@ -1,0 +1,242 @@
+//! The open loop: requests are due at times of their own, and go out on the next free connection.
+//!
+//! Requests wait in the order in which they are due. The queue is not stored: arrivals are a pure function, so the
+//! [`Schedule`] itself stands at the next one to be handed out, however many are due behind it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::arrivals::Schedule;
+use crate::interval::Outcome;
+use crate::plan::{Workload, share};
+use crate::random::Stream;
+use crate::recorder::Sample;
+use crate::session::{Job, Session};
+use crate::spec::OpenSpec;
+use crate::worker::{Seat, Worker};
+
+/// The arrivals of one workload on one worker, and its pool of connections.
+pub struct Dispatch {
+    worker: Rc<Worker>,
+    workload: usize,
+    schedule: RefCell<Schedule>,
+    /// Connections without work; the one that was used last is used first.
+    idle: RefCell<Vec<Rc<Lane>>>,
+    connections: Cell<u64>,
+    max_connections: u64,
+    busy: Cell<u64>,
+    /// The dispatcher's slot while it waits for a free connection.
+    starved: Cell<Option<u32>>,
+    /// When it last had to.
+    starved_until: Cell<u64>,
+    done: Cell<bool>,
+}
+
+/// A connection's letter box.
+struct Lane {
+    slot: u32,
+    job: Cell<Option<Arrival>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    /// Its number on this worker.
+    number: u64,
+    due: u64,
+    /// When it was handed out; `None` if it had to wait for a connection, which is not the generator's lateness.
+    ran: Option<u64>,
+}
+
+/// Begins to dispatch a workload's arrivals on this worker.
+pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
+    let threads = worker.plan.threads;
+    let seed = worker.plan.seed ^ ((workload as u64 + 1) << 48);
+    let schedule = Schedule::new(open, seed, worker.index, threads);
+    worker
+        .recorder
+        .borrow_mut()
+        .watch_arrivals(workload, schedule.clone());
+    let dispatch = Rc::new(Dispatch {
+        worker: worker.clone(),
+        workload,
+        schedule: RefCell::new(schedule),
+        idle: RefCell::default(),
+        connections: Cell::new(0),
+        max_connections: share(open.max_connections, worker.index, threads),
+        busy: Cell::new(0),
+        starved: Cell::new(None),
+        starved_until: Cell::new(0),
+        done: Cell::new(false),
+    });
+    worker.spawn(dispatch.clone().run());
+    dispatch
+}
+
+impl Dispatch {
+    fn plan(&self) -> &Workload {
+        &self.worker.plan.workloads[self.workload]
+    }
+
+    async fn run(self: Rc<Self>) {
+        let seat = Seat::take(self.worker.clone()).await;
+        loop {
+            let Some(due) = self.schedule.borrow().peek() else {
+                break;
+            };
+            let Some(now) = seat.sleep_until(due, || true).await else {
+                return;
+            };
+            if !self.worker.running(now) {
+                return;
+            }
+            if self.has_capacity() {
+                self.hand_out(now);
+            } else {
+                self.starved.set(Some(seat.slot()));
+                if seat
+                    .wait_for(|| self.has_capacity().then_some(()))
+                    .await
+                    .is_none()
+                {
+                    return;
+                }
+                self.starved_until.set(self.worker.clock.now());
+            }
+        }
+        self.check_done();
+    }
+
+    fn has_capacity(&self) -> bool {
+        !self.idle.borrow().is_empty() || self.connections.get() < self.max_connections
+    }
+
+    /// Gives the next due request to an idle connection, or to a new one.
+    fn hand_out(self: &Rc<Self>, now: u64) {
+        let Some(arrival) = self.take_due(now) else {
+            return;
+        };
+        self.busy.set(self.busy.get() + 1);
+        if let Some(lane) = self.idle.borrow_mut().pop() {
+            lane.job.set(Some(arrival));
+            self.worker.wake(lane.slot);
+        } else {
+            let number = self.connections.replace(self.connections.get() + 1);
+            self.worker.spawn(self.clone().connection(number, arrival));
+        }
+    }
+
+    fn take_due(&self, now: u64) -> Option<Arrival> {
+        if !self.worker.running(now) {
+            return None;
+        }
+        let mut schedule = self.schedule.borrow_mut();
+        let number = schedule.taken();
+        let due = schedule.take_due(now)?;
+        let unhindered = self.has_capacity() && due >= self.starved_until.get();
+        self.worker.recorder.borrow_mut().handed_out(self.workload);
+        Some(Arrival {
+            number,
+            due,
+            ran: unhindered.then_some(now),
+        })
+    }
+
+    /// One connection's life: a request, and the next one when it is due or handed out.
+    async fn connection(self: Rc<Self>, number: u64, first: Arrival) {
+        let seat = Seat::take(self.worker.clone()).await;
+        let lane = Rc::new(Lane {
+            slot: seat.slot(),
+            job: Cell::new(None),
+        });
+        let client = number * self.worker.plan.threads as u64 + self.worker.index as u64;
+        let mut session = Session::new(seat, self.workload, client as u32);
+        session.count(|state| state.clients += 1);
+        let mut arrival = first;
+        loop {
+            let mut random = self.stream(arrival.number);
+            let request = self
+                .plan()
+                .choose(self.sequence_number(arrival.number), &mut random);
+            let job = Job {
+                request,
+                intended: arrival.due,
+                ran: arrival.ran,
+                last: false,
+            };
+            let ended = session.perform(job, &mut random).await;
+            arrival = match self.take_due(ended.at) {
+                Some(waiting) => waiting,
+                None => match self.next_job(&session, &lane).await {
+                    Some(next) => next,
+                    None => break,
+                },
+            };
+        }
+        session.count(|state| state.clients -= 1);
+    }
+
+    async fn next_job(&self, session: &Session, lane: &Rc<Lane>) -> Option<Arrival> {
+        self.busy.set(self.busy.get() - 1);
+        self.idle.borrow_mut().push(lane.clone());
+        if let Some(dispatcher) = self.starved.take() {
+            self.worker.wake(dispatcher);
+        }
+        self.check_done();
+        session.seat.wait_for(|| lane.job.take()).await
+    }
+
+    /// The place of this worker's arrival in the whole sequence.
+    fn sequence_number(&self, number: u64) -> u64 {
+        number * self.worker.plan.threads as u64 + self.worker.index as u64
+    }
+
+    fn stream(&self, number: u64) -> Stream {
+        Stream::new(
+            self.worker.plan.seed,
+            &[self.workload as u64, self.sequence_number(number), 1],
+        )
+    }
+
+    fn check_done(&self) {
+        if self.busy.get() == 0
+            && self.schedule.borrow().peek().is_none()
+            && !self.done.replace(true)
+        {
+            self.worker
+                .workload_done(self.plan(), self.worker.clock.now());
+        }
+    }
+
+    /// What was due before `end` and has not been handed out.
+    pub fn record_never_sent(&self, end: u64) {
+        let last_moment = self.worker.last_moment();
+        let mut schedule = self.schedule.borrow_mut();
+        while schedule.peek().is_some_and(|due| due < end) {
+            let number = schedule.taken();
+            let Some(due) = schedule.take_due(end) else {
+                return;
+            };
+            let request = self
+                .plan()
+                .choose(self.sequence_number(number), &mut self.stream(number));
+            let mut recorder = self.worker.recorder.borrow_mut();
+            recorder.handed_out(self.workload);
+            recorder.ended(&Sample {
+                workload: self.workload,
+                request,
+                phase: self.plan().phase_at(due),
+                client: 0,
+                intended: due,
+                ran: None,
+                connect: None,
+                sent: None,
+                headers: None,
+                end: last_moment,
+                outcome: Outcome::NeverSent,
+                status: 0,
+                bytes_in: 0,
+                bytes_out: 0,
+            });
+        }
+    }
+}

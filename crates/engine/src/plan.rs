@@ -1,0 +1,158 @@
+//! The specification made ready to run: requests encoded, checks prepared, addresses known.
+
+use rand::Rng;
+
+use crate::codec::{BodyVerifier, Template};
+use crate::phases::Phases;
+use crate::random::Stream;
+use crate::resolve::Target;
+use crate::spec::{LoadSpec, OpenSpec, Order, ParamSpec, Role, TimeoutSpec};
+
+/// Shared by all workers, and never changed.
+#[derive(Debug)]
+pub struct Plan {
+    pub seed: u64,
+    pub threads: usize,
+    pub interval_ns: u64,
+    pub rows: bool,
+    /// When the run ends by its plan; `u64::MAX` if only its requests end it.
+    pub end_ns: u64,
+    pub workloads: Vec<Workload>,
+}
+
+#[derive(Debug)]
+pub struct Workload {
+    pub index: usize,
+    pub role: Role,
+    pub target: Target,
+    pub requests: Vec<Request>,
+    pub order: Order,
+    /// Sums of the weights up to and including each request.
+    pub weights: Vec<u64>,
+    pub load: LoadSpec,
+    /// Of a closed load that has them.
+    pub phases: Option<Phases>,
+    pub timeouts: TimeoutSpec,
+    pub body_limit: Option<u64>,
+}
+
+#[derive(Debug)]
+pub struct Request {
+    /// For a connection that stays open afterwards, and for one that does not.
+    pub keep_alive: Template,
+    pub close: Template,
+    /// In the order of their names, as the templates want them.
+    pub params: Vec<ParamSpec>,
+    /// Accepted statuses; 200 to 399 when empty.
+    pub statuses: Vec<u16>,
+    pub body: Option<BodyVerifier>,
+}
+
+impl Workload {
+    /// At least 1. Phases of a closed load; of an open one, its pieces of the rate.
+    pub fn phase_count(&self) -> usize {
+        match &self.load {
+            LoadSpec::Closed(closed) => closed.phases.len().max(1),
+            LoadSpec::Open(open) => open.rates.len().max(1),
+        }
+    }
+
+    /// The phase in which a request with this intended start is counted.
+    pub fn phase_at(&self, intended: u64) -> usize {
+        match (&self.load, &self.phases) {
+            (LoadSpec::Closed(_), Some(phases)) => phases.phase_at(intended),
+            (LoadSpec::Closed(_), None) => 0,
+            (LoadSpec::Open(open), _) => rate_at(open, intended),
+        }
+    }
+
+    /// Which request comes next; `turn` is how many came before it in the sequence.
+    pub fn choose(&self, turn: u64, random: &mut Stream) -> usize {
+        let count = self.requests.len();
+        match self.order {
+            _ if count == 1 => 0,
+            Order::Sequence => (turn % count as u64) as usize,
+            Order::Weighted => {
+                let point = random.random_range(0..self.weights[count - 1]);
+                self.weights.partition_point(|sum| *sum <= point)
+            }
+        }
+    }
+}
+
+fn rate_at(open: &OpenSpec, intended: u64) -> usize {
+    let mut start = 0_u64;
+    for (index, rate) in open.rates.iter().enumerate() {
+        match rate.duration_ns {
+            Some(duration) if intended >= start + duration => start += duration,
+            _ => return index,
+        }
+    }
+    open.rates.len().saturating_sub(1)
+}
+
+impl Request {
+    pub fn accepts(&self, status: u16) -> bool {
+        match self.statuses.as_slice() {
+            [] => (200..400).contains(&status),
+            statuses => statuses.contains(&status),
+        }
+    }
+
+    /// Writes the request with its parameters into `out`. `turn` counts the uses of this request over all workers.
+    pub fn fill(&self, template: &Template, turn: u64, random: &mut Stream, out: &mut Vec<u8>) {
+        template.write(out, |position, out| match &self.params[position] {
+            ParamSpec::Range { from, to } => {
+                use std::io::Write as _;
+                let value = random.random_range(*from..=*to);
+                write!(out, "{value}").expect("writing into memory does not fail");
+            }
+            ParamSpec::Choice(values) => {
+                out.extend_from_slice(values[random.random_range(0..values.len())].as_bytes());
+            }
+            ParamSpec::InTurn(values) => {
+                out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
+            }
+        });
+    }
+}
+
+/// `total` dealt out to `parts` by the sizes of their `weights` (not all 0): whole numbers that add up to `total`.
+pub fn deal(total: u64, weights: &[u64]) -> Vec<u64> {
+    let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
+    let mut before: u128 = 0;
+    let up_to = |weight: u128| u128::from(total) * weight / sum;
+    weights
+        .iter()
+        .map(|weight| {
+            let after = before + u128::from(*weight);
+            let share = up_to(after) - up_to(before);
+            before = after;
+            share as u64
+        })
+        .collect()
+}
+
+/// How many of `count` things that are dealt in turn to `workers` are `worker`'s.
+pub fn share(count: u64, worker: usize, workers: usize) -> u64 {
+    (count + workers as u64 - 1 - worker as u64) / workers as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn shares_add_up(total in 0u64..1_000_000, clients in 1u64..500, workers in 1usize..20) {
+            let shares: Vec<u64> = (0..workers).map(|w| share(clients, w, workers)).collect();
+            prop_assert_eq!(shares.iter().sum::<u64>(), clients);
+            let requests = deal(total, &shares);
+            prop_assert_eq!(requests.iter().sum::<u64>(), total);
+            for (clients, requests) in shares.iter().zip(&requests) {
+                prop_assert!(*clients > 0 || *requests == 0, "requests for a worker without clients");
+            }
+        }
+    }
+}

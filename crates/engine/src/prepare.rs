@@ -1,0 +1,206 @@
+//! From the specification to the plan: encode, resolve, and see whether this machine can do it.
+
+use std::io;
+
+use crate::codec::{BodyVerifier, Template, encode_request};
+use crate::phases::Phases;
+use crate::plan::{Plan, Request, Workload};
+use crate::resolve::Target;
+use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, TargetSpec, WorkloadSpec};
+use crate::validate::{StartError, validate};
+
+/// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
+const OTHER_FILES: u64 = 64;
+const FILES_PER_THREAD: u64 = 8;
+
+/// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
+pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
+    validate(&spec)?;
+    raise_open_files(&spec)?;
+    let workloads = spec
+        .workloads
+        .into_iter()
+        .enumerate()
+        .map(|(index, workload)| prepare_workload(index, workload));
+    let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
+    Ok(Plan {
+        seed: spec.seed,
+        threads: spec.threads,
+        interval_ns: spec.interval_ns,
+        rows: spec.rows,
+        end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
+        workloads,
+    })
+}
+
+/// The end of the longest phased load, if all measured loads are phased.
+fn planned_end(workloads: &[Workload]) -> u64 {
+    let measured = workloads
+        .iter()
+        .filter(|workload| workload.role == Role::Measured);
+    let ends = measured.map(|workload| workload.phases.as_ref().map_or(u64::MAX, Phases::end_ns));
+    ends.max().unwrap_or(u64::MAX)
+}
+
+fn prepare_workload(index: usize, spec: WorkloadSpec) -> Result<Workload, StartError> {
+    let host = host_header(&spec.target);
+    let name = spec.name;
+    let mut sum = 0;
+    let weights = spec.requests.iter().map(|request| {
+        sum += u64::from(request.weight);
+        sum
+    });
+    let phases = match &spec.load {
+        LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
+        _ => None,
+    };
+    Ok(Workload {
+        index,
+        role: spec.role,
+        target: Target::new(&name, &spec.target)?,
+        weights: weights.collect(),
+        requests: spec
+            .requests
+            .into_iter()
+            .map(|request| prepare_request(&name, request, &host))
+            .collect::<Result<_, _>>()?,
+        order: spec.order,
+        load: spec.load,
+        phases,
+        timeouts: spec.timeouts,
+        body_limit: spec.body_limit,
+    })
+}
+
+fn prepare_request(workload: &str, spec: RequestSpec, host: &str) -> Result<Request, StartError> {
+    let invalid = |problem: String| {
+        StartError::invalid(workload, &format!("request {:?}", spec.name), problem)
+    };
+    let encode = |keep_alive| -> Result<Template, StartError> {
+        encode_request(&spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
+    };
+    let (keep_alive, close) = (encode(true)?, encode(false)?);
+    let body = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
+    Ok(Request {
+        keep_alive,
+        close,
+        body: body.map_err(|error| invalid(error.to_string()))?,
+        params: spec.params.into_values().collect(),
+        statuses: spec.expect.status,
+    })
+}
+
+/// As in a URL: an IPv6 address in brackets, the port only where it is not the scheme's own.
+fn host_header(target: &TargetSpec) -> String {
+    let bare_ipv6 = target.host.contains(':') && !target.host.starts_with('[');
+    let host = if bare_ipv6 {
+        format!("[{}]", target.host)
+    } else {
+        target.host.clone()
+    };
+    let usual = if target.tls.is_some() { 443 } else { 80 };
+    if target.port == usual {
+        host
+    } else {
+        format!("{host}:{}", target.port)
+    }
+}
+
+fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
+    let connections = spec.workloads.iter().map(|workload| match &workload.load {
+        LoadSpec::Closed(closed) => closed.clients,
+        LoadSpec::Open(open) => open.max_connections,
+    });
+    let needed = connections.sum::<u64>()
+        + open_files()
+        + OTHER_FILES
+        + FILES_PER_THREAD * spec.threads as u64;
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the answer, and then a valid setting.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    if needed > limit.rlim_max {
+        return Err(StartError::OpenFiles {
+            needed,
+            limit: limit.rlim_max,
+        });
+    }
+    if needed > limit.rlim_cur {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: as above.
+        if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
+            return Err(StartError::OpenFiles {
+                needed,
+                limit: limit.rlim_cur,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Open descriptors of this process.
+pub fn open_files() -> u64 {
+    // Since Linux 6.2 the directory's size is their number; before, it is 0 and they are counted.
+    let size = std::fs::metadata("/proc/self/fd").map_or(0, |folder| folder.len());
+    if size > 0 {
+        return size;
+    }
+    std::fs::read_dir("/proc/self/fd").map_or(0, |folder| folder.count() as u64 - 1)
+}
+
+/// Lets the calling thread run on `core` only.
+pub fn pin(core: usize) -> Result<(), StartError> {
+    // SAFETY: an all-zero set is an empty set; the macros' bounds are checked before.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let result = if core < libc::CPU_SETSIZE as usize {
+        // SAFETY: `core` is within the set; 0 is the calling thread.
+        unsafe {
+            libc::CPU_SET(core, &mut set);
+            libc::sched_setaffinity(0, size_of_val(&set), &raw const set)
+        }
+    } else {
+        -1
+    };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(StartError::Core {
+        core,
+        error: io::Error::from_raw_os_error(libc::EINVAL),
+        allowed: allowed_cores(),
+    })
+}
+
+fn allowed_cores() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.unwrap_or("unknown").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_headers_are_as_in_urls() {
+        let target = |host: &str, port| {
+            let spec = serde_json::json!({"host": host, "port": port});
+            host_header(&serde_json::from_value(spec).unwrap())
+        };
+        assert_eq!(target("example.org", 80), "example.org");
+        assert_eq!(target("example.org", 443), "example.org:443");
+        assert_eq!(target("::1", 8080), "[::1]:8080");
+        assert_eq!(target("[::1]", 80), "[::1]");
+    }
+
+    #[test]
+    fn open_files_are_counted() {
+        let before = open_files();
+        let _file = std::fs::File::open("/dev/null").unwrap();
+        assert!(before > 2 && open_files() > 2);
+    }
+}

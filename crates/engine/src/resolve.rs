@@ -1,0 +1,127 @@
+//! Where to connect to: names become addresses, once before the run or for every connection.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use crate::spec::TargetSpec;
+use crate::tls::Tls;
+use crate::validate::StartError;
+
+#[derive(Debug)]
+pub struct Target {
+    pub name: Option<Name>,
+    /// At least one, unless the name is resolved for every connection.
+    pub addresses: Vec<Address>,
+    pub sources: Vec<IpAddr>,
+    pub tls: Option<Tls>,
+    pub nodelay: bool,
+}
+
+/// A name of which any address will do: one that does not answer is passed over, as browsers do it.
+#[derive(Debug, Clone)]
+pub struct Name {
+    pub host: String,
+    pub port: u16,
+    pub resolve_each: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Target {
+    pub fn new(workload: &str, spec: &TargetSpec) -> Result<Self, StartError> {
+        let (name, addresses) = if spec.connect_to.is_empty() {
+            let name = Name {
+                host: spec.host.clone(),
+                port: spec.port,
+                resolve_each: spec.resolve_each,
+            };
+            let addresses = resolve(&name).map_err(|error| StartError::Resolve {
+                host: spec.host.clone(),
+                error: error.to_string(),
+            })?;
+            (Some(name), addresses)
+        } else {
+            let addresses = spec
+                .connect_to
+                .iter()
+                .map(|text| parse(text).ok_or_else(|| not_an_address(workload, text)));
+            (None, addresses.collect::<Result<_, _>>()?)
+        };
+        let tls = spec
+            .tls
+            .as_ref()
+            .map(|tls| Tls::new(workload, &spec.host, tls))
+            .transpose()?;
+        Ok(Self {
+            name,
+            addresses,
+            sources: spec.source_addresses.clone(),
+            tls,
+            nodelay: spec.nodelay,
+        })
+    }
+}
+
+/// Asks the system's resolver; blocks.
+pub fn resolve(name: &Name) -> std::io::Result<Vec<Address>> {
+    let host = name.host.trim_start_matches('[').trim_end_matches(']');
+    let addresses: Vec<Address> = (host, name.port)
+        .to_socket_addrs()?
+        .map(Address::Tcp)
+        .collect();
+    if addresses.is_empty() {
+        return Err(std::io::Error::other("the name has no address"));
+    }
+    Ok(addresses)
+}
+
+fn parse(text: &str) -> Option<Address> {
+    match text.strip_prefix("unix:") {
+        Some(path) if !path.is_empty() => Some(Address::Unix(PathBuf::from(path))),
+        Some(_) => None,
+        None => text.parse().ok().map(Address::Tcp),
+    }
+}
+
+fn not_an_address(workload: &str, text: &str) -> StartError {
+    StartError::invalid(
+        workload,
+        "target.connect_to",
+        format!("{text:?} is neither IP:PORT, [IPv6]:PORT nor unix:/path"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        assert_eq!(
+            parse("127.0.0.1:80"),
+            Some(Address::Tcp(([127, 0, 0, 1], 80).into()))
+        );
+        assert!(matches!(parse("[::1]:80"), Some(Address::Tcp(address)) if address.is_ipv6()));
+        assert_eq!(parse("unix:/run/x"), Some(Address::Unix("/run/x".into())));
+        for bad in ["", "localhost:80", "127.0.0.1", "unix:"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn bracketed_ipv6_hosts_need_no_resolver() {
+        let name = Name {
+            host: "[::1]".into(),
+            port: 80,
+            resolve_each: false,
+        };
+        assert_eq!(
+            resolve(&name).unwrap(),
+            [Address::Tcp("[::1]:80".parse().unwrap())]
+        );
+    }
+}

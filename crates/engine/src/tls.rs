@@ -1,0 +1,180 @@
+//! TLS by rustls, prepared once before the run.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_rustls::TlsConnector;
+
+use crate::spec::TlsSpec;
+use crate::validate::StartError;
+
+pub struct Tls {
+    pub connector: TlsConnector,
+    /// For SNI and verification.
+    pub name: ServerName<'static>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tls({:?})", self.name)
+    }
+}
+
+impl Tls {
+    pub fn new(workload: &str, host: &str, spec: &TlsSpec) -> Result<Self, StartError> {
+        let config = configure(spec).map_err(|(field, problem)| {
+            StartError::invalid(workload, &format!("target.tls.{field}"), problem)
+        })?;
+        let name = spec.server_name.as_deref().unwrap_or(host);
+        let name = ServerName::try_from(
+            name.trim_start_matches('[')
+                .trim_end_matches(']')
+                .to_owned(),
+        )
+        .map_err(|error| {
+            StartError::invalid(
+                workload,
+                "target.tls.server_name",
+                format!("{name:?}: {error}"),
+            )
+        })?;
+        Ok(Self {
+            connector: TlsConnector::from(Arc::new(config)),
+            name,
+        })
+    }
+}
+
+/// An error is the name of a field and what is wrong with it.
+type Field<T> = Result<T, (&'static str, String)>;
+
+fn configure(spec: &TlsSpec) -> Field<ClientConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let versions: &[_] = match spec.version.as_deref() {
+        None => &[&TLS13, &TLS12],
+        Some("1.2") => &[&TLS12],
+        Some("1.3") => &[&TLS13],
+        Some(other) => {
+            return Err((
+                "version",
+                format!("{other:?} is neither \"1.2\" nor \"1.3\""),
+            ));
+        }
+    };
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(versions)
+        .map_err(|error| ("version", error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier(spec, provider)?);
+    let mut config = match (&spec.client_cert_pem, &spec.client_key_pem) {
+        (None, None) => builder.with_no_client_auth(),
+        (Some(certificates), Some(key)) => {
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|error| {
+                (
+                    "client_key_pem",
+                    format!("no private key in PEM form: {error}"),
+                )
+            })?;
+            builder
+                .with_client_auth_cert(certificates_of("client_cert_pem", certificates)?, key)
+                .map_err(|error| ("client_cert_pem", error.to_string()))?
+        }
+        (Some(_), None) => {
+            return Err((
+                "client_key_pem",
+                "a client certificate needs its private key".into(),
+            ));
+        }
+        (None, Some(_)) => {
+            return Err((
+                "client_cert_pem",
+                "a private key needs its certificate".into(),
+            ));
+        }
+    };
+    config.alpn_protocols = spec
+        .alpn
+        .iter()
+        .map(|name| name.clone().into_bytes())
+        .collect();
+    Ok(config)
+}
+
+fn verifier(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> Field<Arc<dyn ServerCertVerifier>> {
+    if spec.insecure {
+        return Ok(Arc::new(NoVerification(provider)));
+    }
+    let mut roots = RootCertStore::empty();
+    match &spec.ca_pem {
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        Some(pem) => {
+            for certificate in certificates_of("ca_pem", pem)? {
+                roots
+                    .add(certificate)
+                    .map_err(|error| ("ca_pem", error.to_string()))?;
+            }
+        }
+    }
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    Ok(verifier.map_err(|error| ("ca_pem", error.to_string()))?)
+}
+
+fn certificates_of(field: &'static str, pem: &str) -> Field<Vec<CertificateDer<'static>>> {
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|error| (field, format!("not a certificate in PEM form: {error}")))?;
+    if certificates.is_empty() {
+        return Err((
+            field,
+            "no certificate in PEM form (-----BEGIN CERTIFICATE-----) in it".into(),
+        ));
+    }
+    Ok(certificates)
+}
+
+/// `--insecure`: any certificate will do; the handshake's signatures are still checked.
+#[derive(Debug)]
+struct NoVerification(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for NoVerification {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,298 @@
+//! What can be wrong with a run before it starts, and the checks that find it.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::spec::{
+    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec, Role,
+    RunSpec, ThinkSpec, WorkloadSpec,
+};
+
+/// Why a run cannot start. Every message says where, what, and what to do.
+#[derive(Debug, Error)]
+pub enum StartError {
+    #[error("{place}: {problem}")]
+    Invalid { place: String, problem: String },
+    #[error(
+        "cannot resolve the host {host:?}: {error}. Check its spelling and the DNS settings of this machine"
+    )]
+    Resolve { host: String, error: String },
+    #[error(
+        "the run needs {needed} open files and this process may have {limit}. Use fewer clients or several \
+         generator processes, or raise the limit (ulimit -Hn)"
+    )]
+    OpenFiles { needed: u64, limit: u64 },
+    #[error(
+        "cannot pin a thread to core {core}: {error}. This machine lets the process use cores {allowed}"
+    )]
+    Core {
+        core: usize,
+        error: io::Error,
+        allowed: String,
+    },
+    #[error("cannot start worker thread {worker}: {error}")]
+    Worker { worker: usize, error: io::Error },
+}
+
+impl StartError {
+    pub(crate) fn invalid(workload: &str, field: &str, problem: impl Into<String>) -> Self {
+        Self::Invalid {
+            place: format!("workload {workload:?}, {field}"),
+            problem: problem.into(),
+        }
+    }
+
+    fn run(field: &str, problem: impl Into<String>) -> Self {
+        Self::Invalid {
+            place: format!("run, {field}"),
+            problem: problem.into(),
+        }
+    }
+}
+
+type Check = Result<(), StartError>;
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MILLISECOND;
+/// Row columns and client numbers are of these widths.
+const MOST_WORKLOADS: usize = u16::MAX as usize;
+const MOST_CLIENTS: u64 = u32::MAX as u64;
+/// Far beyond any run, and far from overflow.
+const LONGEST_NS: u64 = 400 * 24 * 3600 * SECOND;
+
+/// Checks everything that can be checked without looking at the machine.
+pub fn validate(spec: &RunSpec) -> Check {
+    if spec.threads == 0 || spec.threads > 1024 {
+        return Err(StartError::run(
+            "threads",
+            format!("{} is not between 1 and 1024", spec.threads),
+        ));
+    }
+    if !(10 * MILLISECOND..=60 * SECOND).contains(&spec.interval_ns) {
+        return Err(StartError::run(
+            "interval_ns",
+            format!("{} is not between 10 ms and 60 s", spec.interval_ns),
+        ));
+    }
+    if let Some(duration) = spec.duration_ns {
+        duration_in_range(duration).map_err(|problem| StartError::run("duration_ns", problem))?;
+    }
+    if spec.workloads.is_empty() || spec.workloads.len() > MOST_WORKLOADS {
+        return Err(StartError::run("workloads", "give at least one workload"));
+    }
+    for workload in &spec.workloads {
+        check_workload(workload)?;
+    }
+    let measured = || {
+        spec.workloads
+            .iter()
+            .filter(|workload| workload.role == Role::Measured)
+    };
+    if measured().next().is_none() {
+        return Err(StartError::run(
+            "workloads",
+            "none is measured: give one the role \"measured\"",
+        ));
+    }
+    if let (None, Some(endless)) = (
+        spec.duration_ns,
+        measured().find(|workload| !ends(&workload.load)),
+    ) {
+        return Err(StartError::invalid(
+            &endless.name,
+            "load",
+            "it never ends: give the run a duration, or the load a number of requests",
+        ));
+    }
+    Ok(())
+}
+
+fn duration_in_range(ns: u64) -> Result<(), String> {
+    match ns {
+        0 => Err("it is 0: it must be longer".into()),
+        ns if ns > LONGEST_NS => Err("it is longer than 400 days".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the load ends by itself.
+fn ends(load: &LoadSpec) -> bool {
+    match load {
+        LoadSpec::Closed(closed) => {
+            closed.requests.is_some()
+                || !closed.phases.is_empty()
+                || (closed.requests_per_client.is_some() && !closed.renew)
+        }
+        LoadSpec::Open(open) => {
+            open.requests.is_some() || matches!(open.arrivals, Arrivals::Trace(_))
+        }
+    }
+}
+
+fn check_workload(workload: &WorkloadSpec) -> Check {
+    let invalid =
+        |field: &str, problem: &str| Err(StartError::invalid(&workload.name, field, problem));
+    if workload.requests.is_empty() || workload.requests.len() > MOST_WORKLOADS {
+        return invalid("requests", "give at least one request");
+    }
+    if workload.order == Order::Weighted
+        && workload.requests.iter().all(|request| request.weight == 0)
+    {
+        return invalid("requests", "all weights are 0, so that none can be chosen");
+    }
+    for request in &workload.requests {
+        check_params(&workload.name, request)?;
+    }
+    let timeouts = &workload.timeouts;
+    for (field, ns) in [
+        ("timeouts.connect_ns", Some(timeouts.connect_ns)),
+        ("timeouts.first_byte_ns", timeouts.first_byte_ns),
+        ("timeouts.total_ns", Some(timeouts.total_ns)),
+    ] {
+        if ns == Some(0) {
+            return invalid(field, "it is 0: nothing answers in no time");
+        }
+    }
+    match &workload.load {
+        LoadSpec::Closed(closed) => check_closed(&workload.name, closed),
+        LoadSpec::Open(open) => check_open(&workload.name, open),
+    }
+}
+
+fn check_params(workload: &str, request: &RequestSpec) -> Check {
+    for (name, param) in &request.params {
+        let problem = match param {
+            ParamSpec::Range { from, to } if from > to => {
+                format!("from {from} is greater than to {to}")
+            }
+            ParamSpec::Choice(values) | ParamSpec::InTurn(values) if values.is_empty() => {
+                "it has no values".into()
+            }
+            _ => continue,
+        };
+        let field = format!("request {:?}, parameter {name:?}", request.name);
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    Ok(())
+}
+
+fn check_closed(workload: &str, closed: &ClosedSpec) -> Check {
+    let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
+    if closed.clients == 0 || closed.clients > MOST_CLIENTS {
+        return invalid("load.clients", "give at least 1 client");
+    }
+    for (field, count) in [
+        ("load.requests", closed.requests),
+        ("load.requests_per_client", closed.requests_per_client),
+        (
+            "load.requests_per_connection",
+            closed.requests_per_connection,
+        ),
+    ] {
+        if count == Some(0) {
+            return invalid(
+                field,
+                "it is 0: give at least 1, or leave it out for no limit",
+            );
+        }
+    }
+    match &closed.think {
+        ThinkSpec::Uniform { spread, .. } if !(0.0..=1.0).contains(spread) => {
+            return invalid("load.think", "spread is not between 0 and 1");
+        }
+        ThinkSpec::List { ns } if ns.is_empty() => {
+            return invalid("load.think", "the list is empty");
+        }
+        _ => {}
+    }
+    let mut whole = 0_u64;
+    for phase in &closed.phases {
+        let field = format!("load.phases, {:?}", phase.name);
+        duration_in_range(phase.duration_ns)
+            .map_err(|problem| StartError::invalid(workload, &field, problem))?;
+        whole = whole.saturating_add(phase.duration_ns);
+        if phase.from.max(phase.to) > closed.clients {
+            return invalid(
+                &field,
+                "it has more clients than load.clients, the most at any time",
+            );
+        }
+        if phase.steps == Some(0) {
+            return invalid(&field, "steps is 0: leave it out for a linear ramp");
+        }
+    }
+    if whole > LONGEST_NS {
+        return invalid("load.phases", "together they are longer than 400 days");
+    }
+    Ok(())
+}
+
+fn check_open(workload: &str, open: &OpenSpec) -> Check {
+    let invalid = |field: &str, problem: &str| Err(StartError::invalid(workload, field, problem));
+    if open.max_connections == 0 || open.max_connections > MOST_CLIENTS {
+        return invalid("load.max_connections", "give at least 1 connection");
+    }
+    for (field, count) in [
+        ("load.requests", open.requests),
+        ("load.requests_per_connection", open.requests_per_connection),
+    ] {
+        if count == Some(0) {
+            return invalid(
+                field,
+                "it is 0: give at least 1, or leave it out for no limit",
+            );
+        }
+    }
+    if let Arrivals::Trace(times) = &open.arrivals {
+        if times.is_empty() {
+            return invalid("load.arrivals", "the trace has no arrivals");
+        }
+        if !times.is_sorted() {
+            return invalid(
+                "load.arrivals",
+                "the trace's times are not ascending: sort them",
+            );
+        }
+        return Ok(());
+    }
+    if open.rates.is_empty() {
+        return invalid("load.rates", "give at least one rate");
+    }
+    let last = open.rates.len() - 1;
+    for (index, rate) in open.rates.iter().enumerate() {
+        check_rate(rate, index == last).map_err(|problem| {
+            StartError::invalid(workload, &format!("load.rates[{index}]"), problem)
+        })?;
+    }
+    if open
+        .rates
+        .iter()
+        .all(|rate| rate.from == 0.0 && rate.to == 0.0)
+    {
+        return invalid("load.rates", "all are 0: no request would ever be due");
+    }
+    Ok(())
+}
+
+fn check_rate(rate: &RateSpec, last: bool) -> Result<(), String> {
+    if ![rate.from, rate.to]
+        .iter()
+        .all(|rate| (0.0..=1e9).contains(rate))
+    {
+        return Err(format!(
+            "{} to {} per second is not between 0 and 1e9",
+            rate.from, rate.to
+        ));
+    }
+    match rate.duration_ns {
+        Some(ns) => duration_in_range(ns),
+        None if !last => Err("only the last rate may be without a duration".into()),
+        #[expect(
+            clippy::float_cmp,
+            reason = "a rate without a duration is given as two equal numbers"
+        )]
+        None if rate.from != rate.to => Err("a ramp needs a duration".into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,369 @@
+//! Load models over real sockets: how many requests, when, by whom.
+
+mod support;
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
+
+use jostle_engine::interval::{Measure, Outcome};
+use serde_json::json;
+use support::*;
+use tokio::io::AsyncWriteExt;
+
+#[test]
+fn a_number_of_requests_is_exact_whatever_the_threads() {
+    let address = answering(OK);
+    for (clients, requests) in [(1, 1), (3, 100), (7, 5), (16, 1003)] {
+        let load = json!({"closed": {"clients": clients, "requests": requests}});
+        let seen = run(one(workload(address, load), 0));
+        assert_eq!(
+            seen.outcomes(),
+            BTreeMap::from([("ok", requests)]),
+            "{clients} clients"
+        );
+        for measure in [
+            Measure::Headers,
+            Measure::Body,
+            Measure::Service,
+            Measure::Response,
+            Measure::Lag,
+        ] {
+            assert_eq!(seen.recorded(measure), requests);
+        }
+        assert_eq!(seen.recorded(Measure::Connect), clients.min(requests));
+    }
+}
+
+#[test]
+fn rows_tell_every_request_in_order() {
+    let load = json!({"closed": {"clients": 4, "requests": 200}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    let (mut count, mut clients) = (0, HashSet::new());
+    for rows in seen.rows() {
+        for row in 0..rows.end_ns.len() {
+            let times = [
+                rows.intended_ns[row],
+                rows.sent_ns[row],
+                rows.headers_ns[row],
+                rows.end_ns[row],
+            ];
+            assert!(times.is_sorted(), "{times:?}");
+            assert_eq!(
+                (rows.status[row], rows.outcome[row], rows.bytes[row]),
+                (200, 0, OK.len() as u64)
+            );
+            clients.insert(rows.client[row]);
+            count += 1;
+        }
+    }
+    assert_eq!((count, clients), (200, HashSet::from([0, 1, 2, 3])));
+}
+
+#[test]
+fn each_client_has_its_number_of_requests_and_a_new_one_takes_its_place() {
+    let address = answering(OK);
+    let load = json!({"closed": {"clients": 5, "requests_per_client": 7}});
+    let seen = run(one(workload(address, load), 0));
+    assert_eq!(
+        (seen.count(Outcome::Ok), seen.sum(0, |s| s.connects)),
+        (35, 5)
+    );
+
+    let load =
+        json!({"closed": {"clients": 5, "requests_per_client": 7, "renew": true, "requests": 700}});
+    let seen = run(one(workload(address, load), 0));
+    let clients: HashSet<u32> = seen.rows().flat_map(|rows| rows.client.clone()).collect();
+    assert_eq!(seen.count(Outcome::Ok), 700);
+    // A client in whose midst the requests ran out leaves a part of its 7 to another one.
+    assert!((100..105).contains(&clients.len()), "{}", clients.len());
+    assert_eq!(seen.sum(0, |s| s.connects), clients.len() as u64);
+}
+
+#[test]
+fn without_keep_alive_every_request_connects_and_the_server_closes_first() {
+    let load = json!({"closed": {"clients": 4, "requests": 100, "requests_per_connection": 1}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    assert_eq!(
+        (seen.count(Outcome::Ok), seen.sum(0, |s| s.connects)),
+        (100, 100)
+    );
+    let load = json!({"closed": {"clients": 2, "requests": 100, "requests_per_connection": 10}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    assert_eq!(
+        (seen.count(Outcome::Ok), seen.sum(0, |s| s.connects)),
+        (100, 10)
+    );
+}
+
+#[test]
+fn think_times_stand_between_answer_and_next_request() {
+    let load =
+        json!({"closed": {"clients": 1, "requests": 6, "think": {"constant": {"ns": 20 * MS}}}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    let rows = seen
+        .rows()
+        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
+    let rows: Vec<(u64, u64)> = rows.collect();
+    for pair in rows.windows(2) {
+        assert_eq!(pair[1].0 - pair[0].1, 20 * MS);
+    }
+    assert_eq!(seen.recorded(Measure::Pacing), 5);
+}
+
+#[test]
+fn open_arrivals_are_the_plan_and_do_not_wait_for_answers() {
+    // 25 ms per answer; one connection could do 40/s, the plan wants 200/s.
+    let address = serve(|mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            tokio::time::sleep(Duration::from_millis(25)).await;
+            stream.write_all(OK).await.ok();
+        }
+    });
+    let load = json!({"open": {"arrivals": "constant", "rates": [{"from": 200, "to": 200}], "requests": 100, "max_connections": 64}});
+    let seen = run(one(workload(address, load), 0));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 100)]));
+    let mut intended: Vec<u64> = seen
+        .rows()
+        .flat_map(|rows| rows.intended_ns.clone())
+        .collect();
+    intended.sort_unstable();
+    assert_eq!(intended, (0..100).map(|k| k * 5 * MS).collect::<Vec<_>>());
+    assert!(seen.sum(0, |state| state.connects) >= 4);
+}
+
+#[test]
+fn what_finds_no_connection_waits_in_order_and_is_counted_as_never_sent_at_the_end() {
+    let address = serve(|mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stream.write_all(OK).await.ok();
+        }
+    });
+    let load = json!({"open": {"arrivals": "constant", "rates": [{"from": 1000, "to": 1000}], "max_connections": 2}});
+    let seen = run(one(workload(address, load), 400));
+    assert_eq!(seen.sum(0, |state| state.due), 400);
+    assert!(
+        seen.count(Outcome::NeverSent) > 300,
+        "{:?}",
+        seen.outcomes()
+    );
+    assert_eq!(seen.count(Outcome::Unfinished), 2);
+    assert_eq!(
+        seen.recorded(Measure::Censored),
+        seen.count(Outcome::NeverSent) + 2
+    );
+    assert_eq!(seen.0.last().unwrap().workloads[0].connections, 0);
+    assert!(seen.0[2].workloads[0].backlog > 50);
+    // Waiting for a connection is part of the response, not of the generator's lateness.
+    let (_, response) = seen.range_ms(Measure::Response);
+    assert!(response > 200.0, "{response}");
+}
+
+#[test]
+fn every_thread_takes_its_part_of_a_poisson_process() {
+    let address = answering(OK);
+    let times = |threads: u64| {
+        let load = json!({"open": {"arrivals": "poisson", "rates": [{"from": 2000, "to": 2000}], "requests": 300, "max_connections": 32}});
+        let seen = run(with(
+            one(workload(address, load), 0),
+            "",
+            json!({"threads": threads}),
+        ));
+        let mut intended: Vec<u64> = seen
+            .rows()
+            .flat_map(|rows| rows.intended_ns.clone())
+            .collect();
+        intended.sort_unstable();
+        intended
+    };
+    assert_eq!(times(1), times(3));
+}
+
+#[test]
+fn a_background_load_has_its_own_series_and_ends_with_the_run() {
+    let address = answering(OK);
+    let measured = workload(
+        address,
+        json!({"closed": {"clients": 2, "requests": 50, "think": {"constant": {"ns": 2 * MS}}}}),
+    );
+    let background = with(
+        workload(address, json!({"closed": {"clients": 1}})),
+        "",
+        json!({"role": "background"}),
+    );
+    let seen = run(several(vec![measured, background], 0));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 50)]));
+    assert!(seen.outcomes_of(1)[Outcome::Ok as usize] > 0);
+    assert!(
+        seen.rows()
+            .all(|rows| rows.workload.iter().all(|workload| *workload == 0))
+    );
+}
+
+#[test]
+fn phases_have_their_clients_and_their_series() {
+    let phases = json!([
+        {"name": "up", "duration_ns": 200 * MS, "from": 0, "to": 8},
+        {"name": "hold", "duration_ns": 200 * MS, "from": 8, "to": 8},
+        {"name": "down", "duration_ns": 200 * MS, "from": 8, "to": 0, "steps": 4},
+    ]);
+    let load =
+        json!({"closed": {"clients": 8, "phases": phases, "think": {"constant": {"ns": 5 * MS}}}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    assert_eq!(seen.0.last().unwrap().end_ns, 600 * MS);
+    for phase in 0..3 {
+        assert!(
+            seen.series(0)
+                .filter(|series| series.phase == phase)
+                .count()
+                > 0,
+            "phase {phase}"
+        );
+    }
+    let at_end_of = |interval: usize| seen.0[interval].workloads[0].clients;
+    assert!(
+        at_end_of(1) <= 5 && at_end_of(6) == 8,
+        "{} {}",
+        at_end_of(1),
+        at_end_of(6)
+    );
+    assert!(
+        at_end_of(8) <= 6 && at_end_of(10) <= 2,
+        "{} {}",
+        at_end_of(8),
+        at_end_of(10)
+    );
+}
+
+#[test]
+fn stop_and_duration_end_a_run_whose_peers_are_stuck() {
+    let address = serve(|mut stream| async move {
+        read_request(&mut stream).await;
+        std::future::pending::<()>().await;
+    });
+    let spec = one(
+        workload(address, json!({"closed": {"clients": 20}})),
+        10_000,
+    );
+    let handle = start(spec).unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    let asked = Instant::now();
+    handle.stop();
+    let seen = Seen::of(&handle);
+    assert!(
+        asked.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert_eq!(seen.outcomes(), BTreeMap::from([("unfinished", 20)]));
+    let (low, high) = seen.range_ms(Measure::Censored);
+    assert!(low > 50.0 && high < 2000.0, "{low} {high}");
+}
+
+#[test]
+fn intervals_that_nobody_fetches_are_merged_and_lose_nothing() {
+    let load =
+        json!({"closed": {"clients": 2, "requests": 200, "think": {"constant": {"ns": 10 * MS}}}});
+    let spec = with(
+        one(workload(answering(OK), load), 0),
+        "",
+        json!({"interval_ns": 10 * MS}),
+    );
+    let handle = start(spec).unwrap();
+    std::thread::sleep(Duration::from_millis(1300));
+    let seen = Seen::of(&handle);
+    assert_eq!(seen.count(Outcome::Ok), 200);
+    assert!(seen.0.len() <= 65, "{}", seen.0.len());
+}
+
+#[test]
+fn a_client_that_cannot_connect_backs_off() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let seen = run(one(
+        workload(closed, json!({"closed": {"clients": 1}})),
+        300,
+    ));
+    // 10 + 20 + 40 + 80 + 160 ms.
+    assert!(
+        (1..=6).contains(&seen.count(Outcome::ConnectRefused)),
+        "{:?}",
+        seen.outcomes()
+    );
+    assert!(seen.sum(0, |state| state.backoffs) >= 1);
+}
+
+#[test]
+fn a_mix_is_chosen_by_weight_or_in_sequence_and_parameters_are_filled() {
+    let address = serve(|mut stream| async move {
+        while let Some(request) = read_request(&mut stream).await {
+            let path = request.split(' ').nth(1).unwrap().to_owned();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}",
+                path.len()
+            );
+            stream.write_all(answer.as_bytes()).await.ok();
+        }
+    });
+    let requests = json!([
+        {"name": "often", "weight": 9, "method": "GET", "path": "/often/{n}", "params": {"n": {"range": {"from": 3, "to": 3}}},
+         "expect": {"body": {"exact": "/often/3"}}},
+        {"name": "seldom", "weight": 1, "method": "GET", "path": "/seldom/{word}", "params": {"word": {"choice": ["a", "b"]}},
+         "expect": {"body": {"contains": "/seldom/"}}},
+    ]);
+    let load = json!({"closed": {"clients": 3, "requests": 2000}});
+    let spec = with(
+        one(workload(address, load), 0),
+        "/workloads/0",
+        json!({"requests": requests}),
+    );
+    let count = |spec, request| {
+        let seen = run(spec);
+        assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 2000)]));
+        seen.series(0)
+            .filter(|series| series.request == request)
+            .map(|s| s.outcomes[0])
+            .sum::<u64>()
+    };
+    let seldom = count(spec.clone(), 1);
+    assert!(
+        (120..280).contains(&seldom),
+        "{seldom} of 2000 by weight 1 in 10"
+    );
+    assert_eq!(seldom, count(spec.clone(), 1), "the seed decides");
+    let load = json!({"closed": {"clients": 4, "requests": 2000, "requests_per_client": 500}});
+    let spec = with(
+        spec,
+        "/workloads/0",
+        json!({"order": "sequence", "load": load}),
+    );
+    assert_eq!(count(spec, 1), 1000);
+}
+
+#[test]
+fn values_in_turn_are_dealt_out_over_all_clients() {
+    let served = std::sync::Arc::new(std::sync::Mutex::new(BTreeMap::<String, u64>::new()));
+    let counts = served.clone();
+    let address = serve(move |mut stream| {
+        let counts = counts.clone();
+        async move {
+            while let Some(request) = read_request(&mut stream).await {
+                let path = request.split(' ').nth(1).unwrap().to_owned();
+                *counts.lock().unwrap().entry(path).or_default() += 1;
+                stream.write_all(OK).await.ok();
+            }
+        }
+    });
+    let request = json!([{"name": "row", "method": "GET", "path": "/{row}", "params": {"row": {"in-turn": ["a", "b", "c", "d"]}}}]);
+    let load = json!({"closed": {"clients": 8, "requests": 400}});
+    run(with(
+        one(workload(address, load), 0),
+        "/workloads/0",
+        json!({"requests": request}),
+    ));
+    let counts = served.lock().unwrap().clone();
+    assert_eq!(counts.len(), 4);
+    assert!(counts.values().all(|count| *count == 100), "{counts:?}");
+}

@@ -1,0 +1,319 @@
+//! Every way in which a request can end, by servers that make it end so.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jostle_engine::interval::{Measure, Outcome};
+use serde_json::{Value, json};
+use support::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+fn closed(clients: u64, requests: u64) -> Value {
+    json!({"closed": {"clients": clients, "requests": requests}})
+}
+
+/// A run of ten requests against a server of which each connection behaves so.
+fn ten<F, Fut>(connection: F) -> Seen
+where
+    F: Fn(TcpStream) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    let spec = one(workload(serve(connection), closed(2, 10)), 0);
+    run(with(
+        spec,
+        "/workloads/0/timeouts",
+        json!({"total_ns": 100 * MS}),
+    ))
+}
+
+fn all(outcome: &'static str) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([(outcome, 10)])
+}
+
+fn answers(answer: &'static [u8]) -> Seen {
+    ten(move |mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            stream.write_all(answer).await.ok();
+        }
+    })
+}
+
+/// Closes with a RST.
+fn reset(stream: TcpStream) {
+    let stream = stream.into_std().unwrap();
+    socket2::SockRef::from(&stream)
+        .set_linger(Some(Duration::ZERO))
+        .unwrap();
+}
+
+#[test]
+fn a_server_that_never_answers_times_out_and_is_censored() {
+    let seen = ten(|mut stream| async move { while read_request(&mut stream).await.is_some() {} });
+    assert_eq!(seen.outcomes(), all("response_timeout"));
+    assert_eq!(seen.recorded(Measure::Censored), 10);
+    let (low, high) = seen.range_ms(Measure::Censored);
+    assert!(low >= 99.9 && high < 1000.0, "{low} {high}");
+}
+
+#[test]
+fn first_byte_and_total_timeouts_are_apart() {
+    let slow_body = || {
+        serve(|mut stream| async move {
+            while read_request(&mut stream).await.is_some() {
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
+                    .await
+                    .ok();
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                stream.write_all(b"llo").await.ok();
+            }
+        })
+    };
+    let timeouts = json!({"first_byte_ns": 100 * MS, "total_ns": 3 * SECOND});
+    let spec = |address| {
+        with(
+            one(workload(address, closed(2, 10)), 0),
+            "/workloads/0/timeouts",
+            timeouts.clone(),
+        )
+    };
+    assert_eq!(run(spec(slow_body())).outcomes(), all("ok"));
+    let silent =
+        serve(|mut stream| async move { while read_request(&mut stream).await.is_some() {} });
+    let seen = run(spec(silent));
+    assert_eq!(seen.outcomes(), all("response_timeout"));
+    assert!(seen.range_ms(Measure::Censored).1 < 2000.0);
+}
+
+#[test]
+fn one_byte_at_a_time_is_an_answer_like_any_other() {
+    let seen = ten(|mut stream| async move {
+        stream.set_nodelay(true).unwrap();
+        while read_request(&mut stream).await.is_some() {
+            for byte in OK {
+                stream.write_all(&[*byte]).await.ok();
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    assert_eq!(seen.outcomes(), all("ok"));
+}
+
+#[test]
+fn resets_at_every_stage() {
+    let before = ten(|stream| async move { reset(stream) });
+    let counts = before.outcomes();
+    // The reset may come before or after the request is written; a connection that was reset at once may also be
+    // seen as closed.
+    let lost: u64 = ["reset", "closed_early", "connect_refused", "connect_failed"]
+        .iter()
+        .filter_map(|o| counts.get(o))
+        .sum();
+    assert_eq!(lost, 10, "{counts:?}");
+    let after = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        reset(stream);
+    });
+    assert_eq!(after.outcomes(), all("reset"));
+    let within = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
+            .await
+            .ok();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        reset(stream);
+    });
+    assert_eq!(within.outcomes(), all("reset"));
+}
+
+#[test]
+fn early_closes_are_no_answers() {
+    for partial in [
+        "",
+        "HTTP/1.1 200 OK\r\nConte",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe",
+    ] {
+        let seen = ten(move |mut stream| async move {
+            read_request(&mut stream).await;
+            stream.write_all(partial.as_bytes()).await.ok();
+        });
+        assert_eq!(seen.outcomes(), all("closed_early"), "{partial:?}");
+        assert_eq!(seen.recorded(Measure::Failed), 10);
+    }
+}
+
+#[test]
+fn a_body_may_end_with_the_connection() {
+    let seen = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream
+            .write_all(b"HTTP/1.0 200 OK\r\n\r\nuntil the end")
+            .await
+            .ok();
+    });
+    assert_eq!(seen.outcomes(), all("ok"));
+    assert_eq!(seen.sum(0, |state| state.connects), 10);
+}
+
+#[test]
+fn wrong_answers_are_counted_by_what_is_wrong() {
+    assert_eq!(
+        answers(b"SSH-2.0-OpenSSH_9\r\n\r\n").outcomes(),
+        all("malformed")
+    );
+    assert_eq!(
+        answers(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n").outcomes(),
+        all("malformed")
+    );
+    assert_eq!(
+        answers(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").outcomes(),
+        all("wrong_status")
+    );
+    let spec = one(workload(answering(OK), closed(2, 10)), 0);
+    let expect = |body: Value| {
+        with(
+            spec.clone(),
+            "/workloads/0/requests/0",
+            json!({"expect": {"body": body}}),
+        )
+    };
+    assert_eq!(run(expect(json!({"exact": "hello"}))).outcomes(), all("ok"));
+    assert_eq!(
+        run(expect(json!({"exact": "hallo"}))).outcomes(),
+        all("wrong_body")
+    );
+    let limited = with(spec.clone(), "/workloads/0", json!({"body_limit": 4}));
+    assert_eq!(run(limited).outcomes(), all("too_large"));
+    let teapot = with(
+        spec.clone(),
+        "/workloads/0/requests/0",
+        json!({"expect": {"status": [418]}}),
+    );
+    assert_eq!(run(teapot).outcomes(), all("wrong_status"));
+}
+
+#[test]
+fn endless_heads_and_bodies_end() {
+    let head = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\n").await.ok();
+        while stream
+            .write_all(b"X-Filler: and so on and so on and so on\r\n")
+            .await
+            .is_ok()
+        {}
+    });
+    assert_eq!(head.outcomes(), all("too_large"));
+    let body = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.ok();
+        while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
+    });
+    assert_eq!(body.outcomes(), all("response_timeout"));
+}
+
+#[test]
+fn junk_behind_an_answer_costs_the_connection_and_not_the_answer() {
+    let seen = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(seen.outcomes(), all("ok"));
+    assert_eq!(seen.sum(0, |state| state.connects), 10);
+}
+
+#[test]
+fn a_connection_that_the_server_closed_while_idle_is_opened_anew() {
+    let address = serve(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(OK).await.ok();
+        // And closes, without having announced it.
+    });
+    let load =
+        json!({"closed": {"clients": 2, "requests": 10, "think": {"constant": {"ns": 30 * MS}}}});
+    let seen = run(one(workload(address, load), 0));
+    assert_eq!(seen.outcomes(), all("ok"));
+    assert_eq!(seen.sum(0, |state| state.connects), 10);
+}
+
+#[test]
+fn an_answer_may_come_before_the_request_is_whole() {
+    use base64::Engine as _;
+    let address = serve(|mut stream| async move {
+        let mut some = [0; 1000];
+        stream.read_exact(&mut some).await.ok();
+        stream
+            .write_all(b"HTTP/1.1 413 Too much\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            .await
+            .ok();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    });
+    let body = base64::engine::general_purpose::STANDARD.encode(vec![b'x'; 20_000_000]);
+    let request = json!([{"name": "big", "method": "POST", "path": "/", "body_base64": body, "expect": {"status": [413]}}]);
+    let seen = run(with(
+        one(workload(address, closed(2, 10)), 0),
+        "/workloads/0",
+        json!({"requests": request}),
+    ));
+    assert_eq!(seen.outcomes(), all("ok"));
+}
+
+#[test]
+fn refused_and_unreachable_are_told_apart() {
+    let closed_port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let seen = run(one(workload(closed_port, closed(2, 4)), 0));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("connect_refused", 4)]));
+    let to = |address: &str| {
+        let spec = one(workload(closed_port, closed(2, 4)), 0);
+        let spec = with(
+            spec,
+            "/workloads/0/target",
+            json!({"connect_to": [address]}),
+        );
+        run(with(
+            spec,
+            "/workloads/0/timeouts",
+            json!({"connect_ns": 60 * MS}),
+        ))
+        .outcomes()
+    };
+    assert_eq!(
+        to("unix:/nowhere/at/all"),
+        BTreeMap::from([("connect_failed", 4)])
+    );
+    assert_eq!(
+        to("255.255.255.255:80"),
+        BTreeMap::from([("connect_failed", 4)])
+    );
+}
+
+#[test]
+fn a_full_listen_queue_is_a_connect_timeout() {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket
+        .bind(
+            &"127.0.0.1:0"
+                .parse::<std::net::SocketAddr>()
+                .unwrap()
+                .into(),
+        )
+        .unwrap();
+    socket.listen(0).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    let _first = std::net::TcpStream::connect(address).unwrap();
+    let spec = one(workload(address, closed(2, 4)), 0);
+    let seen = run(with(
+        spec,
+        "/workloads/0/timeouts",
+        json!({"connect_ns": 100 * MS}),
+    ));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("connect_timeout", 4)]));
+    assert_eq!(
+        seen.count(Outcome::ConnectTimeout),
+        seen.recorded(Measure::Censored)
+    );
+}

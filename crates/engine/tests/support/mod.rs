@@ -1,0 +1,236 @@
+//! Small servers on loopback, and runs against them.
+#![allow(dead_code, reason = "every test file uses a part of this")]
+#![allow(clippy::needless_pass_by_value, reason = "literals are given")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use jostle_engine::interval::{Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series};
+use jostle_engine::{Poll, Run, StartError};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+pub const MS: u64 = 1_000_000;
+pub const SECOND: u64 = 1_000_000_000;
+
+/// A server in a thread of its own; it ends with the test's process.
+pub fn serve<F, Fut>(connection: F) -> SocketAddr
+where
+    F: Fn(TcpStream) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::task::spawn_local(connection(stream));
+            }
+        });
+    });
+    address
+}
+
+/// Answers every request with `answer` at once, and closes when the request asks for it.
+pub fn answering(answer: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| async move {
+        while let Some(request) = read_request(&mut stream).await {
+            stream.write_all(answer).await.ok();
+            if request.contains("Connection: close") {
+                return;
+            }
+        }
+    })
+}
+
+/// A right answer.
+pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+/// One request's head; `None` when the client has closed.
+pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut request = Vec::new();
+    let mut byte = [0; 4096];
+    while !request.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte).await {
+            Ok(0) | Err(_) => return None,
+            Ok(n) => request.extend_from_slice(&byte[..n]),
+        }
+    }
+    Some(String::from_utf8(request).unwrap())
+}
+
+/// A workload with one GET request and generous timeouts.
+pub fn workload(address: SocketAddr, load: Value) -> Value {
+    json!({
+        "name": "test", "role": "measured",
+        "target": {"host": address.ip().to_string(), "port": address.port()},
+        "requests": [{"name": "get", "method": "GET", "path": "/"}],
+        "load": load,
+        "timeouts": {"connect_ns": 5 * SECOND, "total_ns": 5 * SECOND},
+    })
+}
+
+/// A run of one workload; `duration_ms` 0: until its requests are done.
+pub fn one(workload: Value, duration_ms: u64) -> Value {
+    several(vec![workload], duration_ms)
+}
+
+pub fn several(workloads: Vec<Value>, duration_ms: u64) -> Value {
+    let duration = (duration_ms > 0).then_some(duration_ms * MS);
+    json!({"seed": 7, "threads": 2, "interval_ns": 50 * MS, "duration_ns": duration, "rows": true, "workloads": workloads})
+}
+
+/// Merges `change` into the object at `pointer`.
+pub fn with(mut spec: Value, pointer: &str, change: Value) -> Value {
+    let place = spec
+        .pointer_mut(pointer)
+        .unwrap_or_else(|| panic!("no {pointer} in the specification"));
+    match (place.as_object_mut(), change) {
+        (Some(object), Value::Object(change)) => object.extend(change),
+        (_, change) => *place = change,
+    }
+    spec
+}
+
+pub fn start(spec: Value) -> Result<Run, StartError> {
+    Run::start(serde_json::from_value(spec).unwrap())
+}
+
+pub fn run(spec: Value) -> Seen {
+    Seen::of(&start(spec).unwrap())
+}
+
+/// All intervals of a run.
+pub struct Seen(pub Vec<Interval>);
+
+impl Seen {
+    pub fn of(run: &Run) -> Self {
+        let mut intervals = Vec::new();
+        loop {
+            match run.next_interval(Duration::from_secs(20)) {
+                Poll::Interval(interval) => intervals.push(*interval),
+                Poll::Pending => panic!("no interval in 20 s"),
+                Poll::Finished => break,
+            }
+        }
+        let seen = Self(intervals);
+        seen.check();
+        seen
+    }
+
+    /// What is true of every run.
+    fn check(&self) {
+        let last = self.0.last().expect("every run has an interval");
+        assert!(last.last && self.0.iter().filter(|interval| interval.last).count() == 1);
+        assert_eq!(last.workers_lost, 0);
+        for (index, interval) in self.0.iter().enumerate() {
+            assert_eq!(interval.index, index as u64);
+            let before = index
+                .checked_sub(1)
+                .map_or(0, |before| self.0[before].end_ns);
+            assert_eq!(interval.start_ns, before, "intervals are without gaps");
+            assert_eq!(interval.threads.len(), self.0[0].threads.len());
+        }
+        for workload in 0..last.workloads.len() {
+            let due = self.sum(workload, |state| state.due);
+            assert_eq!(
+                due,
+                self.series(workload)
+                    .map(|s| s.outcomes.iter().sum::<u64>())
+                    .sum::<u64>(),
+                "due = Σ outcomes"
+            );
+            let sent = self.sum(workload, |state| state.sent);
+            let never: u64 = self.series(workload).map(unsent).sum();
+            assert_eq!(sent, due - never, "what was due was sent or never sent");
+            let busy: u128 = self.series(workload).map(|series| series.busy_sum_ns).sum();
+            let in_flight: u128 = self
+                .0
+                .iter()
+                .map(|i| i.workloads[workload].in_flight_ns)
+                .sum();
+            assert_eq!(
+                busy, in_flight,
+                "Little's law holds exactly over a whole run"
+            );
+            assert_eq!(last.workloads[workload].in_flight, 0);
+        }
+    }
+
+    pub fn series(&self, workload: usize) -> impl Iterator<Item = &Series> {
+        let series = self.0.iter().flat_map(|interval| &interval.series);
+        series.filter(move |series| series.workload as usize == workload)
+    }
+
+    pub fn sum(
+        &self,
+        workload: usize,
+        of: impl Fn(&jostle_engine::interval::WorkloadState) -> u64,
+    ) -> u64 {
+        self.0
+            .iter()
+            .map(|interval| of(&interval.workloads[workload]))
+            .sum()
+    }
+
+    pub fn outcomes_of(&self, workload: usize) -> [u64; OUTCOMES] {
+        self.series(workload).fold([0; OUTCOMES], |sum, s| {
+            std::array::from_fn(|i| sum[i] + s.outcomes[i])
+        })
+    }
+
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        self.outcomes_of(0)[outcome as usize]
+    }
+
+    /// Outcomes that occurred, by name.
+    pub fn outcomes(&self) -> BTreeMap<&'static str, u64> {
+        let counts = OUTCOME_NAMES.into_iter().zip(self.outcomes_of(0));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    pub fn recorded(&self, measure: Measure) -> u64 {
+        self.series(0)
+            .map(|series| series.histograms[measure as usize].len())
+            .sum()
+    }
+
+    /// The lowest and highest recorded value in ms.
+    pub fn range_ms(&self, measure: Measure) -> (f64, f64) {
+        let histograms = self
+            .series(0)
+            .map(|series| &series.histograms[measure as usize]);
+        let histograms: Vec<_> = histograms.filter(|h| !h.is_empty()).collect();
+        let low = histograms.iter().map(|h| h.min()).min().unwrap();
+        let high = histograms.iter().map(|h| h.max()).max().unwrap();
+        (low as f64 / 1000.0, high as f64 / 1000.0)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &Rows> {
+        self.0.iter().map(|interval| &interval.rows)
+    }
+}
+
+fn unsent(series: &Series) -> u64 {
+    use Outcome::{ConnectFailed, ConnectRefused, ConnectTimeout, DnsFailed, NeverSent, TlsFailed};
+    [
+        ConnectFailed,
+        ConnectRefused,
+        ConnectTimeout,
+        DnsFailed,
+        NeverSent,
+        TlsFailed,
+    ]
+    .map(|outcome| series.outcomes[outcome as usize])
+    .iter()
+    .sum()
+}
