@@ -44,7 +44,9 @@ def measure(tool: Tool, url: str, connections: int, seconds: int, round_number: 
     started = time.monotonic()
     process = subprocess.Popen(
         tool.command(url, connections, seconds),
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {TOOL_CORE}),
     )
     assert process.stdout is not None
@@ -54,7 +56,11 @@ def measure(tool: Tool, url: str, connections: int, seconds: int, round_number: 
     requests = tool.requests(stdout)
     inner = tool.inner_cpu_s(stdout)
     return Sample(
-        tool.name, connections, round_number, requests, time.monotonic() - started,
+        tool.name,
+        connections,
+        round_number,
+        requests,
+        time.monotonic() - started,
         1e6 * (usage.ru_utime + usage.ru_stime) / requests,
         1e6 * inner / requests if inner is not None else None,
         usage.ru_maxrss / 1024,
@@ -106,7 +112,9 @@ def table(samples: list[Sample], tools: list[Tool], sizes: list[int]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--connections", default="64,1000")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=6)
@@ -134,8 +142,12 @@ def main() -> None:
     (results / "cpu-per-request.json").write_text(
         json.dumps(
             {
-                "kernel": platform.release(), "cores": os.cpu_count(), "rounds": options.rounds,
-                "seconds": options.seconds, "first_request_s": starts, "samples": [asdict(s) for s in samples],
+                "kernel": platform.release(),
+                "cores": os.cpu_count(),
+                "rounds": options.rounds,
+                "seconds": options.seconds,
+                "first_request_s": starts,
+                "samples": [asdict(s) for s in samples],
             },
             indent=1,
         )

@@ -62,6 +62,8 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
-            raise SystemExit(f"nginx did not start: {process.stderr.read().decode() if process.stderr else ''}")
+            raise SystemExit(
+                f"nginx did not start: {process.stderr.read().decode() if process.stderr else ''}"
+            )
         time.sleep(0.02)
     raise SystemExit("nginx did not start within 10 s")

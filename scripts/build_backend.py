@@ -46,7 +46,10 @@ def _target_directory() -> str:
 
     metadata = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version=1", "--locked"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return str(json.loads(metadata.stdout)["target_directory"])
 

@@ -1,10 +1,10 @@
 """jostle: the laboratory that shows how a server behaves in a crowd.
 
-    import jostle
+import jostle
 
-    run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", clients=50, seconds=10)
-    run.result.verdict                    # "valid", "suspect" or "invalid"
-    run.requests                          # per-request rows as a polars frame, where the plan asks for them
+run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", clients=50, seconds=10)
+run.result.verdict                    # "valid", "suspect" or "invalid"
+run.requests                          # per-request rows as a polars frame, where the plan asks for them
 """
 
 from typing import TYPE_CHECKING, Any

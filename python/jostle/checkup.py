@@ -138,7 +138,9 @@ def _contestants() -> Iterator[Finding]:
         yield Finding(
             name,
             "note" if missing else "good",
-            "needs " + ", ".join(need.command for need in missing) if missing else ", ".join(found.versions().values()),
+            "needs " + ", ".join(need.command for need in missing)
+            if missing
+            else ", ".join(found.versions().values()),
             "; ".join(need.install for need in missing),
         )
 

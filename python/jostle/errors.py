@@ -1,16 +1,16 @@
 """The exceptions that jostle raises.
 
-    JostleError                 every message says what happened, where, and what to do next
-    ├── UserError               the user's mistake: one message, no traceback, exit code 2
-    │   ├── PlanError           a plan file or an option that cannot be run
-    │   ├── UnknownName         a contestant, experiment or variant that does not exist
-    │   ├── NotARun             a folder that is not a run, or of another format
-    │   └── UnreachableTarget   nothing listens where the load should go
-    └── ContestantError         a server did not do its part
-        ├── MissingRuntime      a command that the contestant needs is not installed
-        ├── BuildFailed         with the last lines of the build
-        ├── StartFailed         with the server's own last output
-        └── ServerDied          in the middle of a trial, with its own last output
+JostleError                 every message says what happened, where, and what to do next
+├── UserError               the user's mistake: one message, no traceback, exit code 2
+│   ├── PlanError           a plan file or an option that cannot be run
+│   ├── UnknownName         a contestant, experiment or variant that does not exist
+│   ├── NotARun             a folder that is not a run, or of another format
+│   └── UnreachableTarget   nothing listens where the load should go
+└── ContestantError         a server did not do its part
+    ├── MissingRuntime      a command that the contestant needs is not installed
+    ├── BuildFailed         with the last lines of the build
+    ├── StartFailed         with the server's own last output
+    └── ServerDied          in the middle of a trial, with its own last output
 """
 
 import difflib

@@ -100,7 +100,8 @@ def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant
             ready.append(contestant)
     if not ready:
         raise ContestantError(
-            "none of the contestants can run here", "\n".join(f"{name}: {why}" for name, why in skipped.items())
+            "none of the contestants can run here",
+            "\n".join(f"{name}: {why}" for name, why in skipped.items()),
         )
     return ready, skipped
 

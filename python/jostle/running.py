@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from jostle.cache import cache_directory
+from jostle.cache import cache_folder
 
 __all__ = ["Register", "stop_all"]
 
@@ -47,9 +47,7 @@ def stop_all() -> list[tuple[str, str]]:
 
 
 def _folder() -> Path:
-    folder = cache_directory() / "running"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return cache_folder("started")
 
 
 def _start_time(pid: int) -> str | None:

@@ -15,7 +15,7 @@ from jostle.errors import ContestantError, ServerDied
 from jostle.executor import Executor, Running
 from jostle.placement import Placement
 from jostle.plan import Plan, Workload
-from jostle.plan.engine_spec import engine_spec
+from jostle.plan.engine_spec import engine_spec, without_secrets
 from jostle.record import FORMAT, RunWriter, TrialWriter
 from jostle.vitals import Watcher
 
@@ -66,20 +66,20 @@ def run_trial(
         "placement": placement.as_record(),
     }
     try:
-        server = contestant.start(cores=None if placement.shared else placement.server_cores)
+        server = contestant.start(cores=placement.server_cores if placement.shared is False else None)
     except ContestantError as error:
         record = writer.trial({**description, "server": {"label": contestant.label}, "engine": None})
         record.finish("failed", str(error))
         return record.folder
     with server:
-        spec = _spec(workload, server, placement, seed)
+        spec = _spec(plan, workload, server, placement, seed)
         _warm_up(plan, workload, spec, executor)
         running = executor.start(spec)
         record = writer.trial(
             {
                 **description,
                 "server": server.describe(),
-                "engine": spec,
+                "engine": without_secrets(spec),
                 "started_unix_ns": running.started_unix_ns,
             }
         )
@@ -87,14 +87,15 @@ def run_trial(
     return record.folder
 
 
-def _spec(workload: Workload, server: Server, placement: Placement, seed: int) -> dict[str, Any]:
+def _spec(plan: Plan, workload: Workload, server: Server, placement: Placement, seed: int) -> dict[str, Any]:
+    pinned = placement.shared is False
     return engine_spec(
         workload,
         host=server.host,
         port=server.port,
         seed=seed,
-        threads=len(placement.generator_cores) if not placement.shared else 1,
-        cores=[] if placement.shared else placement.generator_cores,
+        threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
+        cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
     )
 
@@ -145,7 +146,9 @@ def _intervals(running: Running, server: Server | None = None) -> Iterator["Inte
             if interval["last"]:
                 return
         if server is not None and not server.alive():
-            raise ServerDied(f"{server.contestant.label} ended in the middle of the trial", server.last_output())
+            raise ServerDied(
+                f"{server.contestant.label} ended in the middle of the trial", server.last_output()
+            )
 
 
 def _drain(running: Running, record: TrialWriter) -> None:

@@ -45,7 +45,12 @@ def jostle_command(tmp_path: Path) -> Jostle:
 
     def run(*arguments: str | Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command(*arguments), cwd=tmp_path, capture_output=True, text=True, timeout=timeout, env=environment()
+            command(*arguments),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=environment(),
         )
 
     return run

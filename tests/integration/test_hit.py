@@ -29,7 +29,9 @@ def test_the_table_starts_with_the_verdict(jostle_command: Jostle, null_server: 
 
 
 def test_open_loop_offers_the_rate_asked_for(jostle_command: Jostle, null_server: str) -> None:
-    result = as_json(jostle_command("hit", null_server, "--rate", "500/s", "-d", "2s", "--json", "--seed", "3"))
+    result = as_json(
+        jostle_command("hit", null_server, "--rate", "500/s", "-d", "2s", "--json", "--seed", "3")
+    )
     trial = result["trials"][0]
     assert trial["offered_per_s"] == pytest.approx(500, rel=0.15)  # 1,000 Poisson arrivals: σ = 3 %
     assert outcomes(result)["ok"] >= 0.95 * sum(outcomes(result).values())
@@ -53,7 +55,9 @@ def test_service_times_of_a_known_server_are_seen(jostle_command: Jostle) -> Non
     assert 0.020 <= median < 0.040
 
 
-def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(jostle_command: Jostle, null_server: str) -> None:
+def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(
+    jostle_command: Jostle, null_server: str
+) -> None:
     finished = jostle_command("hit", null_server, "-n", "50", "--expect", "never said", "--json")
     result = as_json(finished)
     assert outcomes(result) == {"wrong_body": 50}
@@ -78,7 +82,11 @@ def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: 
 def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> None:
     process = subprocess.Popen(
         command("hit", null_server, "-d", "60s", "--json"),
-        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     time.sleep(2.5)
     process.send_signal(signal.SIGINT)

@@ -48,7 +48,9 @@ def only_run(folder: Path) -> Path:
     return run
 
 
-def test_starvation_is_seen_where_it_is_and_not_where_it_is_not(jostle_command: Jostle, tmp_path: Path) -> None:
+def test_starvation_is_seen_where_it_is_and_not_where_it_is_not(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
     """Ground truth: a slow request holds 400 of 500 ms of a run-to-completion server, 0.8 of its throughput."""
     finished = jostle_command("run", written(tmp_path), "--json")
     result = as_json(finished)
@@ -68,7 +70,11 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
 ) -> None:
     plan = written(tmp_path, PLAN.replace('for = "500ms"', 'for = "30s"'))
     process = subprocess.Popen(
-        command("run", plan), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command("run", plan),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     give_up = time.monotonic() + 60
     while not list(tmp_path.glob("runs/*/trials/*/intervals.ndjson")) and time.monotonic() < give_up:
@@ -78,15 +84,26 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
     process.wait()
     result = json.loads(jostle_command("report", only_run(tmp_path), "--format", "json").stdout)
     assert not result["complete"]
-    assert any(trial["status"] == "cut short" and trial["outcomes"].get("ok", 0) > 100 for trial in result["trials"])
+    assert any(
+        trial["status"] == "cut short" and trial["outcomes"].get("ok", 0) > 100 for trial in result["trials"]
+    )
     page = jostle_command("report", only_run(tmp_path))
     assert page.returncode in (0, 1)
     assert "cut short" in (only_run(tmp_path) / "report.html").read_text()
 
 
-def test_a_published_experiment_runs_with_its_published_figures(jostle_command: Jostle, tmp_path: Path) -> None:
+def test_a_published_experiment_runs_with_its_published_figures(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
     finished = jostle_command(
-        "race", "starvation", "--quick", "--rounds", "2", "--contestants", "node,reference-processor-sharing", "--json",
+        "race",
+        "starvation",
+        "--quick",
+        "--rounds",
+        "2",
+        "--contestants",
+        "node,reference-processor-sharing",
+        "--json",
         timeout=240,
     )
     result = as_json(finished)
@@ -159,7 +176,9 @@ def test_a_server_that_dies_in_the_middle_is_an_invalid_trial(jostle_command: Jo
         "threading.Timer(1.5, lambda: (print('out of memory', flush=True), os._exit(9))).start()\n"
         "http.server.ThreadingHTTPServer(('127.0.0.1', {port}), H).serve_forever()\n"
     )
-    finished = jostle_command("run", written(tmp_path, MINE.format(command=json.dumps(["python3", "-c", program]))))
+    finished = jostle_command(
+        "run", written(tmp_path, MINE.format(command=json.dumps(["python3", "-c", program])))
+    )
     assert finished.returncode == 1
     assert "out of memory" in finished.stdout + finished.stderr
     assert "invalid" in finished.stdout

@@ -36,7 +36,9 @@ def list_them() -> int:
     for name in roster.names():
         found = contestant.find(name)
         missing = found.missing()
-        ready = "yes" if not missing else "; ".join(f"needs {need.command}: {need.install}" for need in missing)
+        ready = (
+            "yes" if not missing else "; ".join(f"needs {need.command}: {need.install}" for need in missing)
+        )
         version = "" if missing else ", ".join(found.versions().values())
         table.add_row(name, found.file.title, found.file.discipline, version, ready)
     Console(width=None if sys.stdout.isatty() else 160).print(table)
@@ -45,7 +47,9 @@ def list_them() -> int:
 
 @app.command()
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="All when none is named.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help="All when none is named.")
+    ] = None,
 ) -> int:
     """Build, start, ask every route, stop. Exit code 1 when a route answers wrongly."""
     from jostle import contestant, roster

@@ -16,7 +16,9 @@ Exit code 1 when something would make runs fail.
 """
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False) -> int:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
+) -> int:
     import json
     from dataclasses import asdict
 

@@ -27,22 +27,48 @@ def hit(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")],
     connections: Annotated[
         int | None,
-        typer.Option("-c", "--connections", "--clients", help="Clients, each with a connection (10); with --rate the most connections."),
+        typer.Option(
+            "-c",
+            "--connections",
+            "--clients",
+            help="Clients, each with a connection (10); with --rate the most connections.",
+        ),
     ] = None,
-    duration: Annotated[str | None, typer.Option("-d", "--duration", help="How long: 500ms, 10s, 2m (10s).")] = None,
-    requests: Annotated[int | None, typer.Option("-n", "--requests", help="Requests in all, instead of a time.")] = None,
-    rate: Annotated[str | None, typer.Option("-r", "--rate", help="Requests due per second: 2000/s or 2000.")] = None,
-    arrivals: Annotated[str, typer.Option("--arrivals", help="With --rate: poisson or constant.")] = "poisson",
-    method: Annotated[str | None, typer.Option("-m", "--method", "-X", help="GET, or POST when there is a body.")] = None,
-    header: Annotated[list[str] | None, typer.Option("-H", "--header", help="'Name: value'; may be repeated.")] = None,
+    duration: Annotated[
+        str | None, typer.Option("-d", "--duration", help="How long: 500ms, 10s, 2m (10s).")
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option("-n", "--requests", help="Requests in all, instead of a time.")
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option("-r", "--rate", help="Requests due per second: 2000/s or 2000.")
+    ] = None,
+    arrivals: Annotated[
+        str, typer.Option("--arrivals", help="With --rate: poisson or constant.")
+    ] = "poisson",
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", "-X", help="GET, or POST when there is a body.")
+    ] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("-H", "--header", help="'Name: value'; may be repeated.")
+    ] = None,
     body: Annotated[str | None, typer.Option("-b", "--body", help="Request body, or @file.")] = None,
-    expect: Annotated[str | None, typer.Option("--expect", help="Text that every answer must contain.")] = None,
-    keepalive: Annotated[bool, typer.Option("--keepalive/--no-keepalive", help="Keep connections, or open one for each request.")] = True,
+    expect: Annotated[
+        str | None, typer.Option("--expect", help="Text that every answer must contain.")
+    ] = None,
+    keepalive: Annotated[
+        bool,
+        typer.Option("--keepalive/--no-keepalive", help="Keep connections, or open one for each request."),
+    ] = True,
     timeout: Annotated[str, typer.Option("--timeout", help="Give up on an answer after this time.")] = "10s",
     threads: Annotated[int, typer.Option("-t", "--threads", help="Threads of the generator.")] = 1,
-    insecure: Annotated[bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")
+    ] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Makes every random choice repeatable.")] = None,
-    save: Annotated[Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
 ) -> int:
     from jostle.cli.carry_out import carry_out

@@ -20,13 +20,24 @@ HELP = """Rerun a published experiment on real servers, with the published figur
 
 def race(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
-    contestants: Annotated[str | None, typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1.")] = None,
-    rounds: Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")] = None,
+    contestants: Annotated[
+        str | None, typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", help="How often each contestant is measured.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
-    settings: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the experiment; may be repeated.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the experiment; may be repeated."),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")] = None,
-    share_cores: Annotated[bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")] = False,
-    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path("runs"),
+    share_cores: Annotated[
+        bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
+    ] = False,
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path(
+        "runs"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
 ) -> int:
     from jostle import experiments

@@ -28,7 +28,9 @@ class Format(StrEnum):
 
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
-    form: Annotated[Format | None, typer.Option("--format", help="html, md, csv or json on standard output.")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="html, md, csv or json on standard output.")
+    ] = None,
 ) -> int:
     from jostle.cli.carry_out import show
 

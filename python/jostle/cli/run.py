@@ -20,13 +20,26 @@ The form of a plan is in docs/PLAN.md.
 
 def run(
     plan_file: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.")],
-    contestants: Annotated[str | None, typer.Option("--contestants", help="Comma-separated, instead of the plan's.")] = None,
-    rounds: Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")] = None,
-    duration: Annotated[str | None, typer.Option("-d", "--duration", help="Length of every workload, instead of the plan's.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated.")] = None,
+    contestants: Annotated[
+        str | None, typer.Option("--contestants", help="Comma-separated, instead of the plan's.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", help="How often each contestant is measured.")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option("-d", "--duration", help="Length of every workload, instead of the plan's.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated."),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")] = None,
-    share_cores: Annotated[bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")] = False,
-    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path("runs"),
+    share_cores: Annotated[
+        bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
+    ] = False,
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path(
+        "runs"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
 ) -> int:
     from jostle.cli.carry_out import carry_out

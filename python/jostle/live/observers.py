@@ -158,7 +158,9 @@ def observer_for(stream: Any = None) -> Silent:
 
 
 def _name(planned: "Planned", short: bool = False) -> str:
-    return planned.contestant if short else f"{planned.contestant} · {planned.workload} · round {planned.round}"
+    return (
+        planned.contestant if short else f"{planned.contestant} · {planned.workload} · round {planned.round}"
+    )
 
 
 def _verdict(status: str, why: str, validity: "Validity | None") -> str:
