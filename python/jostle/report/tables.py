@@ -120,7 +120,7 @@ def times(chosen: Iterable[Cell]) -> Table:
     return table
 
 
-def trials(result: RunResult, limit: int = 2000) -> Table:
+def trials(result: RunResult, limit: int = 500) -> Table:
     """One row per trial, in the order in which they ran; at most `limit` of them."""
     more = f" (the first {limit}; the CSV export has all)" if len(result.trials) > limit else ""
     names = "no. | contestant | workload | round | verdict | throughput | offered | p50 | p99 | max | failed"

@@ -22,9 +22,10 @@ __all__ = [
     "timeline",
 ]
 
-MOST_CURVE_POINTS = 40_000
-MOST_TIMELINE_POINTS = 8_000
-MOST_TIMELINES = 24
+# A page stays under 3 MB however long the run and however many the contestants.
+MOST_CURVE_POINTS = 12_000
+MOST_TIMELINE_POINTS = 4_000
+MOST_TIMELINES = 16
 
 
 def overview(result: RunResult, view: View) -> Picture | None:
@@ -39,7 +40,7 @@ def overview(result: RunResult, view: View) -> Picture | None:
 def distributions(result: RunResult, view: View) -> list[Picture]:
     """The pictures of response times for one comparison; the more series, the fewer points of each."""
     series = sum(len(p.series) for v in views(result) for p in v.panels)
-    points = max(40, min(200, MOST_CURVE_POINTS // (3 * series)))
+    points = max(30, min(160, MOST_CURVE_POINTS // (3 * series)))
     return [density(view, points), letter_values(view), nines(view, points), survival(view, points)]
 
 
@@ -47,7 +48,7 @@ def over_time(result: RunResult, view: View) -> list[Picture]:
     """A timeline for each contestant of one comparison, at most `MOST_TIMELINES` on a page."""
     found = views(result)
     total = sum(len(p.series) for v in found for p in v.panels)
-    points = max(40, min(240, MOST_TIMELINE_POINTS // total))
+    points = max(40, min(200, MOST_TIMELINE_POINTS // total))
     room = max(1, MOST_TIMELINES // len(found))
     pictures = (timeline(result, view, panel, points) for panel in view.panels[:room])
     return [p for p in pictures if p is not None]

@@ -217,7 +217,7 @@ def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:
     names = "requests | second | throughput | failed | p50 | p99 | max | generator CPU"
     table = Table(f"Over time: {contestant}", columns(names))
     for name, trial in drawn:
-        for row in client_rows(name, trial.timeline, 20):
+        for row in client_rows(name, trial.timeline, 12):
             times = [amount(row[k], "s") for k in ("p50", "p99", "max")]
             rates = [amount(row[k], "/s") for k in ("rate", "errors")]
             table.add(name, f"{row['t']:.2f}", *rates, *times, percent(row["generator"]))

@@ -32,10 +32,7 @@
     if (!width || figure.dataset.width === String(width)) return;
     figure.dataset.width = String(width);
     const options = { actions: false, renderer: "svg", ast: true, tooltip: false, defaultStyle: false, logLevel: 1 };
-    await vegaEmbed(place, fit(specs[figure.dataset.chart], width), options);
-    const drawing = place.querySelector("svg");
-    drawing.setAttribute("aria-hidden", "true"); // the figure's own name and its table say it better
-    figure.dataset.drawn = "yes";
+    await vegaEmbed(place.firstElementChild, fit(specs[figure.dataset.chart], width), options);
   }
 
   async function drawAll() {

@@ -1,0 +1,122 @@
+"""The page in Debian's Chromium: no network, no console errors, every chart; light, dark, phone, paper, keys."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from jostle import report
+from support.results import RUNTIMES, make_starvation
+
+ARGUMENTS = [
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    assert chromium, "Chromium is missing: apt-get install -y --no-install-recommends chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=[*ARGUMENTS, "--no-sandbox", "--disable-gpu", "--disable-sync"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    report.write_page(make_starvation(RUNTIMES[:2], bad={3: "suspect"}), path)
+    return path
+
+
+def opened(browser: Browser, file: Path, **context: object) -> Page:
+    """The page with all its charts drawn; fails on a console message, an error or a request to anywhere."""
+    page = browser.new_context(**context).new_page()  # type: ignore[arg-type]
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "request", lambda request: said.append(request.url) if not request.url.startswith("file:") else None
+    )
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    assert said == []
+    return page
+
+
+def test_every_chart_is_drawn_and_fits(browser: Browser, file: Path) -> None:
+    page = opened(browser, file, viewport={"width": 1200, "height": 900})
+    figures = page.locator("figure[data-chart]")
+    assert figures.count() == 2 * (1 + 4 + 2)
+    for i in range(figures.count()):
+        box = figures.nth(i).locator("svg").first.bounding_box()
+        assert box is not None
+        assert box["width"] > 350
+        assert box["height"] > 90
+        assert figures.nth(i).locator("svg path, svg line").count() > 5
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+
+
+def test_a_phone_scrolls_in_one_direction_only(browser: Browser, file: Path) -> None:
+    page = opened(browser, file, viewport={"width": 375, "height": 800}, device_scale_factor=2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    widths = page.locator(".chart > svg, .chart svg.marks").evaluate_all("all => all.map(s => s.clientWidth)")
+    assert widths
+    assert max(widths) <= 375
+
+
+def test_charts_are_drawn_again_when_the_width_changes(browser: Browser, file: Path) -> None:
+    page = opened(browser, file, viewport={"width": 1200, "height": 900})
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.wait_for_function("[...document.querySelectorAll('svg.marks')].every(s => s.clientWidth <= 700)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+
+
+def test_dark_is_dark_and_so_are_its_charts(browser: Browser, file: Path) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        page = opened(browser, file, color_scheme=scheme)
+        colours[scheme] = page.evaluate(
+            "[getComputedStyle(document.body).backgroundColor,"
+            " getComputedStyle(document.querySelector('figure .mark-text text')).fill,"
+            " getComputedStyle(document.querySelector('figure .mark-rect path')).fill]"
+        )
+    assert colours["light"][0] == "rgb(255, 255, 255)"
+    assert all(a != b for a, b in zip(colours["light"], colours["dark"], strict=True))
+
+
+def test_paper_is_white_even_in_the_dark(browser: Browser, file: Path) -> None:
+    page = opened(browser, file, color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_keyboard_reaches_everything(browser: Browser, file: Path) -> None:
+    page = opened(browser, file)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#results"
+    first = page.locator("figure summary").first
+    first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("figure details").first.get_attribute("open") is not None
+    assert page.locator(".scroll:not([tabindex='0'])").count() == 0
+
+
+def test_a_screen_reader_is_told_what_each_chart_shows(browser: Browser, file: Path) -> None:
+    page = opened(browser, file)
+    charts = page.get_by_role("img")
+    assert charts.count() == page.locator("figure[data-chart]").count()
+    assert page.get_by_role("img", name="One slow request takes").count() >= 1
+    assert page.get_by_role("heading", level=1).count() == 1
+    assert page.get_by_role("table").count() > 3
