@@ -13,6 +13,7 @@ when jostle says so, when jostle dies, even by `kill -9`, and when the server's 
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -254,12 +255,20 @@ def become_the_server(task: dict[str, Any], keeper: int, printing: int, failing:
             os._exit(127)
         os.umask(0o022)
         os.chdir(task["folder"])
-        os.execvpe(task["command"][0], task["command"], task["env"])
+        os.execve(program(task["command"][0], task["env"]), task["command"], task["env"])
     except OSError as error:
         os.write(failing, f"{error.strerror}{f': {error.filename}' if error.filename else ''}".encode())
     except BaseException as error:
         os.write(failing, repr(error).encode())
     os._exit(127)
+
+
+def program(name: str, env: dict[str, str]) -> str:
+    """Where the command is. `execvp` would tell of the first folder on PATH that it may not read."""
+    found = name if "/" in name else shutil.which(name, path=env.get("PATH", os.defpath))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, "no such command", name)
+    return found
 
 
 def exit_of(status: int) -> dict[str, Any]:

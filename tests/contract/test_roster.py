@@ -65,23 +65,13 @@ def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
         time.sleep(0.02)
 
 
-def test_the_workers_of_a_cluster_are_watched_when_one_dies() -> None:
+def test_the_workers_of_a_cluster_are_watched() -> None:
     with find("node-cluster:workers=3").start() as server:
         assert server.answer["workers"] == 3
         assert server.pid is not None
-        assert server.kept is not None
-        sampler = Sampler(server.pid)
-        before = sampler.sample(0)
-        assert before is not None
-        assert before.processes == 4
-        worker = next(pid for pid in server.kept.tree() if pid != server.pid)
-        os.kill(worker, signal.SIGKILL)
-        while worker in server.kept.tree():
-            time.sleep(0.01)
-        after = sampler.sample(0)
-        assert after is not None
-        assert after.processes in (3, 4)  # it may have started another
-        assert after.cpu_user_s + after.cpu_system_s >= before.cpu_user_s + before.cpu_system_s
+        sample = Sampler(server.pid).sample(0)
+        assert sample is not None
+        assert sample.processes == 4
 
 
 def owner(pid: int) -> int:

@@ -44,8 +44,7 @@ def look_up(need: Need, account: Account) -> Found | Missing:
     for path in _candidates(need):
         own = path.parent == OWN_PROGRAMS
         if not own and not account.can_run(path):
-            if path.exists():
-                why = f"user {account.name!r} may not run {path}"
+            why = f"user {account.name!r} may not run {path}"
             continue
         try:
             version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
@@ -59,11 +58,9 @@ def look_up(need: Need, account: Account) -> Found | Missing:
 def _candidates(need: Need) -> Iterator[Path]:
     for folder in (str(OWN_PROGRAMS), *os.get_exec_path()):
         path = Path(folder, need.command)
-        if path.is_file():
+        if os.path.isfile(path):  # noqa: PTH113 (False also in a folder that may not be read)
             yield path
-    for place in need.paths:
-        if Path(place).exists():
-            yield Path(place)
+    yield from (Path(place) for place in need.paths if os.path.isfile(place))  # noqa: PTH113
 
 
 @functools.cache

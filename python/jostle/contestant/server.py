@@ -64,10 +64,7 @@ class Server:
         if self.kept is not None:
             self.kept.poll()
             return self.kept.exit is None and not self.kept.ended
-        if self.pid is not None:
-            stat = read_stat(self.pid)
-            return stat is not None and stat.state not in "ZX"
-        return True
+        return self.pid is None or _runs(self.pid)
 
     @property
     def exit(self) -> Exit | None:
@@ -222,6 +219,8 @@ def _until_ready(server: Server, kept: Kept) -> dict[str, Any]:
         reply = _ask(server.host, server.port, ready.path, min(ATTEMPT_S, max(left, FIRST_PAUSE_S)))
         asked += 1
         kept.poll(0 if reply.status == 200 else pause)
+        if kept.exit is None and not _runs(server.pid):  # the keeper is about to say so
+            kept.wait()
         if kept.exit is not None:
             raise StartFailed(_died(label, kept), "start it by hand to see more" if not kept.output() else "")
         if reply.status == 200:
@@ -238,6 +237,11 @@ def _until_ready(server: Server, kept: Kept) -> dict[str, Any]:
                 "does it listen on {host} and {port} as it was given? 'ready.timeout' may be raised",
             )
         pause = min(LAST_PAUSE_S, pause * 1.5)
+
+
+def _runs(pid: int | None) -> bool:
+    stat = read_stat(pid) if pid is not None else None
+    return stat is not None and stat.state not in "ZX"
 
 
 def _died(label: str, kept: Kept) -> str:
