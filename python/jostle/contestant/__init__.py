@@ -108,6 +108,7 @@ def find(
     Raises `UnknownName` with the nearest, `PlanError`.
     """
     tables, base = tables or {}, (base or Path.cwd()).absolute()
+    folder: Path | None
     name = split(label)[0]
     if name in tables:
         file, folder = _own(name, tables[name], base)
@@ -127,12 +128,14 @@ def find(
     )
 
 
-def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path]:
+def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path | None]:
     """A plan's table, over the contestant.toml of its folder when the table does not say how to start."""
+    if table.url is not None:
+        return table, None
     folder = (base / (table.folder or ".")).resolve()
     if table.folder is not None and not folder.is_dir():
         raise PlanError(f"contestant.{name}.folder: {folder} is not a folder")
-    if table.url is not None or table.start_command():
+    if table.start_command():
         return table, folder
     there = ContestantFile.load(folder / "contestant.toml")
     merged = {**there.model_dump(exclude_unset=True), **table.model_dump(exclude_unset=True)}
