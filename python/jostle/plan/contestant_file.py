@@ -153,6 +153,10 @@ class ContestantFile(Table):
         known = {*PLACES, *(need.command for need in self.needs), *self.variants}
         for used in sorted(placeholders(self.start_texts()) - known):
             raise BadValue(f"{{{used}}} stands for nothing here", nearest(used, sorted(known)))
+        for used in sorted(placeholders(word for need in self.needs for word in need.version) - {"command"}):
+            raise BadValue(
+                f"{{{used}}} stands for nothing in a version command", "only {command} is known there"
+            )
         known -= {"port", "host", "tmp"}
         for used in sorted(placeholders(self.build_texts()) - known):
             raise BadValue(f"{{{used}}} stands for nothing in a build", nearest(used, sorted(known)))
