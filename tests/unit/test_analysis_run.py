@@ -173,6 +173,25 @@ def test_nothing_answered_at_all_is_a_loss_of_everything(tmp_path: Path) -> None
     assert any("longer than" in note for note in result.notes)
 
 
+def test_a_stream_that_is_hardly_answered_is_blocked_for_at_least_so_long(tmp_path: Path) -> None:
+    load = {
+        "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 9_999}
+    }
+    trials = []
+    for number in range(1, 4):
+        trials.append(Trial("node", "stream", number, open_loop(STEADY, 200, 5.0, seed=number), load=load))
+        hung = open_loop(STEADY, 200, 5.0, seed=number, blocked=[(0.1, 60.0)])
+        hung.append(Request(0.1, 0.1, 5.0, "unfinished", workload=1))
+        background = {"closed": {"clients": 1}}
+        trials.append(Trial("node", "stream-with-slow", number, hung, load=load, background=background))
+        trials.append(Trial("node", "slow-alone", number, [Request(0.0, 0.0, 4.0)]))
+    node = starvation(analysed(tmp_path, trials), "node", "open loop")
+    assert (node.with_response["p99"].bound, node.blocking.bound) == ("≥", "≥")
+    assert node.blocking.value == 1
+    assert "p99 goes from 3." in node.sentence
+    assert "to at least 4.9" in node.sentence
+
+
 def test_slow_requests_measured_only_beside_the_fast_ones_are_marked(tmp_path: Path) -> None:
     trials = [t for t in starvation_trials(2) if t.workload != "slow-alone"]
     found = starvation(analysed(tmp_path, trials), "node")
@@ -278,7 +297,7 @@ def test_open_loops_tell_what_was_offered(tmp_path: Path) -> None:
 
 
 def test_rows_correct_intervals_for_autocorrelation(tmp_path: Path) -> None:
-    """The server changes its pace every 50 requests: the median is less certain than 2,000 requests suggest."""
+    """The server changes its pace every 50 requests: its median is less certain than they suggest."""
     rng = random.Random(1)
     requests, now, pace = [], 0.0, 0.0
     for i in range(2000):

@@ -262,7 +262,7 @@ def test_steady_state_is_not_asked_of_loads_that_change(tmp_path: Path) -> None:
 
 
 def test_clock_resolution(tmp_path: Path) -> None:
-    fast = [Request(i / 1000, i / 1000, i / 1000 + 10e-6) for i in range(4999)]
+    fast = [Request(i / 1000, i / 1000, i / 1000 + 5e-6) for i in range(4999)]
     assert check(judged(tmp_path, fast, load=POISSON), "clock resolution").verdict == "suspect"
 
 

@@ -77,8 +77,8 @@ class Facts:
         spec: Mapping[str, Any] | None = self.workload().get("load", {}).get("open")
         return spec
 
-    def think_s(self) -> float | None:
-        """The mean think time of a closed loop."""
+    def think_s(self) -> float:
+        """The mean think time of a closed loop; 0 in an open one."""
         think = (self.closed or {}).get("think", "none")
         if think == "none":
             return 0.0

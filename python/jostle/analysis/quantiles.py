@@ -1,7 +1,7 @@
 """Quantiles with intervals from order statistics, which assume nothing about the distribution.
 
 P(X₍l₎ ≤ q_p < X₍u₎) = Σ_{k=l}^{u-1} C(n,k) pᵏ (1-p)ⁿ⁻ᵏ. Where u > n the sample cannot bound the quantile from
-above ("≥"), and from p99.9 on a quantile that the sample can hardly contain is refused.
+above ("≥"); above the median, a quantile that the sample may well not contain is left out.
 Source: David and Nagaraja, Order Statistics, section 7.1; METHOD A.
 """
 
@@ -28,9 +28,6 @@ __all__ = [
 CONFIDENCE = 0.95
 
 LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
-
-REFUSED_FROM = 0.999
-"""From here on a quantile is left out where the sample is too small to contain it."""
 
 
 def order_statistic_ranks(n: int, p: float, confidence: float = CONFIDENCE) -> tuple[int, int, float]:
@@ -73,11 +70,10 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0) -> Estimate:
     if sample.n == 0:
         return Estimate(None, note="nothing was measured")
     curve = product_limit(sample)
-    n_effective = round(curve.effective_n(p, sample.n) / tau, 6)
     needed = samples_needed(p)
-    if p >= REFUSED_FROM and n_effective < needed:
+    if p > 0.5 and sample.n / tau < needed:
         return Estimate(None, n=sample.n, note=f"needs at least {math.ceil(needed * tau):,} requests")
-    low, high = _interval(curve, p, int(n_effective))
+    low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)))
     value = curve.quantile(p)
     if value is None:
         limit = float(sample.values_s[-1])
@@ -93,7 +89,7 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0) -> Estimate:
 
 
 def quantile_estimates(
-    sample: Sample, tau_at: Callable[[float], float] = lambda value_s: 1.0
+    sample: Sample, tau_at: Callable[[float], float] = lambda _: 1.0
 ) -> dict[str, Estimate]:
     """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
 

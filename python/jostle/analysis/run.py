@@ -28,6 +28,9 @@ __all__ = ["analyse", "analyse_trial", "judge"]
 
 COMMANDS = ("hit", "race", "run")
 
+FEW = 100
+"""Requests per client from which on the first ones no longer matter."""
+
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
@@ -188,9 +191,11 @@ def _notes(facts: Sequence[Facts]) -> list[str]:
             "they were waited for; quantiles that fall among them are printed with ≥. Service times are of "
             "answers only."
         )
-    if any(f.closed is not None for f in facts):
+    if any(
+        f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in facts
+    ):
         notes.append(
-            "In a closed loop all clients send their first request at once: with few requests per client "
-            "these first answers weigh in the quantiles."
+            "In a closed loop all clients send their first request at once: with as few requests per client "
+            "as here, these first answers weigh in the quantiles."
         )
     return notes

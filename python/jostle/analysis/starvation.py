@@ -157,8 +157,8 @@ def _closed_sentence(s: Starvation, busy: float) -> str:
     waits = _waits(s.with_response["max"])
     if index.low is None or index.high is None:
         return (
-            f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, and "
-            f"{waits}. It takes at least 2 rounds to tell more, better 5."
+            f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, "
+            f"and {waits}. It takes at least 2 rounds to tell more, better 5."
         )
     lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
     low, high = (bound / busy if busy else bound for bound in (index.low, index.high))

@@ -1,5 +1,6 @@
 """One trial: its figures, its verdict, and how it went from second to second."""
 
+import itertools
 from typing import Any
 
 from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
@@ -137,7 +138,7 @@ def _quantile(sample: Sample, p: float) -> float | None:
 def _server_line(samples: list[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:
     """Between each two samples: the middle, cores in use, and memory at the end."""
     times, cores, memory = [], [], []
-    for before, after in zip(samples, samples[1:], strict=False):
+    for before, after in itertools.pairwise(samples):
         length_s = (after["t_ns"] - before["t_ns"]) / 1e9
         if length_s <= 0:
             continue
