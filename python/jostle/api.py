@@ -64,7 +64,7 @@ class Finished:
 
 
 def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observer | None = None) -> Finished:
-    """Run a plan (or the file of one) and wait for its end. Raises `JostleError` as the command would say it."""
+    """Run a plan, or the file of one, and wait for its end. Raises `JostleError`."""
     name = "plan"
     if not isinstance(plan, Plan):
         name = Path(plan).stem

@@ -1,4 +1,4 @@
-"""Which trials, in which order: rounds interleaved in random order, every server started anew for each trial."""
+"""Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
 
 import random
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def schedule(contestants: list[str], workloads: list[str], rounds: int, seed: int) -> list[Planned]:
-    """All trials: in every round each workload on each contestant once, in a random order that follows from `seed`."""
+    """All trials: in every round each workload on each contestant once, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, rounds + 1):

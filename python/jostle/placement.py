@@ -9,7 +9,7 @@ __all__ = ["Placement", "available_cores", "place"]
 
 @dataclass(frozen=True)
 class Placement:
-    """Core numbers; `shared` when server and generator may run on the same core, None when it is not known."""
+    """Core numbers; `shared` when server and generator may use the same core, None when it is not known."""
 
     server_cores: list[int]
     generator_cores: list[int]

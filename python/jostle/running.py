@@ -1,4 +1,4 @@
-"""The contestants that `jostle contestants start` leaves running: a small file each, so that `stop` finds them."""
+"""The contestants that `jostle contestants start` leaves running: a file each, so that `stop` finds them."""
 
 import json
 import os

@@ -97,6 +97,7 @@ def _spec(plan: Plan, workload: Workload, server: Server, placement: Placement, 
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
+        tls=server.scheme == "https",
     )
 
 
@@ -147,7 +148,8 @@ def _intervals(running: Running, server: Server | None = None) -> Iterator["Inte
                 return
         if server is not None and not server.alive():
             raise ServerDied(
-                f"{server.contestant.label} ended in the middle of the trial", server.last_output()
+                f"{server.contestant.label} {server.exit or 'ended'} in the middle of the trial",
+                server.last_output(),
             )
 
 

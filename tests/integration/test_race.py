@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from conftest import Jostle, as_json, command, environment
+from support.real import Jostle, as_json, command, environment
 
 PLAN = """
 title = "Does one slow request starve the fast ones?"
@@ -51,7 +51,7 @@ def only_run(folder: Path) -> Path:
 def test_starvation_is_seen_where_it_is_and_not_where_it_is_not(
     jostle_command: Jostle, tmp_path: Path
 ) -> None:
-    """Ground truth: a slow request holds 400 of 500 ms of a run-to-completion server, 0.8 of its throughput."""
+    """Ground truth: a slow request holds 400 of 500 ms of a run-to-completion server: 0.8 of it."""
     finished = jostle_command("run", written(tmp_path), "--json")
     result = as_json(finished)
     index = {row["contestant"]: row["index"] for row in result["starvation"]}
@@ -93,7 +93,7 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
 
 
 def test_a_published_experiment_runs_with_its_published_figures(
-    jostle_command: Jostle, tmp_path: Path
+    jostle_command: Jostle,
 ) -> None:
     finished = jostle_command(
         "race",
@@ -150,6 +150,7 @@ rounds = 1
 
 [contestant.mine]
 command = {command}
+user = "root"
 ready = {{ path = "/hello" }}
 
 [workload.w]
@@ -171,7 +172,8 @@ def test_a_server_that_dies_in_the_middle_is_an_invalid_trial(jostle_command: Jo
         "class H(http.server.BaseHTTPRequestHandler):\n"
         "    protocol_version = 'HTTP/1.1'\n"
         "    def do_GET(self):\n"
-        "        self.send_response(200); self.send_header('Content-Length', '2'); self.end_headers(); self.wfile.write(b'ok')\n"
+        "        self.send_response(200); self.send_header('Content-Length', '2')\n"
+        "        self.end_headers(); self.wfile.write(b'ok')\n"
         "    def log_message(self, *a): pass\n"
         "threading.Timer(1.5, lambda: (print('out of memory', flush=True), os._exit(9))).start()\n"
         "http.server.ThreadingHTTPServer(('127.0.0.1', {port}), H).serve_forever()\n"

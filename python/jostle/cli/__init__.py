@@ -1,12 +1,14 @@
 """The command line: one file per command. This module only gathers them and turns errors into messages.
 
-Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was not measured; 2 the user's mistake.
+Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was not measured; 2 the user's
+mistake.
 """
 
+import functools
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
-import click
 import typer
 
 from jostle import __version__
@@ -34,11 +36,20 @@ app = typer.Typer(
   jostle doctor                                    can this machine do it?
 """,
 )
-app.command("hit")(hit.hit)
-app.command("race")(race.race)
-app.command("run")(run.run)
-app.command("report")(report.report)
-app.command("doctor")(doctor.doctor)
+
+
+def _leaving(command: Callable[..., int]) -> Callable[..., None]:
+    """The command, leaving with the exit code that it returns."""
+
+    @functools.wraps(command)
+    def leave(*args: Any, **kwargs: Any) -> None:
+        raise typer.Exit(command(*args, **kwargs))
+
+    return leave
+
+
+for command in (hit.hit, race.race, run.run, report.report, doctor.doctor):
+    app.command()(_leaving(command))
 app.add_typer(contestants.app, name="contestants")
 
 
@@ -58,23 +69,11 @@ def _options(
 
 
 def main() -> None:
-    """Entry point: runs a command and leaves with its exit code."""
+    """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
     try:
-        code = app(standalone_mode=False)
-    except click.exceptions.Abort:
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = 2
+        app()
     except JostleError as error:
         print(f"jostle: {error.message}", file=sys.stderr)
-        if error.hint:
-            print("".join(f"  {line}\n" for line in error.hint.splitlines()), end="", file=sys.stderr)
-        code = 2 if isinstance(error, UserError) else 1
-    except KeyboardInterrupt:
-        print("jostle: stopped", file=sys.stderr)
-        code = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 1
-    sys.exit(code)
+        for line in error.hint.splitlines():
+            print(f"  {line}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UserError) else 1)

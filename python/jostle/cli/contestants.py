@@ -23,8 +23,8 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_them() -> int:
-    """Name, discipline and version of every contestant, ready or what is missing with the command that brings it."""
+def list_them() -> None:
+    """Every contestant: what it is, its discipline and version, ready or the command that brings what is missing."""
     from rich.console import Console
     from rich.table import Table
 
@@ -42,7 +42,6 @@ def list_them() -> int:
         version = "" if missing else ", ".join(found.versions().values())
         table.add_row(name, found.file.title, found.file.discipline, version, ready)
     Console(width=None if sys.stdout.isatty() else 160).print(table)
-    return 0
 
 
 @app.command()
@@ -50,7 +49,7 @@ def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME…]", help="All when none is named.")
     ] = None,
-) -> int:
+) -> None:
     """Build, start, ask every route, stop. Exit code 1 when a route answers wrongly."""
     from jostle import contestant, roster
     from jostle.errors import ContestantError
@@ -71,14 +70,14 @@ def verify(
         for route in failed:
             print(f"    {route.route}: {route.says}")
         wrong += bool(failed)
-    return 1 if wrong else 0
+    raise typer.Exit(1 if wrong else 0)
 
 
 @app.command()
 def start(
     label: Annotated[str, typer.Argument(metavar="NAME", help="For example go, or go:procs=1.")],
     port: Annotated[int, typer.Option("-p", "--port", help="0 takes a free one.")] = 0,
-) -> int:
+) -> None:
     """Start one and leave it running until Ctrl-C, for trying with curl."""
     from jostle import contestant
     from jostle.running import Register
@@ -90,13 +89,13 @@ def start(
             while server.alive():
                 time.sleep(0.2)
         except KeyboardInterrupt:
-            return 0
+            return
         print(f"{label} ended by itself:\n{server.last_output()}", file=sys.stderr)
-        return 1
+        raise typer.Exit(1)
 
 
 @app.command()
-def stop() -> int:
+def stop() -> None:
     """Stop the contestants that `jostle contestants start` left running, in whatever terminal."""
     from jostle.running import stop_all
 
@@ -105,4 +104,3 @@ def stop() -> int:
         print(f"stopped {label} on {url}")
     if not stopped:
         print("none is running")
-    return 0

@@ -10,8 +10,7 @@ __all__ = ["split_contestants", "split_settings"]
 def split_contestants(text: str | None) -> list[str] | None:
     """`"node,go:procs=1,max=2"` → `["node", "go:procs=1,max=2"]`.
 
-    A comma separates contestants, except before `key=value` or a flag of a contestant that has variants: such a
-    part belongs to the contestant before it.
+    A comma separates contestants, except before `key=value`: that belongs to the contestant before it.
     """
     if text is None:
         return None

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import socket
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -54,10 +55,12 @@ class Server:
     needs: dict[str, str] = field(default_factory=dict)
     answer: dict[str, Any] = field(default_factory=dict)
     kept: Kept | None = None
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
 
     def alive(self) -> bool:
         """False once its first process has ended. True for a server without a known process."""
@@ -165,17 +168,24 @@ def start(
 
 
 def attach(contestant: "Contestant", url: str) -> Server:
-    """A server that runs already. Raises `UnreachableTarget` when it does not answer."""
+    """A server that runs already: nothing is asked of it, only a connection is tried.
+
+    Raises `UnreachableTarget` when none can be made.
+    """
     parts = urlsplit(url)
-    server = Server(contestant, parts.hostname or "", parts.port or 80, contestant.file.pid)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    server = Server(contestant, host, port, contestant.file.pid, scheme=parts.scheme)
     if not server.alive():
         raise UnreachableTarget(
             f"{contestant.label}: there is no process {server.pid}", "correct 'pid', or leave it out"
         )
-    reply = _ask(server.host, server.port, contestant.file.ready.path, ATTEMPT_S)
-    if reply.status is None:
-        raise UnreachableTarget(f"{contestant.label}: {url} does not answer: {reply.says}", "start it first")
-    server.answer = reply.as_object()
+    try:
+        socket.create_connection((host, port), ATTEMPT_S).close()
+    except OSError as error:
+        why = error.strerror.lower() if error.strerror else str(error)
+        raise UnreachableTarget(
+            f"cannot connect to {host}:{port}: {why}", "is the server running, and the address right?"
+        ) from None
     return server
 
 
