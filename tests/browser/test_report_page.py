@@ -1,4 +1,4 @@
-"""The page in Debian's Chromium: no network, no console errors, every chart; light, dark, phone, paper, keys."""
+"""The page in Debian's Chromium: no network, no console errors, charts; light, dark, phone, paper, keys."""
 
 import shutil
 from collections.abc import Iterator

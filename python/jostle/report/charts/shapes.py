@@ -40,7 +40,7 @@ def density(view: View, points: int) -> Picture:
     count = len(view.panels)
     low, high = limits(view)
     x = alt.X("x:Q", scale=time_scale(low, high), axis=time_axis(low, high, axis_title(view)))
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.08, count], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.25, count], nice=False), axis=None)
     hue = colour(view)
     hills, strokes, dots, notes = _density_rows(view, points)
     names = [
@@ -112,10 +112,10 @@ def _beside_dots(data: Datasets, notes: Rows, x: alt.X, y: alt.Y, *, middle: flo
     """Notes at dots: to the right of those in the left half, to the left of the others."""
     return [
         _text(
-            data, [n for n in notes if n["x"] < middle], "left", dx=8, dy=-9, fontSize=11, color=MUTED
+            data, [n for n in notes if n["x"] < middle], "left", dx=8, dy=10, fontSize=11, color=MUTED
         ).encode(x=x, y=y, text="text:N"),
         _text(
-            data, [n for n in notes if n["x"] >= middle], "right", dx=-8, dy=-9, fontSize=11, color=MUTED
+            data, [n for n in notes if n["x"] >= middle], "right", dx=-8, dy=10, fontSize=11, color=MUTED
         ).encode(x=x, y=y, text="text:N"),
     ]
 
@@ -132,10 +132,15 @@ def _series_names(data: Datasets, view: View, x: alt.X, y: alt.Y, hue: alt.Color
             height, at = max(zip(shape.density, shape.density_x_s, strict=True))
             hills.append((at_least(at), len(view.panels) - 1 + HILL * height / peak, s.name))
     layers = []
+    low, high = limits(view)
     for i, (at, height, name) in enumerate(sorted(hills)):
-        left = i == 0 and len(hills) > 1
         row = [{"x": at, "y": height, "series": name, "text": name}]
-        text = _text(data, row, "right" if left else "left", dx=-7 if left else 7, fontWeight="bold")
+        if math.log(at / low) > 0.8 * math.log(high / low):  # no room to the right: above the hill
+            text = _text(data, row, "right", dx=8, dy=-10, fontWeight="bold")
+        elif i == 0 and len(hills) > 1:
+            text = _text(data, row, "right", dx=-7, fontWeight="bold")
+        else:
+            text = _text(data, row, "left", dx=7, fontWeight="bold")
         layers.append(text.encode(x=x, y=y, color=hue, text="text:N"))
     return layers
 

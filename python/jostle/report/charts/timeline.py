@@ -197,9 +197,8 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     if still:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
     busiest = max(trial.timeline.server_cpu, default=None)
-    told = f", its server uses up to {busiest:.2g} cores" if busiest is not None else ""
-    taken = amount(longest, "s")
-    return f"{contestant}{where}: requests complete all the time, the longest takes {taken}{told}."
+    told = f"; the server uses up to {busiest:.2g} cores" if busiest is not None else ""
+    return f"{contestant}{where}: the longest request takes {amount(longest, 's')}{told}."
 
 
 def _standstill(t: Timeline) -> float:
@@ -210,7 +209,7 @@ def _standstill(t: Timeline) -> float:
     for rate in t.throughput_per_s:
         now = now + step if rate == 0 else 0.0
         longest = max(longest, now)
-    return longest if longest > 3 * step else 0.0
+    return longest if longest > 1.5 * step else 0.0
 
 
 def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:

@@ -7,6 +7,10 @@ from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 __all__ = ["about_quantile", "about_shape", "about_throughput", "extremes"]
 
 
+HARMFUL = 0.1
+"""From this index on, a title speaks of harm."""
+
+
 def extremes(view: View) -> tuple[Panel, Panel]:
     """The panels of the most and of the least starved contestant (the same one when there is but one)."""
     ordered = sorted(view.panels, key=_harm, reverse=True)
@@ -32,6 +36,13 @@ def about_throughput(view: View) -> str:
     ordered = sorted(view.panels, key=_index, reverse=True)
     worst, best = ordered[0], ordered[-1]
     lost = _index(worst)
+    if lost < 0.05 and _harm(extremes(view)[0]) > HARMFUL:
+        slowest = extremes(view)[0]
+        grown = percent(_harm(slowest))
+        return (
+            f"The stream keeps its rate beside one slow request, but on {slowest.contestant} its p99 grows by"
+            f" {grown} of the slow request's time."
+        )
     if lost < 0.05:
         return (
             f"One slow request takes no contestant more than {percent(max(lost, 0.0))} of its fast requests."
