@@ -132,6 +132,9 @@ impl Sum {
         {
             println!("{name:>16} {count}");
         }
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+        let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
+        println!("{}", peak.unwrap_or("VmHWM unknown"));
         let named = MEASURE_NAMES.iter().copied().zip(&self.histograms);
         for (name, histogram) in named.chain(self.loop_lag.iter().map(|lag| ("loop lag", lag))) {
             if !histogram.is_empty() {

@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use tokio::task::{spawn_local, yield_now};
+
 use crate::interval::Outcome;
 use crate::plan::{Workload, deal, share};
 use crate::random::Stream;
 use crate::session::{Job, Session};
-use crate::spec::ClosedSpec;
+use crate::spec::{ClosedSpec, LoadSpec};
 use crate::think::pause;
 use crate::worker::{Seat, Worker};
 
@@ -27,6 +29,8 @@ struct Crowd {
     alive: Cell<u64>,
     /// Requests that may still be begun.
     budget: Cell<u64>,
+    /// Of these, the first ones of clients that are just coming.
+    promised: Cell<u64>,
     /// Number of the next new client on this worker.
     next_number: Cell<u64>,
     /// The number of clients will not grow any more.
@@ -34,6 +38,8 @@ struct Crowd {
 }
 
 const GONE: u32 = u32::MAX;
+/// So many clients come at a time.
+const GROUP: u64 = 32;
 
 /// Brings the clients of a workload to life on this worker.
 pub fn start(worker: &Rc<Worker>, workload: usize, closed: &ClosedSpec) {
@@ -51,15 +57,11 @@ pub fn start(worker: &Rc<Worker>, workload: usize, closed: &ClosedSpec) {
         places: RefCell::default(),
         alive: Cell::new(0),
         budget: Cell::new(budget),
+        promised: Cell::new(0),
         next_number: Cell::new(0),
         settled: Cell::new(false),
     });
-    if worker.plan.workloads[workload].phases.is_some() {
-        worker.spawn(crowd.follow_phases());
-    } else {
-        crowd.want(shares[worker.index]);
-        crowd.settle();
-    }
+    spawn_local(crowd.direct(Seat::take(worker)));
 }
 
 impl Crowd {
@@ -67,61 +69,76 @@ impl Crowd {
         &self.worker.plan.workloads[self.workload]
     }
 
-    /// Lets the number of clients go with the plan's phases.
-    async fn follow_phases(self: Rc<Self>) {
-        let seat = Seat::take(self.worker.clone()).await;
-        let phases = self
-            .plan()
-            .phases
-            .as_ref()
-            .expect("only called with phases");
-        let mut now = 0;
-        loop {
-            self.want(share(
-                phases.clients_at(now),
-                self.worker.index,
-                self.worker.plan.threads,
-            ));
-            let Some(change) = phases.next_change(now) else {
-                break;
-            };
-            let Some(then) = seat.sleep_until(change, || true).await else {
-                return;
-            };
-            now = then;
+    fn closed(&self) -> &ClosedSpec {
+        match &self.plan().load {
+            LoadSpec::Closed(closed) => closed,
+            LoadSpec::Open(_) => unreachable!("a crowd is started for closed loads only"),
         }
-        self.settle();
+    }
+
+    /// Lets the number of clients go with the plan.
+    async fn direct(self: Rc<Self>, seat: Seat) {
+        seat.sit().await;
+        let mine = |count| share(count, self.worker.index, self.worker.plan.threads);
+        if let Some(phases) = &self.plan().phases {
+            let mut now = 0;
+            loop {
+                self.want(mine(phases.clients_at(now))).await;
+                let Some(change) = phases.next_change(now) else {
+                    break;
+                };
+                let Some(then) = seat.sleep_until(change, || true).await else {
+                    return;
+                };
+                now = then;
+            }
+        } else {
+            self.want(mine(self.closed().clients)).await;
+        }
+        self.settled.set(true);
+        self.check_done();
     }
 
     /// From now on there shall be `count` clients. The last to come are the first to go; each ends the request
-    /// that it has in hand.
-    fn want(self: &Rc<Self>, count: u64) {
+    /// that it has in hand. Many that come at once do so in small groups with a look at the sockets in between:
+    /// nobody's connection then waits until all have been begun.
+    async fn want(self: &Rc<Self>, count: u64) {
         let before = self.wanted.replace(count);
-        let mut places = self.places.borrow_mut();
         for place in count..before {
-            self.worker.wake(places[place as usize]);
+            self.worker.wake(self.places.borrow()[place as usize]);
         }
-        if places.len() < count as usize {
-            places.resize(count as usize, GONE);
+        if self.places.borrow().len() < count as usize {
+            self.places.borrow_mut().resize(count as usize, GONE);
         }
+        self.promised
+            .set(self.promised.get() + count.saturating_sub(before));
         for place in before..count {
-            // One that is still busy with its last request just goes on.
-            if places[place as usize] == GONE {
-                self.alive.set(self.alive.get() + 1);
-                self.worker
-                    .recorder
-                    .borrow_mut()
-                    .state(self.workload)
-                    .clients += 1;
-                places[place as usize] = GONE - 1;
-                self.worker.spawn(self.clone().client(place));
+            if place % GROUP == GROUP - 1 {
+                yield_now().await;
             }
+            if self.worker.stopping() {
+                return;
+            }
+            self.occupy(place);
         }
     }
 
-    fn settle(&self) {
-        self.settled.set(true);
-        self.check_done();
+    fn occupy(self: &Rc<Self>, place: u64) {
+        let slot = &mut self.places.borrow_mut()[place as usize];
+        if *slot != GONE {
+            // Still busy with what was to be the last request; it just goes on.
+            self.promised.set(self.promised.get() - 1);
+            return;
+        }
+        let seat = Seat::take(&self.worker);
+        *slot = seat.slot();
+        self.alive.set(self.alive.get() + 1);
+        self.worker
+            .recorder
+            .borrow_mut()
+            .state(self.workload)
+            .clients += 1;
+        spawn_local(self.clone().client(place, seat));
     }
 
     fn wants(&self, place: u64) -> bool {
@@ -131,7 +148,7 @@ impl Crowd {
     /// Takes one request from the budget, if the client at `place` may go on.
     fn take_request(&self, place: u64, now: u64) -> bool {
         let budget = self.budget.get();
-        if budget == 0 || !self.wants(place) || !self.worker.running(now) {
+        if budget <= self.promised.get() || !self.wants(place) || !self.worker.running(now) {
             return false;
         }
         self.budget.set(budget - 1);
@@ -144,13 +161,10 @@ impl Crowd {
     }
 
     /// One place's life: a client and, where the plan says so, those who take its place after it.
-    async fn client(self: Rc<Self>, place: u64) {
-        let seat = Seat::take(self.worker.clone()).await;
-        self.places.borrow_mut()[place as usize] = seat.slot();
-        let closed = match &self.plan().load {
-            crate::spec::LoadSpec::Closed(closed) => closed,
-            crate::spec::LoadSpec::Open(_) => unreachable!("a crowd is started for closed loads"),
-        };
+    async fn client(self: Rc<Self>, place: u64, seat: Seat) {
+        seat.sit().await;
+        self.promised.set(self.promised.get() - 1);
+        let closed = self.closed();
         let mut session = Session::new(seat, self.workload, 0);
         let mut backoff = 0;
         loop {
@@ -204,7 +218,7 @@ impl Crowd {
                 ran,
                 last: turn == most,
             };
-            let ended = session.perform(job, &mut random).await;
+            let ended = session.perform(&job, &mut random).await;
             *backoff = next_backoff(*backoff, ended.outcome);
             if *backoff > 0 {
                 session.count(|state| state.backoffs += 1);

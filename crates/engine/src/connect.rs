@@ -1,24 +1,29 @@
 //! New connections: name, TCP or unix socket, TLS, within one deadline.
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
+use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpSocket, TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
 use crate::interval::Outcome;
 use crate::plan::Workload;
 use crate::recorder::ConnectTimes;
 use crate::resolve::{Address, Name, Target, resolve};
+use crate::tls::Tls;
 use crate::worker::{Interrupt, Seat};
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
 const UNIX_RETRY_NS: u64 = 1_000_000;
+/// The kernel gives ports from here on to connections; the setting may move it up, not far down.
+const LOWEST_EPHEMERAL_PORT: u16 = 1024;
 
 /// Whose turn it is: addresses and source addresses of one workload on one worker.
 #[derive(Debug)]
@@ -42,9 +47,29 @@ impl Turns {
         }
     }
 
+    fn is_passed_over(&self, index: usize) -> bool {
+        self.passed_over.get() & bit(index) != 0
+    }
+
+    /// The next local address of the family, if any are given.
+    fn next_source(&self, sources: &[IpAddr], ipv4: bool) -> Option<IpAddr> {
+        let of_family = || sources.iter().filter(|source| source.is_ipv4() == ipv4);
+        let count = of_family().count();
+        if count == 0 {
+            return None;
+        }
+        let turn = self.source.replace(self.source.get() + 1);
+        of_family().nth(turn % count).copied()
+    }
+
     pub fn next_param(&self) -> u64 {
         self.param.replace(self.param.get() + 1)
     }
+}
+
+/// Only the first 64 addresses of a name can be passed over.
+fn bit(index: usize) -> u64 {
+    1_u64.checked_shl(index as u32).unwrap_or(0)
 }
 
 /// A connection's two directions, whatever carries them.
@@ -69,48 +94,36 @@ pub async fn connect(
     let start = clock.now();
     seat.set_deadline(start.saturating_add(workload.timeouts.connect_ns));
     let target = &workload.target;
-    let turns = &seat.worker.turns[workload.index];
-    let (plain, dns) = match &target.name {
-        Some(name) if name.resolve_each => {
-            let addresses = look_up(seat, name).await?;
-            let dns = clock.now() - start;
-            (
-                connect_any(seat, target, turns, &addresses).await?,
-                Some(dns),
-            )
-        }
-        Some(_) => (
-            connect_any(seat, target, turns, &target.addresses).await?,
-            None,
-        ),
-        None => {
-            let turn = turns.address.replace(turns.address.get() + 1);
-            let address = &target.addresses[turn % target.addresses.len()];
-            (connect_one(seat, target, turns, address).await?, None)
-        }
+    let found = match &target.name {
+        Some(name) if name.resolve_each => Some(Box::pin(look_up(seat, name)).await?),
+        _ => None,
     };
+    let dns = found.is_some().then(|| clock.now() - start);
+    let addresses = found.as_ref().unwrap_or(&target.addresses);
+    let plain = connect_any(seat, workload, addresses).await?;
     let connected = clock.now();
-    let mut times = ConnectTimes {
-        total: 0,
-        dns,
-        tcp: connected - start - dns.unwrap_or(0),
-        tls: None,
-    };
-    let transport = match &target.tls {
-        None => Transport::Plain(plain),
+    let tcp = connected - start - dns.unwrap_or(0);
+    let (transport, tls) = match &target.tls {
+        None => (Transport::Plain(plain), None),
+        // Boxed, as all that is rare: every client has room for what is not.
         Some(tls) => {
-            let handshake = tls.connector.connect(tls.name.clone(), plain);
-            let stream = seat.or_interrupt(handshake).await.map_err(timed_out)?;
-            times.tls = Some(clock.now() - connected);
-            Transport::Tls(Box::new(stream.map_err(|_| Outcome::TlsFailed)?))
+            let stream = Box::pin(shake_hands(seat, tls, plain)).await?;
+            (Transport::Tls(stream), Some(clock.now() - connected))
         }
     };
     seat.clear_deadline();
-    times.total = clock.now() - start;
-    Ok((transport, times))
+    Ok((
+        transport,
+        ConnectTimes {
+            total: clock.now() - start,
+            dns,
+            tcp,
+            tls,
+        },
+    ))
 }
 
-fn timed_out(interrupt: Interrupt) -> Outcome {
+fn interrupted(interrupt: Interrupt) -> Outcome {
     match interrupt {
         Interrupt::Deadline => Outcome::ConnectTimeout,
         Interrupt::Stop => Outcome::NeverSent,
@@ -120,29 +133,47 @@ fn timed_out(interrupt: Interrupt) -> Outcome {
 /// The system's resolver blocks, so it is asked in a thread of its own.
 async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Outcome> {
     let name = name.clone();
-    let answer = tokio::task::spawn_blocking(move || resolve(&name));
-    match seat.or_interrupt(answer).await.map_err(timed_out)? {
+    let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
+    match seat.or_interrupt(answer).await.map_err(interrupted)? {
         Ok(Ok(addresses)) => Ok(addresses),
         _ => Err(Outcome::DnsFailed),
     }
 }
 
-/// Any address of a name will do. They take turns; one that fails while another accepts is passed over from then
-/// on, as `localhost` is often two addresses of which a server has one.
+async fn shake_hands(
+    seat: &Seat,
+    tls: &Tls,
+    plain: Plain,
+) -> Result<Box<TlsStream<Plain>>, Outcome> {
+    let handshake = pin!(tls.connector.connect(tls.name.clone(), plain));
+    let stream = seat.or_interrupt(handshake).await.map_err(interrupted)?;
+    stream.map(Box::new).map_err(|_| Outcome::TlsFailed)
+}
+
+/// Addresses take turns. Those that were listed one by one stand each for itself. Of a name's addresses any will do:
+/// one that fails while another accepts is passed over from then on, as `localhost` is often two addresses of which
+/// a server has one.
 async fn connect_any(
     seat: &Seat,
-    target: &Target,
-    turns: &Turns,
+    workload: &Workload,
     addresses: &[Address],
 ) -> Result<Plain, Outcome> {
+    let turns = &seat.worker.turns[workload.index];
     let turn = turns.address.replace(turns.address.get() + 1);
-    let bit = |index: usize| 1_u64.checked_shl(index as u32).unwrap_or(0);
-    let passed_over = turns.passed_over.get();
-    let in_turn = || (0..addresses.len()).map(|offset| (turn + offset) % addresses.len());
-    let (good, bad): (Vec<_>, Vec<_>) = in_turn().partition(|index| passed_over & bit(*index) == 0);
+    let count = addresses.len();
+    let most = if workload.target.name.is_some() {
+        count
+    } else {
+        1
+    };
     let (mut failed, mut outcome) = (0, Outcome::ConnectFailed);
-    for index in good.into_iter().chain(bad) {
-        match connect_one(seat, target, turns, &addresses[index]).await {
+    // First those that are not passed over, then those that are.
+    for attempt in 0..2 * most {
+        let index = (turn + attempt % most) % count;
+        if turns.is_passed_over(index) != (attempt >= most) {
+            continue;
+        }
+        match connect_one(seat, workload, &addresses[index]).await {
             Ok(plain) => {
                 turns
                     .passed_over
@@ -161,85 +192,72 @@ async fn connect_any(
 
 async fn connect_one(
     seat: &Seat,
-    target: &Target,
-    turns: &Turns,
+    workload: &Workload,
     address: &Address,
 ) -> Result<Plain, Outcome> {
-    let result = match address {
-        Address::Tcp(address) => connect_tcp(seat, target, turns, *address)
-            .await?
-            .map(Plain::Tcp),
-        Address::Unix(path) => loop {
-            let result = seat
-                .or_interrupt(UnixStream::connect(path))
-                .await
-                .map_err(timed_out)?;
-            if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
-                break result.map(Plain::Unix);
-            }
-            let retry = seat.worker.clock.now() + UNIX_RETRY_NS;
-            seat.sleep_until(retry, || seat.poll_interrupt().is_pending())
-                .await;
-            if let Poll::Ready(interrupt) = seat.poll_interrupt() {
-                return Err(timed_out(interrupt));
-            }
-        },
+    let plain = loop {
+        match open(
+            &workload.target,
+            &seat.worker.turns[workload.index],
+            address,
+        ) {
+            Ok(plain) => break plain,
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(refusal(&error)),
+            Err(_) => Box::pin(wait_for_room(seat)).await?,
+        }
     };
-    result.map_err(|error| match error.kind() {
+    let established = pin!(poll_fn(|cx| plain.poll_established(cx)));
+    seat.or_interrupt(established)
+        .await
+        .map_err(interrupted)?
+        .and_then(|()| plain.check(address))
+        .map_err(|error| refusal(&error))?;
+    Ok(plain)
+}
+
+async fn wait_for_room(seat: &Seat) -> Result<(), Outcome> {
+    let retry = seat.worker.clock.now() + UNIX_RETRY_NS;
+    seat.sleep_until(retry, || seat.poll_interrupt().is_pending())
+        .await;
+    match seat.poll_interrupt() {
+        Poll::Ready(interrupt) => Err(interrupted(interrupt)),
+        Poll::Pending => Ok(()),
+    }
+}
+
+fn refusal(error: &io::Error) -> Outcome {
+    match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,
         _ => Outcome::ConnectFailed,
-    })
-}
-
-async fn connect_tcp(
-    seat: &Seat,
-    target: &Target,
-    turns: &Turns,
-    address: SocketAddr,
-) -> Result<io::Result<TcpStream>, Outcome> {
-    let socket = match open_socket(target, turns, address) {
-        Ok(socket) => socket,
-        Err(error) => return Ok(Err(error)),
-    };
-    let stream = match seat
-        .or_interrupt(socket.connect(address))
-        .await
-        .map_err(timed_out)?
-    {
-        Ok(stream) => stream,
-        Err(error) => return Ok(Err(error)),
-    };
-    if address.ip().is_loopback() && stream.local_addr().is_ok_and(|own| own == address) {
-        // Nobody listens there, and the kernel gave us that very port to come from: we reached ourselves.
-        return Ok(Err(io::ErrorKind::ConnectionRefused.into()));
     }
-    Ok(Ok(stream))
 }
 
-fn open_socket(target: &Target, turns: &Turns, address: SocketAddr) -> io::Result<TcpSocket> {
-    let socket = if address.is_ipv4() {
-        TcpSocket::new_v4()
-    } else {
-        TcpSocket::new_v6()
-    }?;
-    socket.set_nodelay(target.nodelay)?;
-    let of_family = |source: &&IpAddr| source.is_ipv4() == address.is_ipv4();
-    let count = target.sources.iter().filter(of_family).count();
-    if count > 0 {
-        let turn = turns.source.replace(turns.source.get() + 1);
-        let source = target.sources.iter().filter(of_family).nth(turn % count);
-        choose_port_when_connecting(&socket);
-        socket.bind(SocketAddr::new(
-            *source.expect("turn % count is in range"),
-            0,
-        ))?;
+/// Begins to connect. `WouldBlock`: the listener's queue is full (unix).
+fn open(target: &Target, turns: &Turns, address: &Address) -> io::Result<Plain> {
+    let (domain, to) = match address {
+        Address::Tcp(address) => (Domain::for_address(*address), SockAddr::from(*address)),
+        Address::Unix(path) => (Domain::UNIX, SockAddr::unix(path)?),
+    };
+    let socket = Socket::new(domain, Type::STREAM.nonblocking(), None)?;
+    if let Address::Tcp(address) = address {
+        socket.set_tcp_nodelay(target.nodelay)?;
+        if let Some(source) = turns.next_source(&target.sources, address.is_ipv4()) {
+            choose_port_when_connecting(&socket);
+            socket.bind(&SocketAddr::new(source, 0).into())?;
+        }
     }
-    Ok(socket)
+    match socket.connect(&to) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => match address {
+            Address::Tcp(_) => TcpStream::from_std(socket.into()).map(Plain::Tcp),
+            Address::Unix(_) => UnixStream::from_std(socket.into()).map(Plain::Unix),
+        },
+    }
 }
 
-/// A port chosen at `bind` must differ from all others in use; chosen at `connect`, only its four-tuple must.
-fn choose_port_when_connecting(socket: &TcpSocket) {
+/// A port chosen at `bind` must differ from all in use; chosen at `connect`, only its four-tuple must.
+fn choose_port_when_connecting(socket: &Socket) {
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open and the option is an int. Where it is not known, ports run out earlier.
     unsafe {
@@ -250,6 +268,32 @@ fn choose_port_when_connecting(socket: &TcpSocket) {
             (&raw const on).cast(),
             size_of_val(&on) as libc::socklen_t,
         );
+    }
+}
+
+impl Plain {
+    fn poll_established(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream) => stream.poll_write_ready(cx),
+            Self::Unix(stream) => stream.poll_write_ready(cx),
+        }
+    }
+
+    /// Did it come about?
+    fn check(&self, to: &Address) -> io::Result<()> {
+        let (Self::Tcp(stream), Address::Tcp(to)) = (self, to) else {
+            return Ok(());
+        };
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+        // Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
+        let ourselves = to.port() >= LOWEST_EPHEMERAL_PORT && stream.local_addr()? == *to;
+        if ourselves {
+            Err(io::ErrorKind::ConnectionRefused.into())
+        } else {
+            Ok(())
+        }
     }
 }
 

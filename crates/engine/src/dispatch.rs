@@ -6,6 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use tokio::task::spawn_local;
+
 use crate::arrivals::Schedule;
 use crate::interval::Outcome;
 use crate::plan::{Workload, share};
@@ -68,7 +70,7 @@ pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispat
         starved_until: Cell::new(0),
         done: Cell::new(false),
     });
-    worker.spawn(dispatch.clone().run());
+    spawn_local(dispatch.clone().run(Seat::take(worker)));
     dispatch
 }
 
@@ -77,8 +79,8 @@ impl Dispatch {
         &self.worker.plan.workloads[self.workload]
     }
 
-    async fn run(self: Rc<Self>) {
-        let seat = Seat::take(self.worker.clone()).await;
+    async fn run(self: Rc<Self>, seat: Seat) {
+        seat.sit().await;
         loop {
             let Some(due) = self.schedule.borrow().peek() else {
                 break;
@@ -121,7 +123,10 @@ impl Dispatch {
             self.worker.wake(lane.slot);
         } else {
             let number = self.connections.replace(self.connections.get() + 1);
-            self.worker.spawn(self.clone().connection(number, arrival));
+            spawn_local(
+                self.clone()
+                    .connection(Seat::take(&self.worker), number, arrival),
+            );
         }
     }
 
@@ -142,8 +147,8 @@ impl Dispatch {
     }
 
     /// One connection's life: a request, and the next one when it is due or handed out.
-    async fn connection(self: Rc<Self>, number: u64, first: Arrival) {
-        let seat = Seat::take(self.worker.clone()).await;
+    async fn connection(self: Rc<Self>, seat: Seat, number: u64, first: Arrival) {
+        seat.sit().await;
         let lane = Rc::new(Lane {
             slot: seat.slot(),
             job: Cell::new(None),
@@ -163,7 +168,7 @@ impl Dispatch {
                 ran: arrival.ran,
                 last: false,
             };
-            let ended = session.perform(job, &mut random).await;
+            let ended = session.perform(&job, &mut random).await;
             arrival = match self.take_due(ended.at) {
                 Some(waiting) => waiting,
                 None => match self.next_job(&session, &lane).await {

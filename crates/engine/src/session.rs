@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// One request, from its intended start to its record.
-    pub async fn perform(&mut self, job: Job, random: &mut Stream) -> Ended {
+    pub async fn perform(&mut self, job: &Job, random: &mut Stream) -> Ended {
         let worker = self.seat.worker.clone();
         let workload = &worker.plan.workloads[self.workload];
         let mut sample = self.sample(workload, job);
@@ -126,7 +126,7 @@ impl Session {
         ended
     }
 
-    fn sample(&self, workload: &Workload, job: Job) -> Sample {
+    fn sample(&self, workload: &Workload, job: &Job) -> Sample {
         Sample {
             workload: self.workload,
             request: job.request,

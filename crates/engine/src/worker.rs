@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -86,8 +86,6 @@ pub struct Worker {
     alarm: AsyncFd<TimerFd>,
     seats: RefCell<Seats>,
     stopping: Cell<bool>,
-    /// Tasks that have something to record at the end.
-    tasks: Cell<usize>,
     /// The waker of the worker's own loop.
     own: RefCell<Option<Waker>>,
 }
@@ -129,7 +127,6 @@ impl Worker {
             alarm: alarm?,
             seats: RefCell::default(),
             stopping: Cell::new(false),
-            tasks: Cell::new(0),
             own: RefCell::default(),
         }))
     }
@@ -154,16 +151,6 @@ impl Worker {
             dispatch.record_never_sent(end);
         }
         self.recorder.borrow_mut().finish(end);
-    }
-
-    /// Starts a task that the worker waits for at the end.
-    pub fn spawn(self: &Rc<Self>, task: impl Future<Output = ()> + 'static) {
-        self.tasks.set(self.tasks.get() + 1);
-        let worker = self.clone();
-        spawn_local(async move {
-            task.await;
-            worker.tasks.set(worker.tasks.get() - 1);
-        });
     }
 
     /// A load that is not measured never keeps the run alive.
@@ -236,7 +223,7 @@ impl Worker {
         for waker in self.seats.borrow().wakers.iter().flatten() {
             waker.wake_by_ref();
         }
-        while self.tasks.get() > 0 {
+        while self.seats.borrow().taken() > 0 {
             yield_now().await;
         }
     }
@@ -288,14 +275,16 @@ fn round_ns(plan: &Plan) -> u64 {
 }
 
 impl Seats {
-    fn take(&mut self, waker: Waker) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.wakers[slot as usize] = Some(waker);
-            return slot;
-        }
-        self.deadlines.push(NEVER);
-        self.wakers.push(Some(waker));
-        (self.deadlines.len() - 1) as u32
+    fn taken(&self) -> usize {
+        self.deadlines.len() - self.free.len()
+    }
+
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.deadlines.push(NEVER);
+            self.wakers.push(None);
+            (self.deadlines.len() - 1) as u32
+        })
     }
 
     fn leave(&mut self, slot: u32) {
@@ -312,18 +301,29 @@ pub enum Interrupt {
     Stop,
 }
 
-/// A task's place at its worker.
+/// A task's place at its worker, which does not end before all places are free again.
 pub struct Seat {
     pub worker: Rc<Worker>,
     slot: u32,
 }
 
 impl Seat {
-    /// For the task that awaits it, as long as that lives.
-    pub async fn take(worker: Rc<Worker>) -> Self {
-        let slot =
-            poll_fn(|cx| Poll::Ready(worker.seats.borrow_mut().take(cx.waker().clone()))).await;
-        Self { worker, slot }
+    /// For a task that is about to be spawned.
+    pub fn take(worker: &Rc<Worker>) -> Self {
+        let slot = worker.seats.borrow_mut().take();
+        Self {
+            worker: worker.clone(),
+            slot,
+        }
+    }
+
+    /// The task that awaits this is the one to be woken.
+    pub async fn sit(&self) {
+        poll_fn(|cx| {
+            self.worker.seats.borrow_mut().wakers[self.slot as usize] = Some(cx.waker().clone());
+            Poll::Ready(())
+        })
+        .await;
     }
 
     pub fn slot(&self) -> u32 {
@@ -349,13 +349,14 @@ impl Seat {
         }
     }
 
-    pub async fn or_interrupt<F: Future>(&self, future: F) -> Result<F::Output, Interrupt> {
-        let mut future = pin!(future);
-        poll_fn(|cx| match future.as_mut().poll(cx) {
+    pub fn or_interrupt<F: Future>(
+        &self,
+        mut future: Pin<&mut F>,
+    ) -> impl Future<Output = Result<F::Output, Interrupt>> {
+        poll_fn(move |cx| match future.as_mut().poll(cx) {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
             Poll::Pending => self.poll_interrupt().map(Err),
         })
-        .await
     }
 
     /// Waits until `due`; gives the time at which the task ran again. `None` if the run stopped or the task is not

@@ -1,0 +1,376 @@
+//! Ways to connect: TLS, unix sockets, IPv6, several addresses, names, source addresses.
+
+#![allow(clippy::needless_pass_by_value, reason = "literals are given")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use jostle_engine::StartError;
+use jostle_engine::interval::Measure;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use serde_json::{Value, json};
+use support::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+
+fn closed(clients: u64, requests: u64) -> Value {
+    json!({"closed": {"clients": clients, "requests": requests}})
+}
+
+fn ok(count: u64) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([("ok", count)])
+}
+
+/// An authority, and certificates signed by it, in PEM.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let pem = params.self_signed(&key).unwrap().pem();
+        Self {
+            issuer: Issuer::new(params, key),
+            pem,
+        }
+    }
+
+    /// Certificate and private key for a name.
+    fn sign(&self, name: &str) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        (
+            params.signed_by(&key, &self.issuer).unwrap().pem(),
+            key.serialize_pem(),
+        )
+    }
+}
+
+/// What TLS servers saw: server name and protocol of each connection.
+type Shaken = Arc<Mutex<Vec<(Option<String>, Option<Vec<u8>>, u16)>>>;
+
+fn tls_server(authority: &Authority, clients: Option<&Authority>) -> (SocketAddr, Shaken) {
+    let (certificate, key) = authority.sign("shop.example");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(clients) => {
+            let mut roots = RootCertStore::empty();
+            roots
+                .add(CertificateDer::from_pem_slice(clients.pem.as_bytes()).unwrap())
+                .unwrap();
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.unwrap())
+        }
+    };
+    let mut config = builder
+        .with_single_cert(
+            vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()],
+            PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
+        )
+        .unwrap();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let shaken = Shaken::default();
+    let seen = shaken.clone();
+    let address = serve(move |stream| {
+        let (acceptor, seen) = (acceptor.clone(), seen.clone());
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else {
+                return;
+            };
+            let session = stream.get_ref().1;
+            let version = u16::from(session.protocol_version().unwrap());
+            let name = session.server_name().map(str::to_owned);
+            seen.lock()
+                .unwrap()
+                .push((name, session.alpn_protocol().map(<[u8]>::to_vec), version));
+            let mut buffer = [0; 4096];
+            while matches!(stream.read(&mut buffer).await, Ok(1..)) {
+                stream.write_all(OK).await.ok();
+                stream.flush().await.ok();
+            }
+        }
+    });
+    (address, shaken)
+}
+
+fn over_tls(address: SocketAddr, tls: Value) -> Value {
+    let target = json!({"host": "shop.example", "connect_to": [address.to_string()], "tls": tls});
+    with(
+        one(workload(address, closed(3, 12)), 0),
+        "/workloads/0/target",
+        target,
+    )
+}
+
+#[test]
+fn tls_with_ones_own_authority_names_and_versions() {
+    let authority = Authority::new();
+    let (address, shaken) = tls_server(&authority, None);
+    let seen = run(over_tls(
+        address,
+        json!({"ca_pem": authority.pem, "alpn": ["http/1.1"]}),
+    ));
+    assert_eq!(seen.outcomes(), ok(12));
+    assert_eq!(
+        (seen.recorded(Measure::Tls), seen.recorded(Measure::Tcp)),
+        (3, 3)
+    );
+    let expected = (
+        Some("shop.example".to_owned()),
+        Some(b"http/1.1".to_vec()),
+        0x0304,
+    );
+    assert!(
+        shaken
+            .lock()
+            .unwrap()
+            .drain(..)
+            .all(|shaken| shaken == expected)
+    );
+
+    let seen = run(over_tls(
+        address,
+        json!({"ca_pem": authority.pem, "version": "1.2"}),
+    ));
+    assert_eq!(seen.outcomes(), ok(12));
+    assert!(
+        shaken
+            .lock()
+            .unwrap()
+            .drain(..)
+            .all(|(_, protocol, version)| protocol.is_none() && version == 0x0303)
+    );
+}
+
+#[test]
+fn certificates_that_do_not_fit_are_refused_unless_told_otherwise() {
+    let (address, _) = tls_server(&Authority::new(), None);
+    let failed = BTreeMap::from([("tls_failed", 12)]);
+    assert_eq!(
+        run(over_tls(address, json!({}))).outcomes(),
+        failed,
+        "the built-in authorities do not know it"
+    );
+    assert_eq!(
+        run(over_tls(address, json!({"insecure": true}))).outcomes(),
+        ok(12)
+    );
+    let authority = Authority::new();
+    let (address, _) = tls_server(&authority, None);
+    let other = json!({"ca_pem": authority.pem, "server_name": "other.example"});
+    assert_eq!(
+        run(over_tls(address, other)).outcomes(),
+        failed,
+        "another name"
+    );
+}
+
+#[test]
+fn a_client_shows_its_certificate() {
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let (address, _) = tls_server(&authority, Some(&clients));
+    let (certificate, key) = clients.sign("client");
+    let tls =
+        json!({"ca_pem": authority.pem, "client_cert_pem": certificate, "client_key_pem": key});
+    assert_eq!(run(over_tls(address, tls)).outcomes(), ok(12));
+    // In TLS 1.3 the server says no only after the client's side of the handshake is done.
+    let without = run(over_tls(
+        address,
+        json!({"ca_pem": authority.pem, "version": "1.2"}),
+    ));
+    assert_eq!(without.outcomes(), BTreeMap::from([("tls_failed", 12)]));
+}
+
+#[test]
+fn a_server_without_tls_is_a_tls_failure() {
+    let spec = over_tls(answering(OK), json!({"insecure": true}));
+    let seen = run(with(
+        spec,
+        "/workloads/0/timeouts",
+        json!({"connect_ns": 100 * MS}),
+    ));
+    // It waits for the end of a request line that never comes.
+    assert_eq!(seen.outcomes(), BTreeMap::from([("connect_timeout", 12)]));
+    let greeting = serve(|mut stream| async move {
+        stream.write_all(b"220 mail.example ESMTP\r\n").await.ok();
+        read_request(&mut stream).await;
+    });
+    let seen = run(over_tls(greeting, json!({"insecure": true})));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("tls_failed", 12)]));
+}
+
+#[test]
+fn unix_sockets() {
+    let path = std::env::temp_dir().join(format!("jostle-test-{}.sock", std::process::id()));
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while matches!(stream.read(&mut buffer), Ok(1..)) {
+                    stream.write_all(OK).ok();
+                }
+            });
+        }
+    });
+    let anywhere = "127.0.0.1:1".parse().unwrap();
+    let target = json!({"connect_to": [format!("unix:{}", path.display())]});
+    let seen = run(with(
+        one(workload(anywhere, closed(8, 80)), 0),
+        "/workloads/0/target",
+        target,
+    ));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(seen.outcomes(), ok(80));
+}
+
+/// A server that keeps the addresses of its clients.
+fn asking_whence() -> (SocketAddr, Arc<Mutex<Vec<SocketAddr>>>) {
+    let clients = Arc::new(Mutex::new(Vec::new()));
+    let seen = clients.clone();
+    let address = serve(move |mut stream| {
+        seen.lock().unwrap().push(stream.peer_addr().unwrap());
+        async move {
+            while read_request(&mut stream).await.is_some() {
+                stream.write_all(OK).await.ok();
+            }
+        }
+    });
+    (address, clients)
+}
+
+#[test]
+fn listed_addresses_and_source_addresses_take_turns() {
+    let servers = [asking_whence(), asking_whence(), asking_whence()];
+    let addresses: Vec<String> = servers
+        .iter()
+        .map(|(address, _)| address.to_string())
+        .collect();
+    let sources = ["127.0.0.2", "127.0.0.3", "::1"];
+    let target = json!({"connect_to": addresses, "source_addresses": sources});
+    let spec = one(workload(servers[0].0, closed(24, 24)), 0);
+    assert_eq!(
+        run(with(spec, "/workloads/0/target", target)).outcomes(),
+        ok(24)
+    );
+    let mut from = HashSet::new();
+    for (_, clients) in &servers {
+        let clients = clients.lock().unwrap();
+        assert_eq!(clients.len(), 8);
+        from.extend(clients.iter().map(|client| client.ip().to_string()));
+    }
+    assert_eq!(
+        from,
+        HashSet::from(["127.0.0.2", "127.0.0.3"].map(str::to_owned))
+    );
+}
+
+#[test]
+fn a_listed_address_that_refuses_is_a_failure_of_its_own() {
+    let (good, _) = asking_whence();
+    let bad = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let target = json!({"connect_to": [good.to_string(), bad.to_string()]});
+    let spec = one(
+        workload(
+            good,
+            json!({"closed": {"clients": 1, "requests": 4, "requests_per_connection": 1}}),
+        ),
+        0,
+    );
+    let spec = with(
+        with(spec, "", json!({"threads": 1})),
+        "/workloads/0/target",
+        target,
+    );
+    assert_eq!(
+        run(spec).outcomes(),
+        BTreeMap::from([("ok", 2), ("connect_refused", 2)])
+    );
+}
+
+#[test]
+fn names_are_resolved_before_the_run_or_for_every_connection() {
+    let (address, clients) = asking_whence();
+    // Where localhost is ::1 as well, one of its two addresses refuses; nobody shall notice.
+    let target = json!({"host": "localhost"});
+    let spec = with(
+        one(workload(address, closed(6, 30)), 0),
+        "/workloads/0/target",
+        target,
+    );
+    let seen = run(spec.clone());
+    assert_eq!((seen.outcomes(), seen.recorded(Measure::Dns)), (ok(30), 0));
+    let seen = run(with(
+        spec,
+        "/workloads/0/target",
+        json!({"resolve_each": true}),
+    ));
+    assert_eq!((seen.outcomes(), seen.recorded(Measure::Dns)), (ok(30), 6));
+    assert_eq!(clients.lock().unwrap().len(), 12);
+}
+
+#[test]
+fn what_cannot_start_says_why() {
+    let address = "127.0.0.1:80".parse().unwrap();
+    let spec = || one(workload(address, closed(1, 1)), 0);
+    let error = |spec| match start(spec) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it started"),
+    };
+    let many = with(
+        spec(),
+        "/workloads/0/load/closed",
+        json!({"clients": 3_000_000}),
+    );
+    assert!(matches!(start(many), Err(StartError::OpenFiles { needed, .. }) if needed > 3_000_000));
+    let unknown = with(
+        spec(),
+        "/workloads/0/target",
+        json!({"host": "no-such-host.invalid"}),
+    );
+    assert!(error(unknown).contains("\"no-such-host.invalid\""));
+    assert!(error(with(spec(), "", json!({"cores": [4000]}))).contains("core 4000"));
+    assert!(
+        error(with(
+            spec(),
+            "/workloads/0/load/closed",
+            json!({"requests": null})
+        ))
+        .contains("never ends")
+    );
+    let to = with(
+        spec(),
+        "/workloads/0/target",
+        json!({"connect_to": ["localhost:80"]}),
+    );
+    assert!(error(to).contains("neither IP:PORT"));
+    let tls = |tls| error(with(spec(), "/workloads/0/target", json!({"tls": tls})));
+    assert!(tls(json!({"version": "1.1"})).contains("target.tls.version"));
+    assert!(tls(json!({"ca_pem": "nothing"})).contains("target.tls.ca_pem"));
+    assert!(tls(json!({"client_key_pem": "x"})).contains("target.tls.client_cert_pem"));
+    let path = with(spec(), "/workloads/0/requests/0", json!({"path": "/a b"}));
+    assert!(error(path).contains("request \"get\""));
+}
