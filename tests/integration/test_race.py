@@ -4,10 +4,9 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
-from support.real import Jostle, as_json, command, environment
+from support.real import Jostle, as_json, command, environment, recorded
 
 PLAN = """
 title = "Does one slow request starve the fast ones?"
@@ -76,10 +75,7 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    give_up = time.monotonic() + 60
-    while not list(tmp_path.glob("runs/*/trials/*/intervals.ndjson")) and time.monotonic() < give_up:
-        time.sleep(0.1)
-    time.sleep(4)
+    recorded(tmp_path / "runs")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     result = json.loads(jostle_command("report", only_run(tmp_path), "--format", "json").stdout)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,3 +49,13 @@ def as_json(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     except json.JSONDecodeError:
         pytest.fail(f"exit code {finished.returncode}, no JSON:\n{finished.stdout}\n{finished.stderr}")
     return parsed
+
+
+def recorded(base: Path, bytes_there: int = 20_000) -> None:
+    """Return once a run under `base` has recorded some seconds of a trial."""
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        if any(file.stat().st_size >= bytes_there for file in base.glob("*/trials/*/intervals.hlog")):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"nothing was recorded under {base}")

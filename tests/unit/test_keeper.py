@@ -124,8 +124,9 @@ def test_a_tree_that_forks_on_while_it_is_killed(keep: Keep, scratch: Path) -> N
     forks = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "print('ready', flush=True)\n"
-        "while True:\n"
-        "    if os.fork() > 0: time.sleep(0.002); os._exit(0)"
+        "for _ in range(1500):\n"  # three seconds and more: bounded, so that a failure of this test ends too
+        "    if os.fork() > 0: time.sleep(0.002); os._exit(0)\n"
+        "time.sleep(60)"
     )
     kept = keep(forks, grace_s=0.1)
     eventually(lambda: "ready" in kept.output())
