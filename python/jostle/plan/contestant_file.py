@@ -198,5 +198,10 @@ class ContestantFile(Table):
 
 def _check_url(url: str) -> None:
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.path not in ("", "/")
+        or parts.query
+    ):
         raise BadValue(f"{url!r} is not the address of a server", "write for example http://127.0.0.1:9000")
