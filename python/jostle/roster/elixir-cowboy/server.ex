@@ -1,0 +1,187 @@
+# A process per connection and one per request; each gives up its scheduler after 4,000 reductions.
+defmodule Server do
+  @behaviour :cowboy_handler
+
+  @hello String.duplicate("x", 1023) <> "\n"
+
+  def start do
+    :ok = :os.set_signal(:sigterm, :default)
+    for app <- [:inets, :cowboy], do: {:ok, _} = Application.ensure_all_started(app)
+
+    {:ok, ip} = System.fetch_env!("HOST") |> String.to_charlist() |> :inet.parse_address()
+    port = System.fetch_env!("PORT") |> String.to_integer()
+    listen = [ip: ip, port: port, backlog: 4096, nodelay: true]
+
+    # Its own limits would end a connection after 1,000 requests, or when it is silent for 5 seconds between
+    # two requests or for 60 seconds during one.
+    protocol = %{
+      env: %{dispatch: routes()},
+      max_keepalive: :infinity,
+      request_timeout: :infinity,
+      idle_timeout: :infinity
+    }
+
+    {:ok, _} = :cowboy.start_clear(:http, %{socket_opts: listen, max_connections: :infinity}, protocol)
+  end
+
+  defp routes do
+    paths = [
+      {"/", :about},
+      {"/hello", :hello},
+      {"/sleep", :sleep},
+      {"/count/:n", :count},
+      {"/fast/:n", :fast},
+      {"/slow/:n", :slow},
+      {"/fibs/:n", :fibs},
+      {"/pair/:a/:b", :pair},
+      {"/alloc/buffers", :buffers},
+      {"/alloc/strings", :strings},
+      {"/spawn/:n", :spawn},
+      {"/[...]", :unknown}
+    ]
+
+    :cowboy_router.compile([{:_, for({path, route} <- paths, do: {path, __MODULE__, route})}])
+  end
+
+  @impl true
+  def init(%{method: method} = req, route) when method in ["GET", "HEAD"] do
+    case answer(route, req) do
+      text when is_binary(text) -> reply(req, route, 200, "text/plain", text)
+      value when is_map(value) -> reply(req, route, 200, "application/json", :jsx.encode(value))
+    end
+  catch
+    {:refused, status, why} -> reply(req, route, status, "text/plain", why)
+  end
+
+  def init(req, route) do
+    :cowboy_req.set_resp_header("allow", "GET, HEAD", req)
+    |> reply(route, 405, "text/plain", "only GET and HEAD")
+  end
+
+  defp reply(req, route, status, type, body) do
+    {:ok, :cowboy_req.reply(status, %{"content-type" => type}, body, req), route}
+  end
+
+  defp answer(:about, _) do
+    schedulers = System.schedulers_online()
+    %{name: "elixir-cowboy", version: System.version(), runtime: "Elixir", workers: schedulers}
+  end
+
+  defp answer(:hello, _), do: @hello
+  defp answer(:count, req), do: "Hello, World #{count(0, whole(req, :n, 10_000_000_000))}\n"
+  defp answer(:fast, req), do: to_string(Integer.pow(whole(req, :n, 1_000_000), 2))
+  defp answer(:slow, req), do: to_string(fib(whole(req, :n, 60)))
+  defp answer(:fibs, req), do: %{fibResult: fib(whole(req, :n, 60))}
+
+  defp answer(:sleep, req) do
+    query = query(req)
+    jitter = decimal(query, "jitter", "0", 1) * (2 * :rand.uniform() - 1)
+    Process.sleep(round(decimal(query, "ms", "100", 60_000) * (1 + jitter)))
+    @hello
+  end
+
+  defp answer(:pair, req) do
+    query = query(req)
+    {a, b} = {whole(req, :a, 60), whole(req, :b, 60)}
+    find = finder(one_of(query, "where", ["local", "remote"]), query)
+
+    found =
+      case one_of(query, "async", ["0", "1"]) do
+        "0" -> Enum.map([a, b], find)
+        "1" -> [a, b] |> Enum.map(&Task.async(fn -> find.(&1) end)) |> Task.await_many(:infinity)
+      end
+
+    case found do
+      [{:ok, x}, {:ok, y}] -> %{a: x, b: y}
+      _ -> refuse(502, "the peer gave no number: " <> inspect(Keyword.get(found, :error)))
+    end
+  end
+
+  defp answer(:buffers, _), do: allocate(fn -> :binary.copy("x", 1024) end)
+  defp answer(:strings, _), do: allocate(fn -> to_text(@hello) end)
+  defp answer(:unknown, _), do: refuse(404, "no such route")
+
+  # All of them wait, each in its own process, until the last has come.
+  defp answer(:spawn, req) do
+    n = whole(req, :n, 1_000_000)
+    one_of(query(req), "kind", ["process"])
+    parent = self()
+
+    held =
+      for _ <- 1..n//1 do
+        spawn_monitor(fn ->
+          send(parent, :here)
+          receive do: (:go -> :ok)
+        end)
+      end
+
+    for _ <- held, do: receive(do: (:here -> :ok))
+    for {pid, _} <- held, do: send(pid, :go)
+    for _ <- held, do: receive(do: ({:DOWN, _, :process, _, :normal} -> :ok))
+    to_string(n)
+  end
+
+  defp count(n, n), do: n
+  defp count(x, n), do: count(x + 1, n)
+
+  defp fib(n) when n < 2, do: n
+  defp fib(n), do: fib(n - 1) + fib(n - 2)
+
+  defp finder("local", _), do: fn n -> {:ok, fib(n)} end
+  defp finder("remote", %{"peer" => "http://" <> _ = peer}), do: fn n -> ask(peer, n) end
+  defp finder("remote", _), do: refuse(400, "where=remote needs peer=http://...")
+
+  # Without "close", httpc would put the second request behind the first on the same connection.
+  defp ask(peer, n) do
+    with {:ok, {{_, 200, _}, _, body}} <-
+           :httpc.request(:get, {"#{peer}/fibs/#{n}", [{'connection', 'close'}]}, [], body_format: :binary),
+         %{"fibResult" => result} <- :jsx.decode(body, [:return_maps]) do
+      {:ok, result}
+    else
+      {:ok, {{_, status, _}, _, _}} -> {:error, {:status, status}}
+      {:error, reason} -> {:error, reason}
+      other -> {:error, other}
+    end
+  end
+
+  defp allocate(new) do
+    fresh = for _ <- 1..50, do: new.()
+    50 = length(fresh)
+    @hello
+  end
+
+  # A string is a binary that is UTF-8: to convert is to check, and to copy.
+  defp to_text(bytes) do
+    true = String.valid?(bytes)
+    :binary.copy(bytes)
+  end
+
+  defp query(req), do: Map.new(:cowboy_req.parse_qs(req))
+
+  defp whole(req, name, most) do
+    text = :cowboy_req.binding(name, req)
+
+    with true <- text =~ ~r/\A[0-9]+\z/,
+         n when n <= most <- String.to_integer(text) do
+      n
+    else
+      _ -> refuse(400, "a whole number from 0 to #{most} is needed here")
+    end
+  end
+
+  defp decimal(query, name, default, most) do
+    with text when is_binary(text) <- Map.get(query, name, default),
+         {x, ""} when x >= 0 and x <= most <- Float.parse(text) do
+      x
+    else
+      _ -> refuse(400, "#{name} must be a number from 0 to #{most}")
+    end
+  end
+
+  defp one_of(query, name, [default | _] = choices) do
+    text = Map.get(query, name, default)
+    if text in choices, do: text, else: refuse(400, "#{name} must be one of: #{Enum.join(choices, ", ")}")
+  end
+
+  defp refuse(status, why), do: throw({:refused, status, why})
+end
