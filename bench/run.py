@@ -1,7 +1,7 @@
 """jostle against its peers: CPU time per request with keep-alive, side by side in one run.
 
-nginx is pinned to core 0, the tool to core 1; tools take turns in random order in every round, so that drift of
-the machine meets all of them. Ratios are of pairs from the same round. Results go to bench/results/.
+nginx is pinned to core 0, the tool to core 1; tools take turns in random order in every round, so that drift
+of the machine meets all of them. Ratios are of pairs from the same round. Results go to bench/results/.
 
     python bench/run.py --connections 64,1000 --rounds 5 --seconds 6
 """
@@ -40,7 +40,7 @@ class Sample:
 
 
 def measure(tool: Tool, url: str, connections: int, seconds: int, round_number: int) -> Sample:
-    """Run one tool pinned to its core and take its CPU time from the kernel's account of the ended process."""
+    """Run one tool pinned to its core; its CPU time is the kernel's account of the ended process."""
     started = time.monotonic()
     process = subprocess.Popen(
         tool.command(url, connections, seconds),
@@ -134,7 +134,10 @@ def main() -> None:
                 print(f"round {round_number + 1}: {samples[-1]}", flush=True)
     starts = sorted(first_request_s() for _ in range(7))
     text = table(samples, tools, sizes)
-    text += f"\n\nFirst request {statistics.median(starts):.2f} s after the command (of 7: {starts[0]:.2f} to {starts[-1]:.2f} s)."
+    text += (
+        f"\n\nFirst request {statistics.median(starts):.2f} s after the command "
+        f"(of {len(starts)}: {starts[0]:.2f} to {starts[-1]:.2f} s)."
+    )
     print("\n" + text)
     results = HERE / "results"
     results.mkdir(exist_ok=True)

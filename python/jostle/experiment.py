@@ -44,7 +44,7 @@ class Outcome:
 
 
 def schedule(contestants: list[str], workloads: list[str], rounds: int, seed: int) -> list[Planned]:
-    """All trials: in every round each workload on each contestant once, in an order that follows from `seed`."""
+    """In every round each workload on each contestant once, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, rounds + 1):

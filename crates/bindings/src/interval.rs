@@ -2,7 +2,9 @@
 
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
-use jostle_engine::interval::{Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, ThreadState, WorkloadState};
+use jostle_engine::interval::{
+    Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, ThreadState, WorkloadState,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -60,7 +62,10 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn histogram<'py>(py: Python<'py>, recorded: &Histogram<u64>) -> PyResult<Option<Bound<'py, PyDict>>> {
+fn histogram<'py>(
+    py: Python<'py>,
+    recorded: &Histogram<u64>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
     if recorded.is_empty() {
         return Ok(None);
     }
@@ -103,6 +108,17 @@ fn rows<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Option<Bound<'py, PyDict>
               dict.set_item(stringify!($name), PyBytes::new(py, &bytes))?;)*
         };
     }
-    columns!(workload, request, client, intended_ns, sent_ns, headers_ns, end_ns, outcome, status, bytes);
+    columns!(
+        workload,
+        request,
+        client,
+        intended_ns,
+        sent_ns,
+        headers_ns,
+        end_ns,
+        outcome,
+        status,
+        bytes
+    );
     Ok(Some(dict))
 }

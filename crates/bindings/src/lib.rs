@@ -36,7 +36,9 @@ impl Run {
         match py.detach(|| self.0.next_interval(timeout)) {
             Poll::Interval(interval) => interval::to_dict(py, &interval).map(Some),
             Poll::Pending => Ok(None),
-            Poll::Finished => Err(PyValueError::new_err("the run has ended: its last interval was given")),
+            Poll::Finished => Err(PyValueError::new_err(
+                "the run has ended: its last interval was given",
+            )),
         }
     }
 

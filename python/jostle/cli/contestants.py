@@ -24,7 +24,7 @@ app = typer.Typer(
 
 @app.command("list")
 def list_them() -> None:
-    """Every contestant: what it is, its discipline and version, ready or the command that brings what is missing."""
+    """Every contestant: what it is, discipline, version, and what it still needs."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""Three ways to be told of a run: not at all, by lines, by a progress display. Each satisfies `experiment.Observer`."""
+"""Three ways to be told of a run, each an `experiment.Observer`: not at all, by lines, by a display."""
 
 import sys
 from collections.abc import Sequence
