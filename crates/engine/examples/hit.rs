@@ -1,6 +1,7 @@
 //! For profiling: a load on one URL, and what it cost.
 //!
-//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS]`, all on one thread, pinned to core `$CORE` if that is set.
+//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close]`, all on one thread, pinned to core `$CORE` if that is set; answers
+//! are waited for `$TIMEOUT_MS` (30,000).
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use serde_json::json;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [url, clients, seconds, rest @ ..] = args.as_slice() else {
-        eprintln!("usage: hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS]");
+        eprintln!("usage: hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close]");
         std::process::exit(2);
     };
     let clients: u64 = clients.parse().expect("CLIENTS is a whole number");
@@ -43,6 +44,9 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
             let ns = ms.parse::<u64>().expect("think:MS is a whole number") * 1_000_000;
             json!({"closed": {"clients": clients, "think": {"uniform": {"ns": ns, "spread": 0.1}}}})
         }
+        (None, Some(word)) if word == "close" => {
+            json!({"closed": {"clients": clients, "requests_per_connection": 1}})
+        }
         (None, Some(rate)) => {
             let rate: f64 = rate
                 .trim_end_matches("/s")
@@ -56,6 +60,9 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
         .iter()
         .map(|core| core.parse().expect("CORE is a number"))
         .collect();
+    let timeout_ms = std::env::var("TIMEOUT_MS").map_or(30_000, |ms| {
+        ms.parse::<u64>().expect("TIMEOUT_MS is a number")
+    });
     json!({
         "seed": 1, "threads": 1, "cores": cores, "interval_ns": 1_000_000_000,
         "duration_ns": (seconds * 1e9) as u64,
@@ -64,7 +71,7 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
             "target": {"host": host, "port": port.parse::<u16>().expect("PORT is a number")},
             "requests": [{"name": "request", "method": "GET", "path": format!("/{path}")}],
             "load": load,
-            "timeouts": {"connect_ns": 10_000_000_000_u64, "total_ns": 30_000_000_000_u64},
+            "timeouts": {"connect_ns": 10_000_000_000_u64, "total_ns": timeout_ms * 1_000_000},
         }],
     })
 }

@@ -281,3 +281,7 @@ impl Rows {
         self.bytes.append(&mut other.bytes);
     }
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;

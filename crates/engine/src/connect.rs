@@ -22,8 +22,6 @@ use crate::worker::{Interrupt, Seat};
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
 const UNIX_RETRY_NS: u64 = 1_000_000;
-/// The kernel gives ports from here on to connections; the setting may move it up, not far down.
-const LOWEST_EPHEMERAL_PORT: u16 = 1024;
 
 /// Whose turn it is: addresses and source addresses of one workload on one worker.
 #[derive(Debug)]
@@ -210,7 +208,7 @@ async fn connect_one(
     seat.or_interrupt(established)
         .await
         .map_err(interrupted)?
-        .and_then(|()| plain.check(address))
+        .and_then(|()| plain.check(address, workload.target.lowest_ephemeral_port))
         .map_err(|error| refusal(&error))?;
     Ok(plain)
 }
@@ -280,7 +278,7 @@ impl Plain {
     }
 
     /// Did it come about?
-    fn check(&self, to: &Address) -> io::Result<()> {
+    fn check(&self, to: &Address, lowest_ephemeral_port: u16) -> io::Result<()> {
         let (Self::Tcp(stream), Address::Tcp(to)) = (self, to) else {
             return Ok(());
         };
@@ -288,7 +286,7 @@ impl Plain {
             return Err(error);
         }
         // Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
-        let ourselves = to.port() >= LOWEST_EPHEMERAL_PORT && stream.local_addr()? == *to;
+        let ourselves = to.port() >= lowest_ephemeral_port && stream.local_addr()? == *to;
         if ourselves {
             Err(io::ErrorKind::ConnectionRefused.into())
         } else {

@@ -418,3 +418,7 @@ impl Rows {
         self.bytes.push(sample.bytes_in);
     }
 }
+
+#[cfg(test)]
+#[path = "recorder_tests.rs"]
+mod tests;

@@ -15,6 +15,8 @@ pub struct Target {
     pub sources: Vec<IpAddr>,
     pub tls: Option<Tls>,
     pub nodelay: bool,
+    /// The kernel gives ports from here on to connections.
+    pub lowest_ephemeral_port: u16,
 }
 
 /// A name of which any address will do: one that does not answer is passed over, as browsers do it.
@@ -57,6 +59,7 @@ impl Target {
             .map(|tls| Tls::new(workload, &spec.host, tls))
             .transpose()?;
         Ok(Self {
+            lowest_ephemeral_port: lowest_ephemeral_port(),
             name,
             addresses,
             sources: spec.source_addresses.clone(),
@@ -77,6 +80,16 @@ pub fn resolve(name: &Name) -> std::io::Result<Vec<Address>> {
         return Err(std::io::Error::other("the name has no address"));
     }
     Ok(addresses)
+}
+
+fn lowest_ephemeral_port() -> u16 {
+    let range =
+        std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range
+        .split_whitespace()
+        .next()
+        .and_then(|low| low.parse().ok())
+        .unwrap_or(0)
 }
 
 fn parse(text: &str) -> Option<Address> {

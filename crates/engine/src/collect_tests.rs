@@ -1,0 +1,117 @@
+use super::*;
+
+/// Worker `worker`'s part of interval `index`, with one due request.
+fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
+    WorkerInterval {
+        worker,
+        index,
+        start_ns: index * 100,
+        end_ns: (index + 1) * 100 - u64::from(last) * 50,
+        last,
+        series: Vec::new(),
+        workloads: vec![WorkloadState {
+            due: 1,
+            in_flight: 2,
+            ..WorkloadState::default()
+        }],
+        thread: ThreadState {
+            cpu_ns: 7,
+            wall_ns: 100,
+        },
+        loop_lag_us: histogram(),
+        rows: Rows {
+            end_ns: vec![index],
+            ..Rows::default()
+        },
+    }
+}
+
+/// What can be given after each part has come: index of the start, number of due requests, last.
+fn merge(workers: usize, parts: &[(usize, u64, bool)]) -> Vec<Vec<(u64, u64, bool)>> {
+    let mut merging = Merging::new(workers);
+    let given = parts.iter().map(|(worker, index, last)| {
+        merging.add(part(*worker, *index, *last));
+        std::iter::from_fn(|| merging.next())
+            .map(|interval| {
+                (
+                    interval.start_ns / 100,
+                    interval.workloads[0].due,
+                    interval.last,
+                )
+            })
+            .collect()
+    });
+    given.collect()
+}
+
+#[test]
+fn an_interval_is_given_when_no_part_is_missing() {
+    let given = merge(
+        2,
+        &[(0, 0, false), (0, 1, false), (1, 0, false), (1, 1, false)],
+    );
+    assert_eq!(
+        given,
+        [vec![], vec![], vec![(0, 2, false)], vec![(1, 2, false)]]
+    );
+}
+
+#[test]
+fn the_last_one_is_known_even_if_workers_end_at_different_ones() {
+    let given = merge(2, &[(0, 0, true), (1, 0, false), (1, 1, true)]);
+    assert_eq!(given, [vec![], vec![(0, 2, false)], vec![(1, 1, true)]]);
+    let given = merge(2, &[(1, 0, false), (1, 1, true), (0, 0, true)]);
+    assert_eq!(given, [vec![], vec![], vec![(0, 2, false), (1, 1, true)]]);
+    assert_eq!(merge(1, &[(0, 0, true)]), [vec![(0, 1, true)]]);
+}
+
+#[test]
+fn a_dead_worker_is_not_waited_for_but_reported() {
+    let mut merging = Merging::new(2);
+    merging.add(part(0, 0, false));
+    merging.add(part(1, 0, false));
+    assert!(
+        merging
+            .next()
+            .is_some_and(|interval| interval.workers_lost == 0)
+    );
+    merging.add(part(0, 1, true));
+    assert!(merging.next().is_none());
+    merging.bury(&|worker| worker == 1);
+    let last = merging.next().unwrap();
+    assert!(last.last && last.workers_lost == 1);
+    assert!(merging.complete());
+}
+
+#[test]
+fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
+    let outbox = Outbox::default();
+    let mut merging = Merging::new(1);
+    let count = MOST_WAITING as u64 + 10;
+    for index in 0..count {
+        merging.add(part(0, index, index + 1 == count));
+        outbox.put(merging.next().unwrap());
+    }
+    outbox.close();
+    let mut due = 0;
+    let mut end = 0;
+    for index in 0..MOST_WAITING as u64 {
+        let Poll::Interval(interval) = outbox.next(Duration::ZERO) else {
+            panic!("too few")
+        };
+        assert_eq!((interval.index, interval.start_ns), (index, end));
+        assert_eq!(
+            interval.workloads[0].in_flight, 2,
+            "what stands at the end is not added up"
+        );
+        assert_eq!(
+            interval.threads[0].cpu_ns * 100,
+            7 * interval.threads[0].wall_ns
+        );
+        assert!(interval.rows.end_ns.is_sorted());
+        due += interval.workloads[0].due;
+        end = interval.end_ns;
+    }
+    assert_eq!((due, end), (count, count * 100 - 50));
+    assert!(matches!(outbox.next(Duration::ZERO), Poll::Finished));
+}

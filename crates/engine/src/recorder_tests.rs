@@ -1,0 +1,138 @@
+use std::sync::mpsc::{Receiver, channel};
+
+use super::*;
+
+/// A recorder with intervals of 100 ns for one closed workload, and what it gives.
+fn recorder(end: u64) -> (Recorder, Receiver<WorkerInterval>) {
+    let spec = serde_json::json!({
+        "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 1, "rows": true,
+        "workloads": [{
+            "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 80},
+            "requests": [{"name": "r", "method": "GET", "path": "/"}],
+            "load": {"closed": {"clients": 1}}, "timeouts": {"connect_ns": 1, "total_ns": 1},
+        }],
+    });
+    let mut plan = crate::prepare::prepare(serde_json::from_value(spec).unwrap()).unwrap();
+    plan.interval_ns = 100;
+    let (out, given) = channel();
+    let mut recorder = Recorder::new(0, &plan, end, out);
+    recorder.begin();
+    (recorder, given)
+}
+
+fn sample(sent: u64, end: u64, outcome: Outcome) -> Sample {
+    Sample {
+        workload: 0,
+        request: 0,
+        phase: 0,
+        client: 3,
+        intended: sent - 10,
+        ran: Some(sent - 5),
+        connect: None,
+        sent: Some(sent),
+        headers: Some(end),
+        end,
+        outcome,
+        status: 200,
+        bytes_in: 40,
+        bytes_out: 20,
+    }
+}
+
+#[test]
+fn the_first_event_past_a_boundary_cuts_the_interval_before_it_is_recorded() {
+    let (mut recorder, given) = recorder(1000);
+    recorder.due(0, 20);
+    recorder.sent(0, 30);
+    // Nothing happens at 100 or 200; the answer comes at 230.
+    recorder.ended(&sample(30, 230, Outcome::Ok));
+    recorder.finish(250);
+    let intervals: Vec<WorkerInterval> = given.try_iter().collect();
+    let times: Vec<_> = intervals
+        .iter()
+        .map(|i| (i.index, i.start_ns, i.end_ns, i.last))
+        .collect();
+    assert_eq!(
+        times,
+        [
+            (0, 0, 100, false),
+            (1, 100, 200, false),
+            (2, 200, 250, true)
+        ]
+    );
+    let in_flight: Vec<_> = intervals
+        .iter()
+        .map(|i| (i.workloads[0].in_flight_ns, i.workloads[0].in_flight))
+        .collect();
+    assert_eq!(in_flight, [(70, 1), (100, 1), (30, 0)]);
+    assert_eq!(
+        intervals.iter().map(|i| i.series.len()).collect::<Vec<_>>(),
+        [0, 0, 1]
+    );
+    let series = &intervals[2].series[0];
+    assert_eq!(
+        (
+            series.busy_sum_ns,
+            series.service_sum_ns,
+            series.response_sum_ns
+        ),
+        (200, 200, 210)
+    );
+    assert_eq!((series.bytes_in, series.bytes_out), (40, 20));
+    assert_eq!(intervals[2].rows.client, [3]);
+}
+
+#[test]
+fn what_comes_a_moment_after_the_planned_end_belongs_to_the_last_interval() {
+    let (mut recorder, given) = recorder(200);
+    recorder.sent(0, 150);
+    recorder.ended(&sample(150, 203, Outcome::Ok));
+    recorder.finish(200);
+    let ends: Vec<_> = given
+        .try_iter()
+        .map(|i| (i.end_ns, i.last, i.series.len()))
+        .collect();
+    assert_eq!(ends, [(100, false, 0), (200, true, 1)]);
+}
+
+#[test]
+fn outcomes_go_into_the_right_histograms() {
+    let (mut recorder, given) = recorder(1_000_000_000);
+    for outcome in [
+        Outcome::Ok,
+        Outcome::ResponseTimeout,
+        Outcome::Unfinished,
+        Outcome::Reset,
+        Outcome::WrongBody,
+    ] {
+        recorder.sent(0, 5_000);
+        recorder.ended(&sample(5_000, 12_345_678, outcome));
+    }
+    recorder.finish(20_000_000);
+    let interval = given
+        .try_iter()
+        .find(|interval| !interval.series.is_empty())
+        .unwrap();
+    let count = |measure: Measure| interval.series[0].histograms[measure as usize].len();
+    assert_eq!(
+        [
+            Measure::Service,
+            Measure::Response,
+            Measure::Headers,
+            Measure::Body
+        ]
+        .map(count),
+        [1; 4]
+    );
+    assert_eq!([Measure::Censored, Measure::Failed].map(count), [2, 2]);
+    assert_eq!(
+        [Measure::Lag, Measure::Pacing, Measure::Connect].map(count),
+        [5, 5, 0]
+    );
+    let response = &interval.series[0].histograms[Measure::Response as usize];
+    assert!(
+        response.equivalent(response.max(), 12_341),
+        "{} µs",
+        response.max()
+    );
+}
