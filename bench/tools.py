@@ -11,8 +11,8 @@ __all__ = ["TOOLS", "Tool"]
 
 @dataclass(frozen=True)
 class Tool:
-    """`command(url, connections, seconds)`, `requests(stdout)` that it completed, and, where the tool tells it,
-    `inner_cpu_s(stdout)`: CPU time of its load threads alone."""
+    """`command(url, connections, seconds)`, and what it printed: `requests` completed and, where it tells it,
+    `inner_cpu_s`, the CPU time of its load threads alone."""
 
     name: str
     command: Callable[[str, int, int], list[str]]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jostle import contestant as contestants
-from jostle.analysis.run import judge
 from jostle.contestant import Contestant
 from jostle.errors import ContestantError, MissingRuntime
 from jostle.executor import Executor
@@ -142,6 +141,8 @@ class _Session:
         return place(cores, self.plan.share_cores)
 
     def _close(self, planned: Planned, folder: Path) -> bool:
+        from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request
+
         trial = TrialRecord(folder)
         validity = judge(trial) if trial.status == "ended" else None
         fields: dict[str, Any] = {"number": planned.number, "why": trial.why}

@@ -1,6 +1,5 @@
 """A running server: started under a keeper, asked until it answers, stopped with all that it started."""
 
-import http.client
 import json
 import os
 import socket
@@ -289,6 +288,8 @@ class _Reply:
 
 def _ask(host: str, port: int, path: str, timeout_s: float) -> _Reply:
     """One GET. Reads at most `ANSWER_BYTES`, for at most about twice the time."""
+    import http.client  # not for a server that runs already: `jostle hit` starts fast
+
     deadline = time.monotonic() + timeout_s
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
