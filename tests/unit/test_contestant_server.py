@@ -211,7 +211,11 @@ def test_a_server_that_runs_already_is_left_running() -> None:
                 {"url": f"http://127.0.0.1:{port}", "pid": process.pid}, "contestant.mine"
             )
             with find("mine", {"mine": table}).start() as server:
-                assert (server.pid, server.answer["name"], server.last_output()) == (process.pid, "mine", "")
+                assert (server.pid, server.url, server.last_output()) == (
+                    process.pid,
+                    f"http://127.0.0.1:{port}",
+                    "",
+                )
             assert server.alive()
             assert process.poll() is None
         finally:
@@ -220,5 +224,5 @@ def test_a_server_that_runs_already_is_left_running() -> None:
 
 def test_a_server_that_should_run_already_but_does_not() -> None:
     table = ContestantFile.of({"url": f"http://127.0.0.1:{free_port()}"}, "contestant.mine")
-    with pytest.raises(UnreachableTarget, match="does not answer: connection refused"):
+    with pytest.raises(UnreachableTarget, match="cannot connect to .*: connection refused"):
         find("mine", {"mine": table}).start()
