@@ -13,7 +13,9 @@ pub const HELP: &str = include_str!("help.txt");
 
 const MAX_PARALLELISM: u64 = 100_000;
 const MAX_SLICE_US: u64 = 60_000_000;
+const MAX_DELAY_MS: f64 = 60_000.0;
 const NANOS_PER_MICROSECOND: Nanos = 1_000;
+const NANOS_PER_MILLISECOND: f64 = 1e6;
 
 pub enum Command {
     Help,
@@ -26,6 +28,7 @@ pub enum Server {
     Null,
     Scheduled { name: String, made: Made<Waiter> },
     Hostile(&'static Behaviour),
+    Delay { to: String, delay: Nanos },
 }
 
 /// Understands the arguments, or says what is wrong with them and what to do.
@@ -50,6 +53,8 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 settings.slice =
                     Some(count(&mut parser, "--slice-us", MAX_SLICE_US)? * NANOS_PER_MICROSECOND);
             }
+            Long("to") => settings.to = Some(target(&mut parser)?),
+            Long("delay-ms") => settings.delay = Some(delay(&mut parser)?),
             Value(name) => names.push(name.string()?),
             _ => return Err(argument.unexpected()),
         }
@@ -78,6 +83,10 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
         ["hostile", behaviour] => hostile::find(behaviour).map(Server::Hostile).ok_or_else(|| {
             format!("no hostile behaviour is called {behaviour:?}; jostle-reference hostile --list shows them").into()
         }),
+        ["delay-proxy"] => match (settings.to.take(), settings.delay.take()) {
+            (Some(to), Some(delay)) => Ok(Server::Delay { to, delay }),
+            _ => Err("delay-proxy needs --to HOST:PORT and --delay-ms D".into()),
+        },
         [name] => match kinds::make(name, settings) {
             Some(made) => Ok(Server::Scheduled { name: (*name).to_owned(), made }),
             None => Err(format!("no kind of server is called {name:?}; --help lists them").into()),
@@ -105,6 +114,26 @@ fn count(parser: &mut lexopt::Parser, option: &str, max: u64) -> Result<u64, lex
     Ok(count.get())
 }
 
+fn target(parser: &mut lexopt::Parser) -> Result<String, lexopt::Error> {
+    let text = parser.value()?.string()?;
+    let port = text
+        .rsplit_once(':')
+        .and_then(|(host, port)| port.parse::<u16>().ok().filter(|_| !host.is_empty()));
+    match port {
+        Some(1..) => Ok(text),
+        _ => Err(format!("--to must be HOST:PORT, such as 127.0.0.1:5432, not {text:?}").into()),
+    }
+}
+
+fn delay(parser: &mut lexopt::Parser) -> Result<Nanos, lexopt::Error> {
+    let expected = format!("a number from 0 to {MAX_DELAY_MS}");
+    let ms: f64 = value(parser, "--delay-ms", &expected)?;
+    if !(0.0..=MAX_DELAY_MS).contains(&ms) {
+        return Err(format!("--delay-ms must be {expected}, not {ms}").into());
+    }
+    Ok((ms * NANOS_PER_MILLISECOND) as Nanos)
+}
+
 fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexopt::Error> {
     Ok(count(parser, option, MAX_PARALLELISM)? as usize)
 }
@@ -115,6 +144,8 @@ fn unused(settings: &Settings) -> Option<&'static str> {
         (settings.workers.is_some(), "--workers"),
         (settings.cores.is_some(), "--cores"),
         (settings.slice.is_some(), "--slice-us"),
+        (settings.to.is_some(), "--to"),
+        (settings.delay.is_some(), "--delay-ms"),
     ];
     left.into_iter()
         .find(|(given, _)| *given)
@@ -164,6 +195,22 @@ mod tests {
             panic!()
         };
         assert_eq!(address.to_string(), "[::1]:81");
+    }
+
+    #[test]
+    fn the_proxy_is_told_where_to_and_how_late() {
+        let Ok(Command::Serve(Server::Delay { to, delay }, _)) =
+            parsed("delay-proxy --to localhost:5432 --delay-ms 2.5")
+        else {
+            panic!()
+        };
+        assert_eq!((to.as_str(), delay), ("localhost:5432", 2_500_000));
+        assert!(refused("delay-proxy --delay-ms 1").contains("needs --to HOST:PORT"));
+        assert!(refused("delay-proxy --to here --delay-ms 1").contains("such as 127.0.0.1:5432"));
+        assert!(refused("delay-proxy --to here:0 --delay-ms 1").contains("such as 127.0.0.1:5432"));
+        assert!(refused("delay-proxy --to a:1 --delay-ms -1").contains("from 0 to 60000"));
+        assert!(refused("delay-proxy --to a:1 --delay-ms nan").contains("from 0 to 60000"));
+        assert!(refused("null --delay-ms 1").contains("--delay-ms has no meaning for null"));
     }
 
     #[test]

@@ -9,12 +9,14 @@ use rand::rngs::SmallRng;
 const DEFAULT_WORKERS: usize = 2;
 const DEFAULT_SLICE: Nanos = 10_000_000;
 
-/// What the command line said. A discipline takes out what it understands.
+/// What the command line said. A kind of server takes out what it understands.
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
     pub workers: Option<usize>,
     pub cores: Option<usize>,
     pub slice: Option<Nanos>,
+    pub to: Option<String>,
+    pub delay: Option<Nanos>,
 }
 
 /// A discipline, and on how many workers or cores it runs.

@@ -5,6 +5,7 @@
 
 mod args;
 mod connection;
+mod delay;
 mod discipline;
 mod hostile;
 mod http;
@@ -79,6 +80,14 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
         Server::Null => serve_site(Null::new(), listener).await,
         Server::Hostile(behaviour) => {
             server::accept(listener, |connection| behaviour.act(connection)).await
+        }
+        Server::Delay { to, delay } => {
+            let to: Rc<str> = to.into();
+            server::accept(listener, move |connection| {
+                let to = Rc::clone(&to);
+                async move { delay::forward(connection, &to, delay).await }
+            })
+            .await
         }
         Server::Scheduled { name, made } => {
             let scheduler = Rc::new(Scheduler::new(made.discipline)?);

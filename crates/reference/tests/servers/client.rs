@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Server {
     pub process: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Server {

@@ -1,0 +1,83 @@
+//! A proxy that makes a server seem farther away: requests pass at once, answers come later.
+//!
+//! Every piece of an answer is held for the same time from its own arrival. Pieces wait side by side, not one
+//! behind the other, so what is pipelined stays pipelined.
+
+use crate::connection::Connection;
+use crate::discipline::Nanos;
+use crate::timer::Timer;
+use std::future::pending;
+use std::io;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+const PIECE_BYTES: usize = 16 * 1024;
+/// How many pieces of one connection may wait; a server that answers faster than that is read later.
+const HELD_PIECES: usize = 1024;
+
+/// A piece of an answer, and when it is due. An empty one is the end.
+type Held = (Nanos, Vec<u8>);
+
+/// Passes everything between a client and `to` ("host:port") until the server closes or either breaks off.
+pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<()> {
+    let server = TcpStream::connect(to).await.inspect_err(|error| {
+        eprintln!("jostle-reference: cannot connect to {to}: {error}");
+    })?;
+    server.set_nodelay(true)?;
+    let timer = Timer::new()?;
+    let (asked, mut answering) = client.stream.into_split();
+    let (answers, asking) = server.into_split();
+    let (hold, held) = mpsc::channel(HELD_PIECES);
+    let answered = async {
+        tokio::try_join!(
+            take(answers, hold, delay, &timer),
+            release(held, &mut answering, &timer)
+        )
+    };
+    tokio::select! {
+        result = answered => result.map(|_| ()),
+        Err(error) = ask(asked, asking) => Err(error),
+    }
+}
+
+/// Requests, at once. Never ends well by itself: when the client has said all, answers may still come.
+async fn ask(mut asked: OwnedReadHalf, mut asking: OwnedWriteHalf) -> io::Result<()> {
+    tokio::io::copy(&mut asked, &mut asking).await?;
+    asking.shutdown().await?;
+    pending().await
+}
+
+/// Answers, each with the moment at which it is due.
+async fn take(
+    mut answers: OwnedReadHalf,
+    hold: Sender<Held>,
+    delay: Nanos,
+    timer: &Timer,
+) -> io::Result<()> {
+    loop {
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        let end = answers.read_buf(&mut piece).await? == 0;
+        piece.shrink_to_fit();
+        if hold.send((timer.now() + delay, piece)).await.is_err() || end {
+            return Ok(());
+        }
+    }
+}
+
+/// Sends each piece when it is due; they are due in the order in which they came.
+async fn release(
+    mut held: Receiver<Held>,
+    answering: &mut OwnedWriteHalf,
+    timer: &Timer,
+) -> io::Result<()> {
+    while let Some((due, piece)) = held.recv().await {
+        if due > timer.now() {
+            timer.set(Some(due))?;
+            timer.rung().await?;
+        }
+        answering.write_all(&piece).await?;
+    }
+    answering.shutdown().await
+}
