@@ -29,11 +29,11 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
     let timer = Timer::new()?;
     let (asked, mut answering) = client.stream.into_split();
     let (answers, asking) = server.into_split();
-    let (hold, held) = mpsc::channel(HELD_PIECES);
+    let (queue, waiting) = mpsc::channel(HELD_PIECES);
     let answered = async {
         tokio::try_join!(
-            take(answers, hold, delay, &timer),
-            release(held, &mut answering, &timer)
+            take(answers, queue, delay, &timer),
+            release(waiting, &mut answering, &timer)
         )
     };
     tokio::select! {
@@ -52,7 +52,7 @@ async fn ask(mut asked: OwnedReadHalf, mut asking: OwnedWriteHalf) -> io::Result
 /// Answers, each with the moment at which it is due.
 async fn take(
     mut answers: OwnedReadHalf,
-    hold: Sender<Held>,
+    queue: Sender<Held>,
     delay: Nanos,
     timer: &Timer,
 ) -> io::Result<()> {
@@ -60,7 +60,7 @@ async fn take(
         let mut piece = Vec::with_capacity(PIECE_BYTES);
         let end = answers.read_buf(&mut piece).await? == 0;
         piece.shrink_to_fit();
-        if hold.send((timer.now() + delay, piece)).await.is_err() || end {
+        if queue.send((timer.now() + delay, piece)).await.is_err() || end {
             return Ok(());
         }
     }
@@ -68,11 +68,11 @@ async fn take(
 
 /// Sends each piece when it is due; they are due in the order in which they came.
 async fn release(
-    mut held: Receiver<Held>,
+    mut waiting: Receiver<Held>,
     answering: &mut OwnedWriteHalf,
     timer: &Timer,
 ) -> io::Result<()> {
-    while let Some((due, piece)) = held.recv().await {
+    while let Some((due, piece)) = waiting.recv().await {
         if due > timer.now() {
             timer.set(Some(due))?;
             timer.rung().await?;
