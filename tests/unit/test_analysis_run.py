@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from support.synthetic import (
     STARVATION_PLAN,
     Request,
     Trial,
+    back_to_back,
     closed,
     lognormal,
     make_run,
@@ -119,6 +121,52 @@ def test_a_server_that_shares_keeps_serving(starved: RunResult) -> None:
     assert stream.blocking.high is not None
     assert stream.blocking.high < 0.01
     assert stream.sentence.startswith("go keeps answering while slow requests run: p99 goes from 3.")
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+def test_a_server_that_takes_turns_on_one_core_is_not_called_blocked(tmp_path: Path, clients: int) -> None:
+    """Each fast request waits for a time slice of 20 ms: 95 % are lost, and yet everybody is answered."""
+    load = {"closed": {"clients": clients}}
+    trials = []
+    for number in range(1, 4):
+        alone = closed(lognormal(0.001, 0.1), 3.0, seed=number, clients=clients)
+        beside = closed(lognormal(0.02, 0.1), 3.0, seed=number, clients=clients)
+        slow = back_to_back(2.9, 3.0, limit=1)
+        trials.append(Trial("go", "fast-only", number, alone, 3.0, load=load))
+        trials.append(
+            Trial("go", "fast-with-slow", number, beside + slow, 3.0, load=load, background={"closed": {}})
+        )
+    go = starvation(analysed(tmp_path, trials), "go")
+    assert go.index.low is not None
+    assert go.index.low > 0.9
+    who = "one closed client gets" if clients == 1 else "3 closed clients get"
+    told = re.fullmatch(
+        r"go keeps serving while a slow request runs, but each fast request waits about a time slice "
+        rf"\(median (.*) ms, longest (.*) ms\), so that {who} through (.*) % as many as alone: "
+        r"9[45] % \[.*\] of the throughput is lost\.",
+        go.sentence,
+    )
+    assert told is not None, go.sentence
+    assert float(told[1]) == pytest.approx(20, rel=0.05)
+    assert 20 < float(told[2]) < 40
+    assert float(told[3]) == pytest.approx(5, rel=0.1)
+
+
+def test_the_wait_of_a_turn_is_told_of_the_time_in_which_the_slow_request_ran(tmp_path: Path) -> None:
+    """For a second of four, a turn is 50 ms; before and after, a fast request takes 1 ms."""
+    trials = []
+    for number in range(1, 4):
+        alone = closed(lognormal(0.001, 0.1), 4.0, seed=number)
+        quick = [r for r in alone if not (r.end > 1.0 and r.intended < 2.0)]
+        turns = [Request(1 + i / 20, 1 + i / 20, 1.05 + i / 20) for i in range(20)]
+        slow = [Request(1.0, 1.0, 2.0, workload=1)]
+        trials.append(Trial("go", "fast-only", number, alone, 4.0))
+        trials.append(
+            Trial("go", "fast-with-slow", number, quick + turns + slow, 4.0, background={"closed": {}})
+        )
+    go = starvation(analysed(tmp_path, trials), "go")
+    assert "about a time slice (median 50.0 ms, longest 50.0 ms)" in go.sentence
+    assert go.with_response["p50"].value == pytest.approx(0.001, rel=0.05)
 
 
 def test_the_same_record_gives_the_same_figures(tmp_path: Path) -> None:
@@ -280,6 +328,7 @@ def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     assert len(line.server_t_s) == 20
     assert line.server_cpu == pytest.approx([0.7] * 20)
     assert len({len(line.t_s), len(line.p99_s), len(line.clients), len(line.errors_per_s)}) == 1
+    assert line.clients == [1, 1, 1, 1, None]  # everybody leaves at the end
     assert trial.background["ok"] == 1
     assert trial.background["service_mean_s"] == pytest.approx(2.5)
     assert trial.background["in_flight"] == pytest.approx(0.5)

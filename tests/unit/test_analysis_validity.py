@@ -282,3 +282,11 @@ def test_think_times_of_every_kind(tmp_path: Path) -> None:
     for think, seconds in kinds:
         load = {"closed": {"clients": 1, "think": think}}
         assert Facts(recorded(tmp_path, Trial("a", "w", 1, [], load=load))).think_s() == seconds
+
+
+def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Path) -> None:
+    load = {"open": {"arrivals": "constant", "rates": [{"from": 200.0, "to": 200.0}]}}
+    requests = [Request(i / 200, i / 200, i / 200 + 0.0002) for i in range(1, 900)]
+    lag = check(judged(tmp_path, requests, load=load, pacing=0.0036), "pacing lag")
+    assert lag.verdict == "invalid"
+    assert lag.says.endswith("late (p99), 18 times the median response time of 200 µs")

@@ -72,6 +72,28 @@ def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     assert charts.nines(views(result)[0], 40).title.endswith("cannot be told from so few requests.")
 
 
+def test_a_server_that_answered_nobody_is_said_to_have_answered_nobody() -> None:
+    result = make_starvation(RUNTIMES[:2])
+    nobody = Distribution(0, None, None, None)
+    cells = [
+        replace(c, response_distribution=nobody)
+        if (c.contestant, c.workload) == ("node", "fast-with-slow")
+        else c
+        for c in result.cells
+    ]
+    starved = [
+        replace(s, with_slow=replace(s.with_slow, value=0.0)) if s.contestant == "node" else s
+        for s in result.starvation
+    ]
+    closed = views(replace(result, cells=cells, starvation=starved))[0]
+    title = charts.density(closed, 50).title
+    assert title.startswith(
+        "Beside one slow request no fast request was answered on node; the median response time is "
+    )
+    assert "on go" in title
+    assert "unknown" not in title
+
+
 def test_one_time_for_all_requests_is_drawn_as_a_stroke() -> None:
     """The analysis gives a density's axis without a density where the clock cannot tell the times apart."""
     same = Distribution(

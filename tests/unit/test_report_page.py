@@ -56,8 +56,8 @@ def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
     sections = [a["id"] for a in starvation.all("section")]
     assert sections == [
         "verdict",
-        "validity",
         "results",
+        "validity",
         "distributions",
         "timeline",
         "trials",
@@ -65,7 +65,7 @@ def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
         "rerun",
     ]
     text = starvation.text
-    assert text.index("suspect") < text.index("What to mind") < text.index("starvation index")
+    assert text.index("suspect") < text.index("starvation index") < text.index("What to mind")
     assert "give the generator a core of its own" in text
     assert "572" in text
     assert "jostle race starvation --seed 7" in text

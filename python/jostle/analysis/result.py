@@ -99,7 +99,7 @@ class Timeline:
     p50_s: list[float | None]
     p99_s: list[float | None]
     max_s: list[float | None]
-    clients: list[int]
+    clients: list[int | None]  # at the end of the interval; None at the end of the trial, where all leave
     in_flight: list[float]  # mean over the interval
     generator_cpu: list[float]  # busiest thread, share of one core
     server_t_s: list[float]  # own axis: vitals are taken at their own times

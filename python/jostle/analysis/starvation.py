@@ -4,6 +4,7 @@ Starvation index SI = 1 - X_f(with)/X_f(alone). Blocking index BI = (p99_f(with)
 the time of the slow request by itself.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, ratio_over_rounds, widened
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts
+from jostle.analysis.histograms import Sample, pool
+from jostle.analysis.quantiles import quantile_estimate
 from jostle.analysis.result import Cell, Estimate, PublishedFigure, Starvation
 from jostle.units import format_duration
 
@@ -20,6 +23,12 @@ __all__ = ["Form", "compare"]
 
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 """Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
+
+NEARLY_ALL = 0.7
+"""Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
+
+FILLED = 0.9
+"""Share of an interval from which on a slow request fills it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ def compare(
         sentence="",
     )
     open_loop = bool(rounds) and rounds[0][1].open is not None
-    sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _busy(rounds))
+    sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
     if "invalid" in (alone.verdict, beside.verdict):
         sentence = "Not to be trusted, the trials were invalid: " + sentence
     return replace(starvation, sentence=sentence)
@@ -144,13 +153,47 @@ def _published(figures: Sequence[PublishedFigure], cell: Cell) -> PublishedFigur
     )
 
 
-def _busy(rounds: Sequence[tuple[Facts, Facts]]) -> float:
-    """Share of the time for which a slow request was running."""
-    shares = [b.total("in_flight_ns", BACKGROUND) / 1e9 / b.duration_s for _, b in rounds]
-    return min(1.0, float(np.mean(shares))) if shares else 0.0
+@dataclass(frozen=True)
+class _Beside:
+    """What went on while a slow request ran."""
+
+    share: float  # of the time, for which one ran
+    seconds: float  # for which one ran, in a round
+    wait_s: float | None  # median response time of the fast requests meanwhile
+    clients: int  # of the fast requests
+
+    @classmethod
+    def of(cls, rounds: Sequence[tuple[Facts, Facts]]) -> "_Beside":
+        running = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
+        shares = [seconds / b.duration_s for seconds, (_, b) in zip(running, rounds, strict=True)]
+        meanwhile = pool([sample for _, b in rounds for sample in _meanwhile(b)])
+        return cls(
+            share=min(1.0, float(np.mean(shares))) if shares else 0.0,
+            seconds=float(np.mean(running)) if running else 0.0,
+            wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
+            clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
+        )
 
 
-def _closed_sentence(s: Starvation, busy: float) -> str:
+def _meanwhile(facts: Facts) -> list[Sample]:
+    """Response times in the intervals that a slow request filled."""
+    return [
+        sample
+        for sample, length_s, state in zip(
+            facts.response_by_interval, facts.lengths_s, facts.states(BACKGROUND), strict=True
+        )
+        if state["in_flight_ns"] / 1e9 > FILLED * length_s
+    ]
+
+
+def _blocks(s: Starvation, beside: _Beside) -> bool:
+    """Some fast request waited for nearly all of a slow one, or of the part of it that the window saw."""
+    largest = s.with_response["max"].value
+    whole = min(s.slow_s.value or math.inf, beside.seconds or math.inf)
+    return largest is None or largest >= NEARLY_ALL * whole
+
+
+def _closed_sentence(s: Starvation, beside: _Beside) -> str:
     index, name = s.index, s.contestant
     if index.value is None:
         return f"Cannot tell whether a slow request starves {name}: {index.note}."
@@ -161,7 +204,9 @@ def _closed_sentence(s: Starvation, busy: float) -> str:
             f"and {waits}. It takes at least 2 rounds to tell more, better 5."
         )
     lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
-    low, high = (bound / busy if busy else bound for bound in (index.low, index.high))
+    low, high = (bound / (beside.share or 1) for bound in (index.low, index.high))
+    if low >= SEVERE and not _blocks(s, beside):
+        return _takes_turns(s, beside) + f": {lost} is lost."
     if low >= TOTAL:
         return f"While one slow request runs, {name} answers no other: {waits}. {lost} is lost."
     if low >= SEVERE:
@@ -175,6 +220,16 @@ def _closed_sentence(s: Starvation, busy: float) -> str:
             f"No loss of {name} beside a slow request can be told from chance: {lost} is lost, and {waits}."
         )
     return f"{name} slows down while a slow request runs, and keeps answering: {lost} is lost, and {waits}."
+
+
+def _takes_turns(s: Starvation, beside: _Beside) -> str:
+    median = f"median {format_duration(beside.wait_s)}, " if beside.wait_s is not None else ""
+    waits = f"{median}longest {_time(s.with_response['max'])}"
+    clients = "one closed client gets" if beside.clients == 1 else f"{beside.clients} closed clients get"
+    return (
+        f"{s.contestant} keeps serving while a slow request runs, but each fast request waits about a time "
+        f"slice ({waits}), so that {clients} through {_percent(1 - (s.index.value or 0.0))} as many as alone"
+    )
 
 
 def _open_sentence(s: Starvation) -> str:

@@ -113,7 +113,9 @@ def _timeline(facts: Facts) -> Timeline:
         p50_s=[_quantile(sample, 0.5) for sample in facts.response_by_interval],
         p99_s=[_quantile(sample, 0.99) for sample in facts.response_by_interval],
         max_s=[_quantile(sample, 1.0) for sample in facts.response_by_interval],
-        clients=[state["clients"] for state in states],
+        clients=[
+            None if i["last"] else state["clients"] for i, state in zip(facts.intervals, states, strict=True)
+        ],
         in_flight=[
             s["in_flight_ns"] / 1e9 / length for s, length in zip(states, lengths.tolist(), strict=True)
         ],

@@ -60,7 +60,12 @@ def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
+    return f"{share * 100:.3g} %" if share < 9.995 else f"{share * 100:,.0f} %"
+
+
+def _part(share: float, whole: str) -> str:
+    """How much of something: a percentage, or how many times it."""
+    return f"{_percent(share)} of {whole}" if share < 2 else f"{format_count(share)} times {whole}"
 
 
 def _ended(facts: Facts) -> Check:
@@ -152,10 +157,8 @@ def _pacing(facts: Facts) -> Check | None:
     median = quantile_estimate(facts.response.only_events(), 0.5).value or 0.0
     share = lag / median if median else 0.0
     verdict = _graded(share, PACING_SUSPECT, PACING_INVALID)
-    says = (
-        f"the generator ran up to {format_duration(lag)} late (p99), "
-        f"{_percent(share)} of the median response time of {format_duration(median)}"
-    )
+    part = _part(share, f"the median response time of {format_duration(median)}")
+    says = f"the generator ran up to {format_duration(lag)} late (p99), {part}"
     remedy = "give the generator a core of its own, or read only differences much larger than this"
     limit = PACING_INVALID if verdict == "invalid" else PACING_SUSPECT
     return Check("pacing lag", verdict, share, limit, "share", says, remedy if verdict != "valid" else "")
@@ -311,7 +314,7 @@ def _clock(facts: Facts) -> Check | None:
     median = quantile_estimate(facts.response.only_events(), 0.5).value or CLOCK_S
     share = CLOCK_S / median
     verdict = _graded(share, CLOCK_SUSPECT)
-    says = f"times are recorded to 1 µs, {_percent(share)} of the median response time"
+    says = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
     remedy = "differences of a few microseconds mean nothing here" if verdict != "valid" else ""
     return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", says, remedy)
 

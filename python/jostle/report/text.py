@@ -74,6 +74,8 @@ def percent(share: float | None) -> str:
         return "0 %"
     if abs(share) < 0.0001:
         return "< 0.01 %"
+    if abs(share) > 9.99:
+        return f"{share * 100:,.0f} %"
     digits = f"{share * 100:.2f}" if abs(share) < 0.01 else f"{share * 100:#.3g}"
     return f"{digits.rstrip('.')} %"
 

@@ -58,9 +58,13 @@ def about_quantile(view: View, name: str, noun: str) -> str:
     if view.paired:
         worst, best = extremes(view)
         chosen = [worst] if worst is best else [worst, best]
-        told = [_pair(p, name) or f"unknown on {p.contestant} (too few requests)" for p in chosen]
-        if any(_pair(p, name) for p in chosen):
-            return f"Beside one slow request the {noun} is " + "; ".join(told) + "."
+        told = [_pair(p, name) for p in chosen]
+        unknown = [_unknown(p) for p, pair in zip(chosen, told, strict=True) if not pair]
+        if any(told):
+            known = f"the {noun} is " + "; ".join(filter(None, told))
+            return "Beside one slow request " + "; ".join([*unknown, known]) + "."
+        if any(_nobody_answered(p) for p in chosen):
+            return "Beside one slow request " + "; ".join(unknown) + "."
         return f"The {noun} cannot be told from so few requests."
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]
     if not values:
@@ -97,6 +101,16 @@ def _pair(panel: Panel, name: str) -> str:
     if before is None or after is None:
         return ""
     return f"{_told(after)} on {panel.contestant} ({_told(before)} alone)"
+
+
+def _unknown(panel: Panel) -> str:
+    if _nobody_answered(panel):
+        return f"no fast request was answered on {panel.contestant}"
+    return f"too few were answered on {panel.contestant}"
+
+
+def _nobody_answered(panel: Panel) -> bool:
+    return panel.starvation is not None and panel.starvation.with_slow.value == 0
 
 
 def _quantile(series: Series, name: str) -> Estimate | None:
