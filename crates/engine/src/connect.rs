@@ -227,6 +227,8 @@ fn refusal(error: &io::Error) -> Outcome {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,
+        // It was established, and taken back before anything could be sent.
+        io::ErrorKind::ConnectionReset => Outcome::Reset,
         _ => Outcome::ConnectFailed,
     }
 }

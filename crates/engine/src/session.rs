@@ -15,8 +15,8 @@ use crate::recorder::Sample;
 use crate::spec::LoadSpec;
 use crate::worker::Seat;
 
-/// How long a client waits for a server that announced to close. Then the client closes first.
-const CLOSE_WAIT_NS: u64 = 1_000_000_000;
+/// How long a client waits for a server that is to close. Then the client closes first.
+const CLOSE_WAIT_NS: u64 = 100_000_000;
 
 /// A request that is to be made.
 #[derive(Debug, Clone, Copy)]
