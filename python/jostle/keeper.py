@@ -107,6 +107,7 @@ class Keeper:
         self.poll = select.poll()
         self.saved_at = 0.0
         self.closed = False
+        self.groups: set[int] = set()  # of the tree, once it is to be ended
 
     def keep(self) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -207,18 +208,29 @@ class Keeper:
         start = time.monotonic()
         grace_s = self.task["grace_s"]
         self._send(signal.SIGTERM)
-        while self._living() and (waited := time.monotonic() - start) < grace_s + KILL_FOR_S:
+        while self._has_children() and (waited := time.monotonic() - start) < grace_s + KILL_FOR_S:
             if waited >= grace_s:
                 self._send(signal.SIGKILL)
             self._serve(0.02)
             self._reap()
-        self._reap()
 
     def _send(self, number: int) -> None:
-        """To whole process groups at once: those who fork on cannot get away between a look and a signal."""
-        for group in set(self._living().values()):
+        """To whole process groups at once: those who fork on cannot get away between a look and a signal.
+
+        And to every group seen so far: a look through /proc can miss all of a tree that forks while it looks.
+        """
+        self.groups |= set(self._living().values())
+        for group in self.groups:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
+
+    def _has_children(self) -> bool:
+        """Whether anything of the tree is left: orphans become children of this process (subreaper)."""
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return False
+        return True
 
     def _living(self) -> dict[int, int]:
         return descendants(os.getpid())
