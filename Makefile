@@ -6,7 +6,7 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup demo check test test-rust test-python format bench wheel clean
+.PHONY: help setup runtimes demo check test test-rust test-python format bench wheel clean
 
 help:           ## Say what there is.
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -26,7 +26,11 @@ check: setup ## Formatting, lints, types, import arrows, the plan's schema.
 	$(BIN)/lint-imports
 	$(BIN)/python -m jostle.plan.schema --check
 
-test: setup test-rust test-python ## All tests.
+runtimes: setup ## Debian packages: the runtimes of all contestants, and the browser for the page's tests.
+	@scripts/install-runtimes.sh
+	@scripts/install-browser.sh
+
+test: setup runtimes test-rust test-python ## All tests.
 
 test-rust:
 	cargo test --locked --workspace --quiet
