@@ -86,7 +86,9 @@ class Kept:
     def poll(self, timeout_s: float | None = 0.0) -> None:
         """Take note of what the keeper has said; wait for it that long (None: until it says something)."""
         assert self._keeper.stdout is not None
-        while not self.ended and select.select([self._keeper.stdout], [], [], timeout_s)[0]:
+        spoken = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
+        spoken.register(self._keeper.stdout, select.POLLIN)
+        while not self.ended and spoken.poll(None if timeout_s is None else timeout_s * 1000):
             timeout_s = 0.0
             data = os.read(self._keeper.stdout.fileno(), 65536)
             if not data:
