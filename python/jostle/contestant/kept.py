@@ -85,6 +85,8 @@ class Kept:
 
     def poll(self, timeout_s: float | None = 0.0) -> None:
         """Take note of what the keeper has said; wait for it that long (None: until it says something)."""
+        if self.ended:
+            return
         assert self._keeper.stdout is not None
         spoken = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
         spoken.register(self._keeper.stdout, select.POLLIN)
