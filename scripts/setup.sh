@@ -12,6 +12,6 @@ for command in python3 cargo make gcc; do
 done
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
     echo "setup: uv $UV_VERSION"
-    python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
+    python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
 fi
 .tools/bin/uv sync --locked --quiet
