@@ -1,0 +1,44 @@
+"""What of a database is chosen, and recorded: these choices decide how servers rank on the orders page."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jostle.database.orders import Customer, customers
+from jostle.errors import PlanError
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """`pool`: connections that each process of a server may hold. `delay_ms`: added to each answer.
+
+    `index`: on orders.customer_id; the date never has one. `customers`, `most_orders`, `seed`: what is in it.
+    Raises `PlanError`.
+    """
+
+    pool: int = 10
+    delay_ms: float = 0.0
+    index: bool = True
+    customers: int = 8000
+    most_orders: int = 10
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        limits = {
+            "pool": (1, 1000),
+            "delay_ms": (0, 60_000),
+            "customers": (1, 1_000_000),
+            "most_orders": (1, 100),
+        }
+        for name, (least, most) in limits.items():
+            if not least <= getattr(self, name) <= most:
+                raise PlanError(f"database: {name} must be from {least} to {most}, not {getattr(self, name)}")
+
+    def content(self) -> Iterator[Customer]:
+        """The customers with their orders, as they were filled in."""
+        return customers(self.customers, self.most_orders, self.seed)
+
+    def describe(self) -> dict[str, Any]:
+        return asdict(self)

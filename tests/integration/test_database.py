@@ -1,0 +1,130 @@
+"""A private PostgreSQL: made, filled, read-only for servers, near and far, and gone whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from jostle import database
+from jostle.database import Database, Options, cluster
+from jostle.errors import MissingRuntime, StartFailed
+from jostle.plan.contestant_file import Need
+from jostle.processes import descendants
+
+SMALL = {"customers": 20}
+JOSTLE = """
+import sys, time
+from jostle import database
+found = database.start(database.Options(customers=20, delay_ms=1))
+print(*found.cluster.kept.tree(), *found.proxy.kept.tree(), flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture(autouse=True)
+def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the folders of what runs are; a cache that an unprivileged user can enter."""
+    with TemporaryDirectory(prefix="jostle-test-") as name:
+        Path(name).chmod(0o755)
+        monkeypatch.setenv("JOSTLE_CACHE", name)
+        yield Path(name, "running")
+        assert list(Path(name, "running").iterdir()) == []
+
+
+def ask(found: Database, sql: str, user: str = "") -> subprocess.CompletedProcess[str]:
+    url = found.url.replace("://jostle@", f"://{user}@") if user else found.url
+    return subprocess.run(["psql", "-XAt", url, "-c", sql], capture_output=True, text=True, check=False)
+
+
+def test_it_holds_what_was_generated() -> None:
+    options = Options(customers=300)
+    with database.start(options) as found:
+        people = ask(found, "SELECT id, name FROM customers ORDER BY id").stdout.splitlines()
+        rows = ask(
+            found, "SELECT customer_id, ordered_on, item FROM orders ORDER BY customer_id, ordered_on"
+        ).stdout.splitlines()
+        content = found.content()
+    assert people == [f"{customer.id}|{customer.name}" for customer in options.content()]
+    assert rows == [f"{c.id}|{o.ordered_on}|{o.item}" for c in options.content() for o in c.by_date()]
+    assert content == {customer.name: customer for customer in options.content()}
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_the_date_is_not_indexed_and_the_customer_is_if_asked(index: bool) -> None:
+    with database.start(Options(**SMALL, index=index)) as found:
+        indexes = ask(found, "SELECT indexdef FROM pg_indexes WHERE tablename = 'orders'").stdout
+        assert found.describe()["index"] is index
+    assert ("(customer_id)" in indexes) is index
+    assert "ordered_on" not in indexes
+
+
+def test_servers_may_only_read_and_nobody_is_root() -> None:
+    with database.start(Options(**SMALL)) as found:
+        assert "permission denied" in ask(found, "DELETE FROM orders").stderr
+        assert "no pg_hba.conf entry" in ask(found, "SELECT 1", user="postgres").stderr
+        assert found.pid is not None
+        owners = {Path(f"/proc/{pid}").stat().st_uid for pid in (found.pid, *descendants(found.pid))}
+        assert 0 not in owners
+        assert found.alive()
+        folder = found.cluster.folder if found.cluster else Path()
+        assert (folder / "tmp" / f".s.PGSQL.{found.places()['database_port']}").is_socket()
+        found.stop()
+        found.stop()
+        assert not found.alive()
+        assert not folder.exists()
+        assert not Path(f"/proc/{found.pid}").exists()
+
+
+def test_far_away() -> None:
+    with database.start(Options(**SMALL, delay_ms=100)) as found:
+        assert found.cluster is not None
+        assert found.places()["database_port"] != str(found.cluster.port)
+        start = time.monotonic()
+        assert ask(found, "SELECT count(*) FROM customers").stdout == "20\n"
+        assert time.monotonic() - start >= 0.2  # at connecting, and at the question
+        assert found.describe()["delay_ms"] == 100
+
+
+def test_ones_own_database_is_left_running() -> None:
+    with database.start(Options(**SMALL)) as private:
+        with database.start(Options(delay_ms=1, pool=3), url=private.url) as own:
+            assert ask(own, "SELECT max(id) FROM customers").stdout == "20\n"
+            assert own.url != private.url
+        assert private.alive()
+        assert ask(private, "SELECT 1").stdout == "1\n"
+
+
+def test_kill_9_of_jostle_leaves_nothing(running: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", JOSTLE], stdout=subprocess.PIPE, text=True) as jostle:
+        assert jostle.stdout is not None
+        started = [int(pid) for pid in jostle.stdout.readline().split()]
+        folders = list(running.iterdir())
+        jostle.send_signal(signal.SIGKILL)
+        jostle.wait()
+    assert len(started) >= 5
+    assert len(folders) == 2
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in started) or any(running.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_it_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cluster.SETTINGS, "max_connections", "many")
+    with pytest.raises(StartFailed, match=r"(?s)ended with exit code 1 before it was ready.*max_connections"):
+        database.start(Options(**SMALL))
+
+
+def test_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    need = Need(command="postgres-of-nobody", install=cluster.POSTGRES.install)
+    monkeypatch.setattr(cluster, "POSTGRES", need)
+    (Path(os.environ["JOSTLE_CACHE"]) / "running").mkdir()
+    assert database.missing() is not None
+    with pytest.raises(MissingRuntime, match="apt-get install -y --no-install-recommends postgresql-15"):
+        database.start()

@@ -1,0 +1,88 @@
+"""What is in the database, how it is described, which addresses are refused. No cluster is started."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from jostle.contestant.account import Account
+from jostle.database import Database, Options, cluster, start
+from jostle.errors import PlanError, UnreachableTarget
+
+
+def test_the_same_seed_gives_the_same_customers() -> None:
+    assert list(Options(customers=50).content()) == list(Options(customers=50).content())
+    assert list(Options(customers=50).content()) != list(Options(customers=50, seed=2).content())
+
+
+def test_customers_are_as_the_article_has_them() -> None:
+    customers = list(Options().content())
+    assert [customer.id for customer in customers] == list(range(1, 8001))
+    assert {len(customer.orders) for customer in customers} == set(range(1, 11))
+    assert len({customer.name for customer in customers}) == 8000
+    for customer in customers:
+        dates = [order.ordered_on for order in customer.by_date()]
+        assert dates == sorted(set(dates))
+    assert any(list(customer.orders) != customer.by_date() for customer in customers)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"pool": 0}, "pool must be from 1 to 1000, not 0"),
+        ({"delay_ms": -1}, "delay_ms must be from 0 to 60000, not -1"),
+        ({"delay_ms": float("nan")}, "delay_ms must be from"),
+        ({"customers": 0}, "customers must be from 1"),
+    ],
+)
+def test_options_out_of_range(wrong: dict[str, int], told: str) -> None:
+    with pytest.raises(PlanError, match=told):
+        Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_places_and_description_of_ones_own() -> None:
+    own = Database("postgres://me%40here:se%3Acret@db.example/the%20shop", Options(pool=5))
+    assert own.places() == {
+        "database_url": own.url,
+        "database_host": "db.example",
+        "database_port": "5432",
+        "database_name": "the shop",
+        "database_user": "me@here",
+        "pool": "5",
+    }
+    told = own.describe()
+    assert told["url"] == "postgres://me%40here@db.example/the%20shop"
+    assert "cret" not in str(told)
+    assert (told["pool"], told["delay_ms"], told["private"]) == (5, 0.0, False)
+    assert own.content() is None
+    assert own.pid is None
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://me@here/shop", "postgresql:///shop", "postgresql://here", "postgresql://here:99999/x"]
+)
+def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises(PlanError, match="write for example postgresql://"):
+        start(url=url)
+
+
+def test_nobody_listens_at_ones_own() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(UnreachableTarget, match=f"127.0.0.1:{port}: connection refused") as caught:
+            start(url=f"postgresql://me:secret@127.0.0.1:{port}/shop")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_socket_path_that_would_be_too_long_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / ("long" * 30)))
+    scratch = cluster._scratch(Account.of("nobody"), 65535)
+    try:
+        assert len(str(scratch / "tmp" / ".s.PGSQL.65535")) < 108
+        assert list((tmp_path / ("long" * 30) / "running").iterdir()) == []
+    finally:
+        (scratch / "tmp").rmdir()
+        scratch.rmdir()
