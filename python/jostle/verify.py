@@ -4,6 +4,7 @@ Routes that a contestant declares absent are not asked for their answer, but the
 route is never faked.
 """
 
+import html.parser
 import http.client
 import json
 import socket
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jostle.contestant import Server
+    from jostle.database import Database
 
 __all__ = ["RouteCheck", "verify"]
 
@@ -24,6 +26,8 @@ TEXT, JSON = "text/plain", "application/json"
 KEPT_REQUESTS = 150
 """On one connection: above the hundred at which many servers close by default."""
 PARALLEL = 100
+PAGES = 8
+"""Of /orders: that one customer in thousands comes eight times running is no chance."""
 REAL_S = 0.01
 """Work that takes longer than that can be told from the cost of a request."""
 LONG_S = 0.2
@@ -45,11 +49,16 @@ class WrongAnswerError(Exception):
 
 def verify(server: "Server") -> list[RouteCheck]:
     """Check every part of the contract on a server that runs. Takes some seconds."""
-    absent = server.contestant.file.absent
-    asked = _Asked(server.host, server.port)
+    file = server.contestant.file
+    absent = file.absent
+    without = file.database and server.database is None
+    asked = _Asked(server.host, server.port, server.database)
     checks = []
     for route, (example, check) in ROUTES.items():
-        if route not in absent:
+        if route == "/orders" and without:
+            refusing = partial(_Asked.refused, status=503, paths=(example,))
+            checks.append(_outcome(route, refusing, asked))
+        elif route not in absent:
             checks.append(_outcome(route, check, asked))
         elif "/" in absent:  # it does not tell requests apart
             checks.append(RouteCheck(route, True, f"absent: {absent[route]}"))
@@ -80,6 +89,7 @@ class _Asked:
 
     host: str
     port: int
+    database: "Database | None" = None
 
     def get(
         self, path: str, method: str = "GET", body: bytes | None = None
@@ -230,7 +240,52 @@ def _spawn(asked: _Asked) -> None:
 
 
 def _orders(asked: _Asked) -> None:
+    """Each page shows one customer's orders by date, and not always the same customer."""
+    content = asked.database.content() if asked.database is not None else None
     asked.answers("/orders", "text/html")
+    names = set()
+    for _ in range(PAGES):
+        page = _Page(asked.get("/orders")[1].decode(errors="replace"))
+        if len(page.headings) != 1 or not page.items:
+            raise WrongAnswerError(
+                "GET /orders: should show the customer's name in an h1, each order in a li"
+            )
+        (name,) = page.headings
+        names.add(name)
+        if page.items != sorted(page.items):
+            raise WrongAnswerError(f"GET /orders: not sorted by date: {_short(page.items)}")
+        if content is not None:
+            if name not in content:
+                raise WrongAnswerError(f"GET /orders: there is no customer {name!r}")
+            orders = [f"{order.ordered_on}: {order.item}" for order in content[name].by_date()]
+            _same(f"GET /orders: the orders of {name}", page.items, orders)
+    if len(names) == 1:
+        raise WrongAnswerError(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
+
+
+class _Page(html.parser.HTMLParser):
+    """The texts of all h1 and li of an HTML page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.headings: list[str] = []
+        self.items: list[str] = []
+        self._open: list[str] | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:  # noqa: ARG002
+        if tag in ("h1", "li"):
+            self._open = self.headings if tag == "h1" else self.items
+            self._open.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("h1", "li"):
+            self._open = None
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None:
+            self._open[-1] += data
 
 
 def _bad(route: str, most: int) -> Iterator[str]:

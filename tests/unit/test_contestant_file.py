@@ -41,6 +41,8 @@ def test_a_server_that_runs_already() -> None:
         ({"command": "a", "start": {"command": ["b"]}}, "give one of them"),
         ({"command": "unclosed '"}, "No closing quotation"),
         ({"command": []}, "contestant.mine: command"),
+        ({"command": "a {database_url}"}, "is for a server with a database\nset 'database = true'"),
+        ({"command": "a {port}", "database": True, "build": {"commands": ["b {pool}"]}}, "{pool} stands for"),
         ({"command": "a {porl}"}, "{porl} stands for nothing here\ndid you mean 'port'?"),
         (
             {"command": "a", "build": {"commands": [["make", "{port}"]]}},
@@ -64,6 +66,11 @@ def test_a_server_that_runs_already() -> None:
 )
 def test_mistakes_are_told_with_their_place(table: dict[str, object], told: str) -> None:
     assert told in refused(**table)
+
+
+def test_a_server_with_a_database() -> None:
+    table = {"database": True, "start": {"command": "a {port}", "env": {"DATABASE_URL": "{database_url}"}}}
+    assert ContestantFile.of(table, "contestant.mine").start_env() == {"DATABASE_URL": "{database_url}"}
 
 
 def test_broken_toml_is_told_with_line_and_column(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from jostle.database import Customer, Order
 from jostle.verify import HELLO, MANNERS, ROUTES, RouteCheck, verify
 
 REASON = "for a reason"
@@ -23,11 +24,19 @@ class Server(http.server.BaseHTTPRequestHandler):
     post_status = 405
     closes_after = 10**9
     count_s = 3e-8
+    uses_database = False
+    database: ClassVar[Any] = None
+    pages: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         route, _, number = self.path[1:].partition("/")
         if self.path in self.answers:
             self.reply(200, *self.answers[self.path])
+        elif self.path == "/orders" and self.pages:
+            self.pages.append(self.pages.pop(0))
+            self.reply(200, "text/html; charset=utf-8", self.pages[0].encode())
+        elif self.path == "/orders" and self.uses_database:
+            self.reply(503, "text/plain", b"no database")
         elif route == "count" and number.isdecimal() and int(number) <= 10**10:
             time.sleep(int(number) * self.count_s)
             self.reply(200, "text/plain", f"Hello, World {number}\n".encode())
@@ -86,8 +95,10 @@ def checks(handler: type[Server]) -> Iterator[Any]:
         def run(*claimed: str) -> dict[str, RouteCheck]:
             absent = {route: REASON for route in ROUTES if route not in ("/hello", "/count", *claimed)}
             absent.pop("/", None)
-            contestant = SimpleNamespace(file=SimpleNamespace(absent=absent))
-            server = SimpleNamespace(host="127.0.0.1", port=listener.server_port, contestant=contestant)
+            contestant = SimpleNamespace(file=SimpleNamespace(absent=absent, database=handler.uses_database))
+            server = SimpleNamespace(
+                host="127.0.0.1", port=listener.server_port, contestant=contestant, database=handler.database
+            )
             return {check.route: check for check in verify(server)}  # type: ignore[arg-type]
 
         yield run
@@ -162,9 +173,54 @@ def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> No
     assert "100" in found.says or "no answer" in found.says
 
 
+def page(name: str, *items: str) -> str:
+    return f"<h1>{name}</h1><ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
+
+
+ADA, BOB = (
+    page("Ada &amp; Sons", "2012-01-01: tea", "2013-01-01: &lt;pot&gt;"),
+    page("Bob", "2011-02-03: map"),
+)
+CONTENT = {
+    customer.name: customer
+    for customer in (
+        Customer(1, "Ada & Sons", (Order("2013-01-01", "<pot>"), Order("2012-01-01", "tea"))),
+        Customer(2, "Bob", (Order("2011-02-03", "map"),)),
+    )
+}
+
+
+def test_orders_without_a_database_are_refused(handler: type[Server], checks: Any) -> None:
+    handler.uses_database = True
+    assert checks("/orders")["/orders"].ok
+    handler.pages = [ADA]
+    assert checks("/orders")["/orders"].says == "GET /orders: status: 200 instead of 503"
+
+
+@pytest.mark.parametrize(
+    ("pages", "told"),
+    [
+        ([ADA, BOB], ""),
+        ([BOB], "the same customer 8 times: 'Bob'"),
+        ([BOB, page("Cid", "2011-02-03: map")], "there is no customer 'Cid'"),
+        ([BOB, page("Ada &amp; Sons", "2012-01-01: tea")], "the orders of Ada & Sons"),
+        ([BOB, page("Ada &amp; Sons", "2013-01-01: &lt;pot&gt;", "2012-01-01: tea")], "not sorted by date"),
+        ([BOB, "<p>nothing</p>"], "should show the customer's name"),
+    ],
+)
+def test_orders_are_those_of_the_database(
+    handler: type[Server], checks: Any, pages: list[str], told: str
+) -> None:
+    handler.uses_database, handler.pages = True, list(pages)
+    handler.database = SimpleNamespace(content=lambda: CONTENT)
+    found = checks("/orders")["/orders"]
+    assert found.ok == (not told)
+    assert told in found.says
+
+
 def test_a_server_that_is_gone() -> None:
-    contestant = SimpleNamespace(file=SimpleNamespace(absent={}))
-    server = SimpleNamespace(host="127.0.0.1", port=1, contestant=contestant)
+    contestant = SimpleNamespace(file=SimpleNamespace(absent={}, database=False))
+    server = SimpleNamespace(host="127.0.0.1", port=1, contestant=contestant, database=None)
     found = verify(server)  # type: ignore[arg-type]
     assert not any(check.ok for check in found)
     assert "no answer: ConnectionRefusedError" in found[0].says

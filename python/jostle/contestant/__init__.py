@@ -11,6 +11,7 @@ running after a stop, Ctrl-C or `kill -9` of jostle.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jostle import roster
 from jostle.contestant.account import Account
@@ -20,6 +21,9 @@ from jostle.contestant.needs import Found, Missing, look_up
 from jostle.contestant.server import Server, attach, start
 from jostle.errors import MissingRuntime, PlanError, UnknownName
 from jostle.plan.contestant_file import ContestantFile, VariantValue, placeholders
+
+if TYPE_CHECKING:
+    from jostle.database import Database
 
 __all__ = ["Contestant", "Missing", "Server", "find"]
 
@@ -64,18 +68,26 @@ class Contestant:
         return self._job(tools).run(tell) if self.copied else self.folder
 
     def start(
-        self, *, cores: Sequence[int] | None = None, output: Path | None = None, port: int = 0
+        self,
+        *,
+        cores: Sequence[int] | None = None,
+        output: Path | None = None,
+        port: int = 0,
+        database: "Database | None" = None,
     ) -> Server:
         """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: a free one.
 
-        Builds if needed. Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url`
-        `UnreachableTarget`.
+        `database`: handed to a contestant that uses one, no matter to others. Builds if needed.
+        Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
         """
         if self.url is not None:
             return attach(self, self.url)
         folder = self.build()
         assert folder is not None
-        return start(self, folder, self._tools(), cores=cores, output=output, port=port)
+        return start(
+            self, folder, self._tools(), cores=cores, output=output, port=port,
+            database=database if self.file.database else None,
+        )  # fmt: skip
 
     def _look_up(self) -> list[Found | Missing]:
         account = Account.of(self.file.user)

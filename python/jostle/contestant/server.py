@@ -20,12 +20,13 @@ from jostle.contestant.kept import Exit, Kept, Task, last_lines
 from jostle.contestant.label import as_text
 from jostle.contestant.needs import Found
 from jostle.errors import StartFailed, UnreachableTarget
-from jostle.plan.contestant_file import fill
+from jostle.plan.contestant_file import DATABASE_PLACES, fill
 from jostle.processes import read_stat
 from jostle.units import format_duration
 
 if TYPE_CHECKING:
     from jostle.contestant import Contestant
+    from jostle.database import Database
 
 __all__ = ["Server", "attach", "start"]
 
@@ -55,6 +56,7 @@ class Server:
     answer: dict[str, Any] = field(default_factory=dict)
     kept: Kept | None = None
     scheme: str = "http"
+    database: "Database | None" = None
 
     @property
     def url(self) -> str:
@@ -99,6 +101,7 @@ class Server:
             "user": self.user,
             "cores": self.cores,
             "needs": self.needs,
+            "database": self.database.describe() if self.database is not None else None,
         }
 
     def __enter__(self) -> Self:
@@ -118,6 +121,7 @@ def start(
     cores: Sequence[int] | None,
     output: Path | None,
     port: int,
+    database: "Database | None" = None,
 ) -> Server:
     """Start a built contestant and wait until it is ready. Raises `StartFailed`, leaving nothing running."""
     account = Account.of(contestant.file.user)
@@ -128,7 +132,7 @@ def start(
         )
     port = ports.claim(port)
     scratch = _scratch(contestant.name, account)
-    places = _places(contestant, folder, tools, port, scratch / "tmp")
+    places = {**_places(contestant, folder, tools, port, scratch / "tmp"), **_database_places(database)}
     command = [fill(word, places) for word in contestant.file.start_command()]
     env = {key: fill(text, places) for key, text in contestant.file.start_env().items()}
     as_root = os.geteuid() == 0
@@ -155,6 +159,7 @@ def start(
         account.name,
         versions,
         kept=kept,
+        database=database,
     )
     try:
         if kept.failed is not None:
@@ -216,6 +221,11 @@ def _places(
         **{name: as_text(value) for name, value in contestant.variants.items()},
         **tool_paths(tools, folder),
     }
+
+
+def _database_places(database: "Database | None") -> Mapping[str, str]:
+    """Empty without a database."""
+    return database.places() if database is not None else dict.fromkeys(DATABASE_PLACES, "")
 
 
 def _until_ready(server: Server, kept: Kept) -> dict[str, Any]:

@@ -1,6 +1,12 @@
 """The form of `contestant.toml`, and of a plan's `[contestant.NAME]` table: what a server is, how it lives.
 
 A table may say less: only `command` (with `{port}` in it), or only `url` for a server that runs already.
+
+A server whose /orders uses PostgreSQL says `database = true`. Only then may its start command and environment
+hold `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`, `{database_user}` and `{pool}`
+(connections that each of its processes may hold); the URL may hold a password and so belongs into the
+environment, which is not recorded. The server is also started without a database: all of them are then empty,
+and /orders answers 503 with a plain line. A server that cannot have the route declares it absent instead.
 """
 
 import re
@@ -19,6 +25,7 @@ from jostle.plan.values import PositiveDuration
 from jostle.units import BadValue
 
 __all__ = [
+    "DATABASE_PLACES",
     "Build",
     "ContestantFile",
     "Need",
@@ -34,6 +41,16 @@ VariantValue = bool | int | float | str
 
 PLACES = ("port", "host", "build", "tmp")
 """What jostle itself fills in, beside the commands of `needs` and the variants."""
+
+DATABASE_PLACES = (
+    "database_url",
+    "database_host",
+    "database_port",
+    "database_name",
+    "database_user",
+    "pool",
+)
+"""What is filled in from the database, for a server that says that it uses one."""
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.+-]*)\}")
 
@@ -125,6 +142,7 @@ class ContestantFile(Table):
     ready: Ready = Ready()
     variants: dict[str, Variant] = Field(default={})
     absent: dict[str, str] = Field(default={}, description="Routes that it does not have, with the reason.")
+    database: bool = Field(default=False, description="Whether /orders uses the PostgreSQL it is given.")
     user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
     folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
     url: str | None = Field(default=None, description="A server that runs already: http://host:port")
@@ -151,7 +169,10 @@ class ContestantFile(Table):
     @model_validator(mode="after")
     def _placeholders_are_known(self) -> Self:
         known = {*PLACES, *(need.command for need in self.needs), *self.variants}
-        for used in sorted(placeholders(self.start_texts()) - known):
+        start = placeholders(self.start_texts()) - set(DATABASE_PLACES if self.database else ())
+        for used in sorted(start - known):
+            if used in DATABASE_PLACES:
+                raise BadValue(f"{{{used}}} is for a server with a database", "set 'database = true'")
             raise BadValue(f"{{{used}}} stands for nothing here", nearest(used, sorted(known)))
         for used in sorted(placeholders(word for need in self.needs for word in need.version) - {"command"}):
             raise BadValue(
