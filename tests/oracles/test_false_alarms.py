@@ -1,14 +1,18 @@
 """Do 95 % intervals miss in 5 % of all cases? The same server against itself, many times over."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds, ratio_over_rounds
+from jostle.analysis.comparison import compare_sides
 from jostle.analysis.histograms import from_values
 from jostle.analysis.quantiles import quantile_estimate
 from jostle.analysis.steady import mser
+from support.sides import make_side
 
 REPEATS = 200
 AT_MOST = int(stats.binom(REPEATS, 0.05).ppf(0.999))
@@ -101,3 +105,21 @@ def test_poisson_arrivals_are_seldom_called_something_else() -> None:
     statistics = [anderson_darling_exponential(rng.exponential(0.005, 400)) for _ in range(REPEATS)]
     assert max(statistics) < 2 * EXPONENTIAL_1_PERCENT
     assert sum(s > EXPONENTIAL_1_PERCENT for s in statistics) <= int(stats.binom(REPEATS, 0.01).ppf(0.999))
+
+
+@pytest.mark.parametrize("rounds", [3, 5])
+def test_a_comparison_of_a_with_a_finds_no_difference(rounds: int) -> None:
+    """No quantity, no quantile, no place of the shift function (whose bands hold all at once), no effect."""
+    rng = np.random.default_rng(rounds)
+    alarms: Counter[str] = Counter()
+    for repeat in range(REPEATS // 2):
+        levels = np.exp(rng.normal(0, 0.1, rounds))
+        found = compare_sides(*(make_side(f"{name}{repeat}", levels, rng=rng) for name in "ab"))
+        alarms.update(d.quantity for d in found.differences if d.finding in ("less", "more"))
+        bands = zip(found.shift.low_s, found.shift.high_s, strict=True)
+        alarms["shift"] += any(lo is not None and hi is not None and not lo <= 0 <= hi for lo, hi in bands)
+        delta = found.cliffs_delta
+        assert delta.low is not None
+        assert delta.high is not None
+        alarms["delta"] += not delta.low <= 0 <= delta.high
+    assert max(alarms.values()) <= int(stats.binom(REPEATS // 2, 0.05).ppf(0.999)), alarms

@@ -17,12 +17,15 @@ from jostle.analysis.quantiles import CONFIDENCE, LEVELS, quantile_estimates
 from jostle.analysis.result import Estimate
 
 __all__ = [
+    "ONE_ROUND",
+    "QUANTILE_RESAMPLES",
     "RESAMPLES",
     "mean_over_rounds",
     "picks",
     "quantile_replicates",
     "quantiles_over_rounds",
     "ratio_over_rounds",
+    "stretch",
     "widened",
 ]
 
@@ -63,7 +66,7 @@ def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float]
         return Estimate(ratio, unit="", n=1, note=ONE_ROUND)
     chosen = picks(n, seed, RESAMPLES)
     replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
-    factor = _t(n) * math.sqrt(n / (n - 1))
+    factor = stretch(n)
     if min(numerators) > 0:
         spread = math.exp(factor * float(np.std(np.log(replicates))))
         return Estimate(ratio, ratio / spread, ratio * spread, "", n=n)
@@ -150,8 +153,13 @@ def widened(value: float, replicates: Floats, rounds: int) -> tuple[float, float
     """The percentile interval around `value`, stretched for the small number of rounds."""
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
     low, high = np.quantile(replicates, tails, method="inverted_cdf")
-    factor = _t(rounds) / 1.959964 * math.sqrt(rounds / (rounds - 1))
+    factor = stretch(rounds) / 1.959964
     return value - factor * max(0.0, value - float(low)), value + factor * max(0.0, float(high) - value)
+
+
+def stretch(rounds: int) -> float:
+    """By how much a bootstrap standard error is multiplied for half an interval over so few rounds."""
+    return _t(rounds) * math.sqrt(rounds / (rounds - 1))
 
 
 def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:

@@ -9,10 +9,14 @@ from typing import Any, Literal
 __all__ = [
     "Cell",
     "Check",
+    "Comparison",
+    "Difference",
     "Distribution",
     "Estimate",
+    "Finding",
     "PublishedFigure",
     "RunResult",
+    "Shift",
     "Starvation",
     "Timeline",
     "TrialResult",
@@ -21,6 +25,8 @@ __all__ = [
 ]
 
 Verdict = Literal["valid", "suspect", "invalid"]
+
+Finding = Literal["less", "more", "same", "unclear"]
 
 FORMAT = 1
 """Version of the JSON form of `RunResult`."""
@@ -194,6 +200,52 @@ class Starvation:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """One quantity of two contestants: `difference` is b - a in the quantity's own unit, `ratio` is b / a."""
+
+    quantity: str  # "throughput", "p50", …, "errors"
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    ratio: Estimate
+    finding: Finding  # b against a; "same": to within `within`
+    within: float | None  # no difference larger than this share; None where nothing bounds it
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Δ(p) = Q_b(p) - Q_a(p) in seconds. The bands hold for all p at once; None is unknown."""
+
+    p: list[float] = field(default_factory=list)
+    a_s: list[float | None] = field(default_factory=list)
+    b_s: list[float | None] = field(default_factory=list)
+    difference_s: list[float | None] = field(default_factory=list)
+    low_s: list[float | None] = field(default_factory=list)
+    high_s: list[float | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One workload on two contestants, or on one contestant in two runs.
+
+    `cliffs_delta` is P(a request of b takes longer) - P(it takes less), -1 to 1.
+    """
+
+    workload: str
+    title: str
+    a: str
+    b: str
+    rounds: tuple[int, int]
+    paired: bool  # by round: both were measured in the same rounds of one run
+    verdict: Verdict  # the worse of both
+    differences: list[Difference]
+    cliffs_delta: Estimate
+    shift: Shift
+    sentence: str
+
+
+@dataclass(frozen=True)
 class RunResult:
     """Everything that a report shows."""
 
@@ -214,6 +266,7 @@ class RunResult:
     plan_text: str
     rerun: str  # the command
     seed: int
+    comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

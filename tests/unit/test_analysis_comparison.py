@@ -1,0 +1,216 @@
+"""Two contestants, or two runs: differences that are there, that are not, and that cannot be told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from jostle.analysis.comparison import SHIFT_LEVELS, Round, Side, compare_sides, pair
+from jostle.analysis.effects import cliffs_delta, harrell_davis, smooth_enough
+from jostle.analysis.findings import size_of_effect
+from jostle.analysis.histograms import EMPTY, Ints, from_values
+from jostle.analysis.result import Comparison, Difference, Estimate
+from support.sides import make_side, side_of
+
+NONE: Ints = np.zeros((0, 1), dtype=np.int64)
+
+
+def two(scale: float, rounds: int = 5, seed: int = 7, **more: int) -> Comparison:
+    """b is `scale` times as slow as a, on rounds that differ by more than that."""
+    rng = np.random.default_rng(3)
+    levels = np.exp(rng.normal(0, 0.1, rounds))
+    a = make_side("old", levels, noise=0.01, requests=400, rng=rng)
+    b = make_side("new", levels, scale=scale, noise=0.01, requests=400, seed=seed, rng=rng, **more)
+    return compare_sides(*pair(a, b)) if seed == 7 else compare_sides(a, b)
+
+
+def of(comparison: Comparison, quantity: str) -> Difference:
+    (found,) = [d for d in comparison.differences if d.quantity == quantity]
+    return found
+
+
+def test_a_difference_is_found_with_its_size() -> None:
+    found = two(1.5)
+    throughput, median = of(found, "throughput"), of(found, "p50")
+    assert (throughput.finding, median.finding) == ("less", "more")
+    for d, truth in ((throughput, 1 / 1.5), (median, 1.5)):
+        assert d.ratio.low is not None
+        assert d.ratio.high is not None
+        assert d.ratio.low < truth < d.ratio.high
+    assert median.difference.value == pytest.approx(0.005, rel=0.15)
+    assert median.sentence.startswith("p50: longer on new: +")
+    assert throughput.sentence.startswith("throughput: less on new: -3")
+    assert found.sentence.startswith("new against old: throughput -3")
+    assert found.paired
+    assert found.cliffs_delta.low is not None
+    assert found.cliffs_delta.low > 0.147
+    assert size_of_effect(found.cliffs_delta) in ("medium", "large")
+
+
+def test_that_nothing_differs_by_more_than_so_much_is_an_answer() -> None:
+    rng = np.random.default_rng(5)
+    levels = np.exp(rng.normal(0, 0.1, 8))
+    a, b = (make_side(n, levels, noise=0.003, requests=2000, rng=rng) for n in ("old", "new"))
+    found = compare_sides(a, b)
+    throughput = of(found, "throughput")
+    assert throughput.finding == "same"
+    assert throughput.within is not None
+    assert 0 < throughput.within < 0.05
+    assert throughput.sentence.startswith("throughput: no difference larger than ")
+    assert "no difference larger than" in found.sentence
+
+
+def test_what_cannot_be_told_is_not_told() -> None:
+    found = two(1.03, rounds=2)
+    median = of(found, "p50")
+    assert median.finding == "unclear"
+    assert "cannot be told from chance" not in median.sentence
+    assert "no difference can be told from chance, nor ruled out" in median.sentence
+    assert "more rounds would tell" in found.sentence
+
+
+def test_two_runs_have_no_rounds_in_common() -> None:
+    """The levels of the rounds no longer cancel: the same requests tell less."""
+    paired, apart = two(1.1), two(1.1, seed=8)
+    assert not apart.paired
+    narrow, wide = (of(c, "throughput").ratio for c in (paired, apart))
+    assert narrow.low is not None
+    assert wide.low is not None
+    assert narrow.value == pytest.approx(wide.value)
+    assert narrow.low > wide.low
+
+
+def test_one_round_gives_figures_and_no_interval() -> None:
+    found = two(1.5, rounds=1)
+    assert "needs at least 2 rounds, better 5" in found.sentence
+    for d in found.differences:
+        assert (d.ratio.low, d.difference.low, d.finding) == (None, None, "unclear")
+    assert of(found, "p50").ratio.value == pytest.approx(1.5, rel=0.1)
+    assert found.cliffs_delta.low is None
+    assert set(found.shift.low_s) == {None}
+    assert found.shift.difference_s[4] is not None
+
+
+def test_only_rounds_that_both_have_are_paired() -> None:
+    rng = np.random.default_rng(1)
+    a = make_side("a", np.ones(5), rng=rng)
+    b = make_side("b", np.ones(5), rng=rng)
+    lacking = replace(b, rounds=b.rounds[1:4])
+    ours, theirs = pair(a, lacking)
+    assert [r.number for r in ours.rounds] == [r.number for r in theirs.rounds] == [2, 3, 4]
+    assert compare_sides(ours, theirs).rounds == (3, 3)
+    nothing = compare_sides(*pair(a, replace(b, rounds=[])))
+    assert nothing.rounds == (0, 0)
+    assert "no round in common" in nothing.sentence
+    assert all(d.ratio.value is None for d in nothing.differences)
+
+
+def test_a_side_that_answered_nobody_is_compared_as_far_as_it_goes() -> None:
+    rng = np.random.default_rng(1)
+    a = make_side("a", np.ones(3), rng=rng)
+    b = side_of("b", [Round(n, EMPTY, 0.0, 0, 0) for n in (1, 2, 3)])
+    found = compare_sides(a, b)
+    assert of(found, "throughput").finding == "less"
+    assert of(found, "p50").sentence == "p50: cannot be compared: nothing was measured."
+    assert found.cliffs_delta.value is None
+    assert set(found.shift.difference_s) == {None}
+
+
+def test_errors_are_compared_in_points_and_none_is_bounded_by_the_number_of_requests() -> None:
+    none = of(two(1.0), "errors")
+    assert none.difference.value == 0
+    assert none.difference.high == pytest.approx(1 - 0.025 ** (1 / 2000))
+    assert none.sentence.startswith("errors: no difference can be told from chance: 0 % on old, 0 % on new")
+    some = of(two(1.0, failed=40), "errors")
+    assert some.finding == "more"
+    assert some.difference.value == pytest.approx(40 / 440)
+    assert some.sentence.startswith("errors: more on new: 0 % on old, 9.1 % on new, [+9.1 points")
+
+
+def test_quantiles_with_few_requests_beyond_them_are_not_compared() -> None:
+    rng = np.random.default_rng(2)
+    found = compare_sides(*(make_side(n, np.ones(3), requests=100, rng=rng) for n in "ab"))
+    assert of(found, "p99").ratio.value is None
+    assert "cannot be compared" in of(found, "p99").sentence
+    assert found.shift.p == SHIFT_LEVELS
+    assert found.shift.difference_s[-1] is None  # 300 requests have no p99.9
+    assert found.shift.difference_s[-2] is not None
+
+
+def test_the_shift_function_shows_where_in_the_distribution_the_difference_lies() -> None:
+    """Only the slowest fifth is slower."""
+    rng = np.random.default_rng(4)
+    sides = []
+    for label, tail in (("a", 0.0), ("b", 0.02)):
+        rounds = []
+        for number in range(1, 7):
+            times = np.exp(rng.normal(np.log(0.01), 0.1, 1500))
+            times[:300] += tail
+            rounds.append(Round(number, from_values(times.tolist()), 1e3, 1500, 0))
+        sides.append(side_of(label, rounds))
+    shift = compare_sides(*sides).shift
+    at = dict(zip(shift.p, zip(shift.low_s, shift.high_s, strict=True), strict=True))
+    low, high = at[0.5]
+    assert low is not None
+    assert high is not None
+    assert low < 0.0005
+    low, _ = at[0.95]
+    assert low is not None
+    assert low > 0.015
+
+
+def test_bands_are_wider_than_intervals_of_one_quantile() -> None:
+    found = two(1.2)
+    median, shift = of(found, "p50").difference, found.shift
+    at = shift.p.index(0.5)
+    low, high = shift.low_s[at], shift.high_s[at]
+    assert low is not None
+    assert high is not None
+    assert median.low is not None
+    assert median.high is not None
+    assert high - low > median.high - median.low
+
+
+@given(
+    st.lists(st.integers(1, 20), min_size=1, max_size=30),
+    st.lists(st.integers(1, 20), min_size=1, max_size=30),
+)
+def test_cliffs_delta_is_the_rank_statistic(a: list[int], b: list[int]) -> None:
+    found = cliffs_delta([from_values(a)], [from_values(b)], (NONE, NONE))
+    u = float(stats.mannwhitneyu(b, a).statistic)
+    assert found.value == pytest.approx(2 * u / (len(a) * len(b)) - 1)
+
+
+def test_censored_times_count_only_where_the_order_is_sure() -> None:
+    given_up = cliffs_delta([from_values([1, 2])], [from_values([], [1.5])], (NONE, NONE))
+    assert given_up.value == pytest.approx(0.5)  # surely longer than 1, perhaps than 2
+    both = cliffs_delta([from_values([], [1.0])], [from_values([], [9.0])], (NONE, NONE))
+    assert both.value == 0
+
+
+@given(st.lists(st.floats(1e-3, 10), min_size=1, max_size=60), st.sampled_from([0.1, 0.5, 0.9]))
+def test_harrell_davis_is_that_of_scipy(values: list[float], p: float) -> None:
+    (theirs,) = stats.mstats.hdquantiles(values, [p])
+    assert harrell_davis(from_values(values), p) == pytest.approx(float(theirs), rel=1e-6)
+
+
+def test_harrell_davis_is_used_only_with_enough_beyond() -> None:
+    thousand = from_values([i / 1000 for i in range(1, 1001)])
+    assert smooth_enough(thousand, 0.95)
+    assert not smooth_enough(thousand, 0.951)
+    assert not smooth_enough(from_values([i / 1000 for i in range(1, 1001)], [2.0]), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("delta", "word"), [(0.1, "negligible"), (-0.2, "small"), (0.4, "medium"), (-1.0, "large"), (None, "")]
+)
+def test_sizes_of_effects(delta: float | None, word: str) -> None:
+    assert size_of_effect(Estimate(delta, unit="")) == word
+
+
+def test_the_same_sides_give_the_same_figures() -> None:
+    assert two(1.1) == two(1.1)
+    assert isinstance(side_of("a", []), Side)
