@@ -1,19 +1,20 @@
 """Change points, and how a series went."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from jostle.analysis.histograms import Floats
 from jostle.analysis.steady import change_points, course
 
 
-def series(
-    *parts: tuple[int, float], noise: float = 0.01, seed: int = 1
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def series(*parts: tuple[int, float], noise: float = 0.01, seed: int = 1) -> Floats:
     rng = np.random.default_rng(seed)
     return np.concatenate([level * (1 + rng.normal(0, noise, n)) for n, level in parts])
 
 
-def cost(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", penalty: float) -> float:
+def cost(values: Floats, penalty: float) -> float:
     """Of the best segmentation, by trying all last segments (no pruning)."""
     best = [-penalty]
     for end in range(1, len(values) + 1):
@@ -39,9 +40,7 @@ def test_pruning_loses_nothing(seed: int) -> None:
     sigma = float(np.median(np.abs(np.diff(values)))) / (0.6745 * np.sqrt(2))
     penalty = 3 * sigma**2 * np.log(len(values))
     edges = [0, *change_points(values), len(values)]
-    found = sum(
-        float(((values[a:b] - values[a:b].mean()) ** 2).sum()) for a, b in zip(edges, edges[1:], strict=False)
-    )
+    found = sum(float(((values[a:b] - values[a:b].mean()) ** 2).sum()) for a, b in itertools.pairwise(edges))
     assert found + penalty * (len(edges) - 2) == pytest.approx(cost(values, penalty))
 
 

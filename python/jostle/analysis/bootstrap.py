@@ -119,10 +119,9 @@ def quantile_replicates(rounds: Sequence[Sample], levels: Sequence[float], chose
     for start in range(0, len(chosen), step):
         part = slice(start, start + step)
         cdf, n = _curves(multiplicity[part], events, censored)
-        for row, p in enumerate(levels):
-            rank = np.clip(np.ceil(bdtrik(draws[part], n, p)), 1, n)
-            reached = [np.searchsorted(*pair) for pair in zip(cdf, rank / n - 1e-12, strict=True)]
-            replicates[row, part] = ends[reached]
+        ranks = np.clip(np.ceil(bdtrik(draws[part], n, np.array(levels)[:, None])), 1, n)
+        reached = [np.searchsorted(*pair) for pair in zip(cdf, (ranks / n - 1e-12).T, strict=True)]
+        replicates[:, part] = ends[np.array(reached).T]
     return replicates
 
 
