@@ -20,6 +20,8 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
     dict.set_item("threads", list(py, &interval.threads, thread)?)?;
     dict.set_item("rows", rows(py, &interval.rows)?)?;
+    dict.set_item("rows_lost", interval.rows_lost)?;
+    dict.set_item("workers_lost", interval.workers_lost)?;
     Ok(dict)
 }
 
@@ -62,7 +64,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn histogram<'py>(
+pub fn histogram<'py>(
     py: Python<'py>,
     recorded: &Histogram<u64>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
@@ -86,6 +88,7 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("connections", state.connections)?;
     dict.set_item("backlog", state.backlog)?;
     dict.set_item("connects", state.connects)?;
+    dict.set_item("backoffs", state.backoffs)?;
     Ok(dict)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jostle_engine::{Poll, spec::RunSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 /// A run of the engine. It works in threads of its own; Python only asks for intervals.
 #[pyclass(frozen)]
@@ -52,7 +52,23 @@ impl Run {
     }
 }
 
+/// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "pyo3 hands over what it has converted"
+)]
+fn merge_v2<'py>(
+    py: Python<'py>,
+    parts: Vec<Bound<'py, PyBytes>>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let merged = jostle_engine::merge_v2(parts.iter().map(PyBytesMethods::as_bytes))
+        .map_err(|error| PyValueError::new_err(format!("a histogram cannot be read: {error}")))?;
+    interval::histogram(py, &merged)
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Run>()
+    module.add_class::<Run>()?;
+    module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

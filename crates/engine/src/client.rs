@@ -43,13 +43,13 @@ const GROUP: u64 = 32;
 
 /// Brings the clients of a workload to life on this worker.
 pub fn start(worker: &Rc<Worker>, workload: usize, closed: &ClosedSpec) {
-    let threads = worker.plan.threads;
-    let shares: Vec<u64> = (0..threads)
-        .map(|index| share(closed.clients, index, threads))
+    let places = worker.plan.places();
+    let shares: Vec<u64> = (0..places)
+        .map(|place| share(closed.clients, place, places))
         .collect();
     let budget = closed
         .requests
-        .map_or(u64::MAX, |requests| deal(requests, &shares)[worker.index]);
+        .map_or(u64::MAX, |requests| deal(requests, &shares)[worker.place]);
     let crowd = Rc::new(Crowd {
         worker: worker.clone(),
         workload,
@@ -79,7 +79,7 @@ impl Crowd {
     /// Lets the number of clients go with the plan.
     async fn direct(self: Rc<Self>, seat: Seat) {
         seat.sit().await;
-        let mine = |count| share(count, self.worker.index, self.worker.plan.threads);
+        let mine = |count| share(count, self.worker.place, self.worker.plan.places());
         if let Some(phases) = &self.plan().phases {
             let mut now = 0;
             loop {
@@ -157,7 +157,7 @@ impl Crowd {
 
     fn new_number(&self) -> u64 {
         let number = self.next_number.replace(self.next_number.get() + 1);
-        number * self.worker.plan.threads as u64 + self.worker.index as u64
+        number * self.worker.plan.places() as u64 + self.worker.place as u64
     }
 
     /// One place's life: a client and, where the plan says so, those who take its place after it.

@@ -51,9 +51,9 @@ struct Arrival {
 
 /// Begins to dispatch a workload's arrivals on this worker.
 pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
-    let threads = worker.plan.threads;
+    let places = worker.plan.places();
     let seed = worker.plan.seed ^ ((workload as u64 + 1) << 48);
-    let schedule = Schedule::new(open, seed, worker.index, threads);
+    let schedule = Schedule::new(open, seed, worker.place, places);
     worker
         .recorder
         .borrow_mut()
@@ -64,7 +64,7 @@ pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispat
         schedule: RefCell::new(schedule),
         idle: RefCell::default(),
         connections: Cell::new(0),
-        max_connections: share(open.max_connections, worker.index, threads),
+        max_connections: share(open.max_connections, worker.place, places),
         busy: Cell::new(0),
         starved: Cell::new(None),
         starved_until: Cell::new(0),
@@ -153,7 +153,7 @@ impl Dispatch {
             slot: seat.slot(),
             job: Cell::new(None),
         });
-        let client = number * self.worker.plan.threads as u64 + self.worker.index as u64;
+        let client = number * self.worker.plan.places() as u64 + self.worker.place as u64;
         let mut session = Session::new(seat, self.workload, client as u32);
         session.count(|state| state.clients += 1);
         let mut arrival = first;
@@ -192,7 +192,7 @@ impl Dispatch {
 
     /// The place of this worker's arrival in the whole sequence.
     fn sequence_number(&self, number: u64) -> u64 {
-        number * self.worker.plan.threads as u64 + self.worker.index as u64
+        number * self.worker.plan.places() as u64 + self.worker.place as u64
     }
 
     fn stream(&self, number: u64) -> Stream {

@@ -6,13 +6,14 @@ use crate::codec::{BodyVerifier, Template};
 use crate::phases::Phases;
 use crate::random::Stream;
 use crate::resolve::Target;
-use crate::spec::{LoadSpec, OpenSpec, Order, ParamSpec, Role, TimeoutSpec};
+use crate::spec::{LoadSpec, OpenSpec, Order, ParamSpec, Role, ShareSpec, TimeoutSpec};
 
 /// Shared by all workers, and never changed.
 #[derive(Debug)]
 pub struct Plan {
     pub seed: u64,
     pub threads: usize,
+    pub share: ShareSpec,
     pub interval_ns: u64,
     pub rows: bool,
     /// When the run ends by its plan; `u64::MAX` if only its requests end it.
@@ -46,6 +47,18 @@ pub struct Request {
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
     pub body: Option<BodyVerifier>,
+}
+
+impl Plan {
+    /// Worker threads of all generators.
+    pub fn places(&self) -> usize {
+        self.threads * self.share.of
+    }
+
+    /// The place of this generator's thread among all of them: generators take turns.
+    pub fn place(&self, thread: usize) -> usize {
+        thread * self.share.of + self.share.index
+    }
 }
 
 impl Workload {

@@ -4,9 +4,9 @@ use std::io;
 
 use crate::codec::{BodyVerifier, Template, encode_request};
 use crate::phases::Phases;
-use crate::plan::{Plan, Request, Workload};
+use crate::plan::{Plan, Request, Workload, share};
 use crate::resolve::Target;
-use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, TargetSpec, WorkloadSpec};
+use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};
 use crate::validate::{StartError, validate};
 
 /// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
@@ -26,11 +26,16 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     Ok(Plan {
         seed: spec.seed,
         threads: spec.threads,
+        share: share_of(spec.share),
         interval_ns: spec.interval_ns,
         rows: spec.rows,
         end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
         workloads,
     })
+}
+
+fn share_of(spec: Option<ShareSpec>) -> ShareSpec {
+    spec.unwrap_or(ShareSpec { index: 0, of: 1 })
 }
 
 /// The end of the longest phased load, if all measured loads are phased.
@@ -107,9 +112,10 @@ fn host_header(target: &TargetSpec) -> String {
 }
 
 fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
+    let ShareSpec { index, of } = share_of(spec.share);
     let connections = spec.workloads.iter().map(|workload| match &workload.load {
-        LoadSpec::Closed(closed) => closed.clients,
-        LoadSpec::Open(open) => open.max_connections,
+        LoadSpec::Closed(closed) => share(closed.clients, index, of),
+        LoadSpec::Open(open) => share(open.max_connections, index, of),
     });
     let needed = connections.sum::<u64>()
         + open_files()

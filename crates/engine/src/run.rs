@@ -194,7 +194,7 @@ impl Thread {
             let recorder =
                 Recorder::new(self.index, &self.plan, self.plan.end_ns, self.out.clone());
             let worker = Worker::new(
-                self.index,
+                self.plan.place(self.index),
                 self.plan.clone(),
                 clock,
                 self.finish.clone(),

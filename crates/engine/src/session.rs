@@ -95,8 +95,8 @@ impl Session {
         let mut filled = Vec::new();
         let bytes = template.fixed().unwrap_or_else(|| {
             filled = worker.spare.borrow_mut().pop().unwrap_or_default();
-            let turn = worker.turns[self.workload].next_param() * worker.plan.threads as u64;
-            request.fill(template, turn + worker.index as u64, random, &mut filled);
+            let turn = worker.turns[self.workload].next_param() * worker.plan.places() as u64;
+            request.fill(template, turn + worker.place as u64, random, &mut filled);
             &filled
         });
         connection.decoder.begin(template.is_head());

@@ -25,7 +25,20 @@ pub struct RunSpec {
     /// Start at this wall-clock time, so that several generators start together; at once when `None`.
     #[serde(default)]
     pub start_unix_ns: Option<u64>,
+    /// This generator's share of the load, where several bear it together; all of it when `None`.
+    #[serde(default)]
+    pub share: Option<ShareSpec>,
     pub workloads: Vec<WorkloadSpec>,
+}
+
+/// Generator `index` (from 0) of `of` equal ones, which have the same specification but for this and `cores`.
+/// Everything that is dealt to worker threads in turn is dealt to the threads of all of them, so that together
+/// they are one generator with that many threads: same clients, same arrivals, same parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShareSpec {
+    pub index: usize,
+    pub of: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

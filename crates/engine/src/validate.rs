@@ -75,6 +75,14 @@ pub fn validate(spec: &RunSpec) -> Check {
             format!("{} is not between 10 ms and 60 s", spec.interval_ns),
         ));
     }
+    if let Some(share) = spec.share
+        && (share.index >= share.of || share.of > 1024)
+    {
+        return Err(StartError::run(
+            "share",
+            format!("{} of {} is no share", share.index, share.of),
+        ));
+    }
     if let Some(duration) = spec.duration_ns {
         duration_in_range(duration).map_err(|problem| StartError::run("duration_ns", problem))?;
     }

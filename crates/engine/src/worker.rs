@@ -71,7 +71,8 @@ impl Finish {
 }
 
 pub struct Worker {
-    pub index: usize,
+    /// Among the workers of all generators.
+    pub place: usize,
     pub plan: Arc<Plan>,
     pub clock: Clock,
     pub recorder: RefCell<Recorder>,
@@ -106,7 +107,7 @@ const OWN: u32 = u32::MAX;
 impl Worker {
     /// Must be called within the runtime.
     pub fn new(
-        index: usize,
+        place: usize,
         plan: Arc<Plan>,
         clock: Clock,
         finish: Arc<Finish>,
@@ -115,8 +116,8 @@ impl Worker {
         // SAFETY: a `TimerFd` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
-            index,
-            turns: plan.workloads.iter().map(|_| Turns::new(index)).collect(),
+            place,
+            turns: plan.workloads.iter().map(|_| Turns::new(place)).collect(),
             plan,
             clock,
             recorder: RefCell::new(recorder),
