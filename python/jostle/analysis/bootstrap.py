@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import bdtrik, stdtrit
+from scipy.special import stdtrit
 
 from jostle.analysis.histograms import Floats, Ints, Sample, pool
 from jostle.analysis.quantiles import CONFIDENCE, LEVELS, quantile_estimates
@@ -106,23 +106,33 @@ def _over_rounds(value: float, replicates: Floats, rounds: int, pooled: Sample) 
 def quantile_replicates(rounds: Sequence[Sample], levels: Sequence[float], chosen: Ints, seed: int) -> Floats:
     """Quantiles (s) of resamples, shape (levels, resamples): rounds as in `chosen`, then their requests.
 
-    Requests drawn again have the quantile of the chosen rounds at Bin(n, p)/n instead of at p, which is drawn
-    directly. Infinite where censored requests hide it, or nothing was measured.
+    `levels` ascend. Requests drawn again have the quantile of the chosen rounds at Bin(n, p)/n instead of at
+    p, which is drawn directly. Infinite where censored requests hide it, or nothing was measured.
     """
     values = pool(rounds).values_s
     events, censored = (_aligned(rounds, name, values) for name in ("events", "censored"))
     multiplicity = (chosen[:, :, None] == np.arange(len(rounds))).sum(axis=1).astype(float)
-    draws = np.random.default_rng(seed).random(len(chosen))
+    rng = np.random.default_rng(seed)
     ends = np.append(values, math.inf)
     replicates = np.full((len(levels), len(chosen)), math.inf)
     step = max(1, TABLE // max(1, len(values)))
     for start in range(0, len(chosen), step):
         part = slice(start, start + step)
         cdf, n = _curves(multiplicity[part], events, censored)
-        ranks = np.clip(np.ceil(bdtrik(draws[part], n, np.array(levels)[:, None])), 1, n)
+        ranks = np.clip(_ranks(rng, n.astype(np.int64), levels), 1, n)
         reached = [np.searchsorted(*pair) for pair in zip(cdf, (ranks / n - 1e-12).T, strict=True)]
         replicates[:, part] = ends[np.array(reached).T]
     return replicates
+
+
+def _ranks(rng: np.random.Generator, n: Ints, levels: Sequence[float]) -> Floats:
+    """Of n requests drawn again, how many lie below each level; shape (levels, resamples)."""
+    below, before, found = np.zeros_like(n), 0.0, []
+    for p in levels:
+        below = below + rng.binomial(n - below, (p - before) / (1 - before))
+        before = p
+        found.append(below.astype(float))
+    return np.array(found)
 
 
 def _aligned(rounds: Sequence[Sample], name: str, values: Floats) -> Floats:
