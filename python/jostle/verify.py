@@ -65,12 +65,18 @@ def verify(server: "Server") -> list[RouteCheck]:
         else:
             missing = _outcome(route, partial(_Asked.refused, status=404, paths=(example,)), asked)
             checks.append(RouteCheck(route, missing.ok, missing.says or f"absent: {absent[route]}"))
-    checks += [
-        _outcome(name, check, asked)
-        for name, check in MANNERS.items()
-        if name not in TELLING or "/" not in absent
-    ]
+    for name, check in MANNERS.items():
+        if name not in TELLING or "/" not in absent:
+            kept = _outcome(name, check, asked)
+            checks.append(_lacking(kept, absent[name]) if name in absent else kept)
     return checks
+
+
+def _lacking(kept: RouteCheck, reason: str) -> RouteCheck:
+    """Of a manner that is declared absent: it must in fact be."""
+    if kept.ok:
+        return RouteCheck(kept.route, False, f"it is there, though declared absent: {reason}")
+    return RouteCheck(kept.route, True, f"absent: {reason}")
 
 
 def _outcome(name: str, check: "Callable[[_Asked], None]", asked: "_Asked") -> RouteCheck:

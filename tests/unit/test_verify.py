@@ -24,6 +24,7 @@ class Server(http.server.BaseHTTPRequestHandler):
     post_status = 405
     closes_after = 10**9
     count_s = 3e-8
+    lacks: ClassVar[dict[str, str]] = {}
     uses_database = False
     database: ClassVar[Any] = None
     pages: ClassVar[list[str]] = []
@@ -95,6 +96,7 @@ def checks(handler: type[Server]) -> Iterator[Any]:
         def run(*claimed: str) -> dict[str, RouteCheck]:
             absent = {route: REASON for route in ROUTES if route not in ("/hello", "/count", *claimed)}
             absent.pop("/", None)
+            absent.update(handler.lacks)
             contestant = SimpleNamespace(file=SimpleNamespace(absent=absent, database=handler.uses_database))
             server = SimpleNamespace(
                 host="127.0.0.1", port=listener.server_port, contestant=contestant, database=handler.database
@@ -173,6 +175,15 @@ def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> No
     assert "100" in found.says or "no answer" in found.says
 
 
+def test_manners_may_be_declared_absent_but_not_when_they_are_there(
+    handler: type[Server], checks: Any
+) -> None:
+    handler.lacks = {"keep-alive": REASON}
+    assert "it is there" in checks()["keep-alive"].says
+    handler.closes_after = 1
+    assert checks()["keep-alive"] == RouteCheck("keep-alive", True, f"absent: {REASON}")
+
+
 def page(name: str, *items: str) -> str:
     return f"<h1>{name}</h1><ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
 
@@ -212,6 +223,7 @@ def test_orders_are_those_of_the_database(
     handler: type[Server], checks: Any, pages: list[str], told: str
 ) -> None:
     handler.uses_database, handler.pages = True, list(pages)
+    handler.lacks = {"/count": REASON}  # which takes long, and is not looked at here
     handler.database = SimpleNamespace(content=lambda: CONTENT)
     found = checks("/orders")["/orders"]
     assert found.ok == (not told)

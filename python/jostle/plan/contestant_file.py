@@ -141,7 +141,9 @@ class ContestantFile(Table):
     command: Command | None = Field(default=None, description="Short for `start.command`.")
     ready: Ready = Ready()
     variants: dict[str, Variant] = Field(default={})
-    absent: dict[str, str] = Field(default={}, description="Routes that it does not have, with the reason.")
+    absent: dict[str, str] = Field(
+        default={}, description="Routes (or keep-alive) that it does not have, with the reason."
+    )
     database: bool = Field(default=False, description="Whether /orders uses the PostgreSQL it is given.")
     user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
     folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
