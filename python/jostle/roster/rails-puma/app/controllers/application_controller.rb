@@ -1,0 +1,13 @@
+class ApplicationController < ActionController::Base
+  # An answer that is not 200: its message is for the client.
+  class Refusal < StandardError
+    attr_reader :status
+
+    def initialize(status, message)
+      super(message)
+      @status = status
+    end
+  end
+
+  rescue_from(Refusal) { |refusal| render plain: refusal.message, status: refusal.status }
+end
