@@ -14,8 +14,9 @@ from jostle.contestant import Contestant, Server
 from jostle.errors import ContestantError, ServerDied
 from jostle.executor import Executor, Running
 from jostle.placement import Placement
-from jostle.plan import Plan, Workload
+from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
+from jostle.priority import real_time
 from jostle.record import FORMAT, RunWriter, TrialWriter
 from jostle.vitals import Watcher
 
@@ -63,21 +64,30 @@ def run_trial(
         "format": FORMAT,
         **planned.as_record(),
         "title": workload.title,
-        "placement": placement.as_record(),
     }
     try:
         server = contestant.start(cores=placement.server_cores if placement.shared is False else None)
     except ContestantError as error:
-        record = writer.trial({**description, "server": {"label": contestant.label}, "engine": None})
+        record = writer.trial(
+            {
+                **description,
+                "server": {"label": contestant.label},
+                "engine": None,
+                "placement": placement.as_record(),
+            }
+        )
         record.finish("failed", str(error))
         return record.folder
     with server:
         spec = _spec(plan, workload, server, placement, seed)
         _warm_up(plan, workload, spec, executor)
-        running = executor.start(spec)
+        paced = placement.shared is False and isinstance(workload.load, OpenLoad)
+        with real_time(paced) as allowed:
+            running = executor.start(spec)
         record = writer.trial(
             {
                 **description,
+                "placement": {**placement.as_record(), "real_time": allowed},
                 "server": server.describe(),
                 "engine": without_secrets(spec),
                 "started_unix_ns": running.started_unix_ns,

@@ -289,4 +289,4 @@ def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Pat
     requests = [Request(i / 200, i / 200, i / 200 + 0.0002) for i in range(1, 900)]
     lag = check(judged(tmp_path, requests, load=load, pacing=0.0036), "pacing lag")
     assert lag.verdict == "invalid"
-    assert lag.says.endswith("late (p99), 18 times the median response time of 200 µs")
+    assert lag.says.endswith("late (p99), 18 times the p99 response time of 200 µs")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
+from jostle.analysis.censoring import product_limit
 from jostle.analysis.facts import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
 from jostle.analysis.histograms import Floats
 from jostle.analysis.quantiles import quantile_estimate, samples_needed
@@ -150,17 +151,27 @@ def _generator_cpu(facts: Facts) -> Check:
 
 
 def _pacing(facts: Facts) -> Check | None:
-    """The generator's own lateness; waiting for a free connection is the server's doing and not in it."""
+    """The generator's own lateness; waiting for a free connection is the server's doing and not in it.
+
+    Lateness is part of a response time: it makes a quantile of response times too high by at most about the
+    same quantile of its own. *Invalid* where that is more than half of the median or of the p99. *Suspect*
+    where the p99 of the lateness is more than a twentieth of the median response time.
+    """
     if facts.pacing.n == 0 or facts.response.n_events == 0:
         return None
-    lag = quantile_estimate(facts.pacing, 0.99).value or 0.0
-    median = quantile_estimate(facts.response.only_events(), 0.5).value or 0.0
-    share = lag / median if median else 0.0
-    verdict = _graded(share, PACING_SUSPECT, PACING_INVALID)
-    part = _part(share, f"the median response time of {format_duration(median)}")
-    says = f"the generator ran up to {format_duration(lag)} late (p99), {part}"
+    late, took = product_limit(facts.pacing), product_limit(facts.response.only_events())
+    parts = {p: (late.quantile(p) or 0.0, took.quantile(p) or math.inf) for p in (0.99, 0.5)}
+    names = {0.5: "median", 0.99: "p99"}
+    late_p = took_p = max(parts, key=lambda p: parts[p][0] / parts[p][1])
+    limit = PACING_INVALID
+    if parts[late_p][0] <= limit * parts[took_p][1]:
+        late_p, took_p, limit = 0.99, 0.5, PACING_SUSPECT
+    lag, response = parts[late_p][0], parts[took_p][1]
+    share = lag / response
+    verdict: Verdict = "valid" if share <= limit else "suspect" if limit == PACING_SUSPECT else "invalid"
+    part = _part(share, f"the {names[took_p]} response time of {format_duration(response)}")
+    says = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
     remedy = "give the generator a core of its own, or read only differences much larger than this"
-    limit = PACING_INVALID if verdict == "invalid" else PACING_SUSPECT
     return Check("pacing lag", verdict, share, limit, "share", says, remedy if verdict != "valid" else "")
 
 
