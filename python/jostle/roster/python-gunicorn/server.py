@@ -1,4 +1,4 @@
-"""A WSGI application: a function from a request to an answer. While it waits, its process does nothing else."""
+"""A WSGI application: a function from a request to an answer. While it waits, its process waits."""
 
 import json
 import os
