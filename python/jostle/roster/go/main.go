@@ -3,9 +3,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"log"
 	"math/rand/v2"
 	"net"
@@ -18,6 +20,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 var hello = append(bytes.Repeat([]byte("x"), 1023), '\n')
@@ -30,6 +35,17 @@ var (
 
 // The default transport keeps only two idle connections to the peer.
 var peerClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+
+// database is nil when the server was started without one.
+var database *pgxpool.Pool
+
+var ordersPage = template.Must(template.New("orders").Parse(`<!DOCTYPE html>
+<title>Orders</title>
+<h1>{{.Name}}</h1>
+<ol>
+{{range .Orders}}<li>{{.OrderedOn}}: {{.Item}}</li>
+{{end}}</ol>
+`))
 
 // A problem is an error that is told to the client, with its status.
 type problem struct {
@@ -199,6 +215,68 @@ func spawn(w http.ResponseWriter, r *http.Request) error {
 	return text(w, strconv.AppendInt(nil, n, 10))
 }
 
+type customer struct {
+	ID   int
+	Name string
+}
+
+type order struct {
+	ID         int
+	CustomerID int
+	OrderedOn  string
+	Item       string
+}
+
+// orders asks four questions, one after the other, each on whichever connection is free.
+func orders(w http.ResponseWriter, r *http.Request) error {
+	if database == nil {
+		return problem{http.StatusServiceUnavailable, "started without a database"}
+	}
+	ctx := r.Context()
+	var least, most int
+	if err := database.QueryRow(ctx, "SELECT min(id) FROM customers").Scan(&least); err != nil {
+		return err
+	}
+	if err := database.QueryRow(ctx, "SELECT max(id) FROM customers").Scan(&most); err != nil {
+		return err
+	}
+	id := least + rand.IntN(most-least+1)
+	var page struct {
+		customer
+		Orders []order
+	}
+	err := database.QueryRow(ctx, "SELECT id, name FROM customers WHERE id = $1", id).Scan(&page.ID, &page.Name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return problem{http.StatusNotFound, fmt.Sprintf("there is no customer %d", id)}
+	} else if err != nil {
+		return err
+	}
+	rows, _ := database.Query(ctx, // its error is told when the rows are collected
+		"SELECT id, customer_id, ordered_on, item FROM orders WHERE customer_id = $1 ORDER BY ordered_on", page.ID)
+	if page.Orders, err = pgx.CollectRows(rows, pgx.RowToStructByName[order]); err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	if err := ordersPage.Execute(&body, page); err != nil {
+		return err
+	}
+	return send(w, http.StatusOK, "text/html; charset=utf-8", body.Bytes())
+}
+
+// connect makes the pool, which opens its connections as they are needed.
+func connect(address, pool string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	most, err := strconv.ParseInt(pool, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(most)
+	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
 func text(w http.ResponseWriter, body []byte) error {
 	return send(w, http.StatusOK, "text/plain", body)
 }
@@ -275,10 +353,17 @@ func routes() *http.ServeMux {
 	mux.Handle("GET /alloc/buffers", handler(allocateBuffers))
 	mux.Handle("GET /alloc/strings", handler(allocateStrings))
 	mux.Handle("GET /spawn/{n}", handler(spawn))
+	mux.Handle("GET /orders", handler(orders))
 	return mux
 }
 
 func main() {
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		var err error
+		if database, err = connect(url, os.Getenv("POOL")); err != nil {
+			log.Fatal(err)
+		}
+	}
 	address := net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))
 	log.Fatal(http.ListenAndServe(address, routes()))
 }
