@@ -270,6 +270,7 @@ def make_trial(
         lag_p99_s=38e-6 if open_loop else None,
         server_cpu_s_per_request=runtime.fast_s * 0.8,
         server_rss_max_bytes=54e6,
+        course="",
         timeline=timeline(starts, times, cores=1.0 if slow else 0.4, rng=rng),
         server={"label": runtime.name, "versions": {}, "variants": {}, "cores": [0]},
         requests=[],

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from jostle.analysis.histograms import Floats, Ints, Sample, pool
 from jostle.analysis.quantiles import CONFIDENCE, LEVELS, quantile_estimates
@@ -40,7 +40,7 @@ TABLE = 250_000
 ONE_ROUND = "one round: an interval needs at least 2, better 5"
 
 
-def mean_over_rounds(values: Sequence[float], unit: str) -> Estimate:
+def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CONFIDENCE) -> Estimate:
     """The mean of one positive value per round, with Student's interval, which is exact for normal values."""
     n = len(values)
     if n == 0:
@@ -48,11 +48,13 @@ def mean_over_rounds(values: Sequence[float], unit: str) -> Estimate:
     mean = float(np.mean(values))
     if n == 1:
         return Estimate(mean, unit=unit, n=1, note=ONE_ROUND)
-    half = _t(n) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    half = _t(n, confidence) * float(np.std(values, ddof=1)) / math.sqrt(n)
     return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n)
 
 
-def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float], seed: int) -> Estimate:
+def ratio_over_rounds(
+    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float = CONFIDENCE
+) -> Estimate:
     """Σ numerators / Σ denominators, paired by round, with an interval by resampling rounds.
 
     Student's quantile times the bootstrap standard error of the logarithm, corrected for the number of
@@ -66,7 +68,7 @@ def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float]
         return Estimate(ratio, unit="", n=1, note=ONE_ROUND)
     chosen = picks(n, seed, RESAMPLES)
     replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
-    factor = stretch(n)
+    factor = stretch(n, confidence)
     if min(numerators) > 0:
         spread = math.exp(factor * float(np.std(np.log(replicates))))
         return Estimate(ratio, ratio / spread, ratio * spread, "", n=n)
@@ -74,28 +76,32 @@ def ratio_over_rounds(numerators: Sequence[float], denominators: Sequence[float]
     return Estimate(ratio, max(0.0, ratio - half), ratio + half, "", n=n)
 
 
-def quantiles_over_rounds(rounds: Sequence[Sample], seed: int) -> dict[str, Estimate]:
+def quantiles_over_rounds(
+    rounds: Sequence[Sample], seed: int, confidence: float = CONFIDENCE
+) -> dict[str, Estimate]:
     """Quantiles of all rounds together, with intervals over rounds where there are at least 2.
 
     A quantile that the requests cannot bound stays "≥" or refused, however many rounds there are.
     """
     pooled = pool(rounds)
-    estimates = quantile_estimates(pooled)
+    estimates = quantile_estimates(pooled, confidence=confidence)
     if len(rounds) < 2 or pooled.n == 0:
         return estimates
     replicates = quantile_replicates(rounds, list(LEVELS.values()), picks(len(rounds), seed), seed)
     for name, found in zip(LEVELS, replicates, strict=True):
         plain = estimates[name]
         if plain.value is not None and not plain.bound:
-            estimates[name] = _over_rounds(plain.value, found, len(rounds), pooled)
+            estimates[name] = _over_rounds(plain.value, found, len(rounds), pooled, confidence)
     return estimates
 
 
-def _over_rounds(value: float, replicates: Floats, rounds: int, pooled: Sample) -> Estimate:
+def _over_rounds(
+    value: float, replicates: Floats, rounds: int, pooled: Sample, confidence: float
+) -> Estimate:
     """The interval on a log scale, and within the times that were seen."""
     if value <= 0:
         return Estimate(value, n=pooled.n)
-    log_low, log_high = widened(math.log(value), np.log(replicates), rounds)
+    log_low, log_high = widened(math.log(value), np.log(replicates), rounds, confidence)
     low = max(math.exp(log_low), float(pooled.values_s[0]))
     if not math.isfinite(log_high):
         return Estimate(low, low, None, bound="≥", n=pooled.n, note="not every round knows its end")
@@ -158,17 +164,19 @@ def _weighted(multiplicity: Floats, counts: Floats) -> Floats:
     return np.asarray(np.einsum("br,rk->bk", multiplicity, counts))
 
 
-def widened(value: float, replicates: Floats, rounds: int) -> tuple[float, float]:
+def widened(
+    value: float, replicates: Floats, rounds: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """The percentile interval around `value`, stretched for the small number of rounds."""
-    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(replicates, tails, method="inverted_cdf")
-    factor = stretch(rounds) / 1.959964
+    factor = stretch(rounds, confidence) / float(ndtri((1 + confidence) / 2))
     return value - factor * max(0.0, value - float(low)), value + factor * max(0.0, float(high) - value)
 
 
-def stretch(rounds: int) -> float:
+def stretch(rounds: int, confidence: float = CONFIDENCE) -> float:
     """By how much a bootstrap standard error is multiplied for half an interval over so few rounds."""
-    return _t(rounds) * math.sqrt(rounds / (rounds - 1))
+    return _t(rounds, confidence) * math.sqrt(rounds / (rounds - 1))
 
 
 def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:
@@ -176,5 +184,5 @@ def picks(rounds: int, seed: int, resamples: int = QUANTILE_RESAMPLES) -> Ints:
     return np.random.default_rng(seed).integers(0, rounds, (resamples, rounds))
 
 
-def _t(rounds: int) -> float:
-    return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
+def _t(rounds: int, confidence: float) -> float:
+    return float(stdtrit(rounds - 1, (1 + confidence) / 2))

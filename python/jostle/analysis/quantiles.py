@@ -65,15 +65,15 @@ def autocorrelation_time(exceeds: Floats) -> float:
     return max(1.0, float(2 * kept.sum() - 1))
 
 
-def quantile_estimate(sample: Sample, p: float, tau: float = 1.0) -> Estimate:
-    """The p-quantile in seconds with its 95 % interval. `tau` is the sample's autocorrelation time."""
+def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:
+    """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
     if sample.n == 0:
         return Estimate(None, note="nothing was measured")
     curve = product_limit(sample)
     needed = samples_needed(p)
     if p > 0.5 and sample.n / tau < needed:
         return Estimate(None, n=sample.n, note=f"needs at least {math.ceil(needed * tau):,} requests")
-    low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)))
+    low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)), confidence)
     value = curve.quantile(p)
     if value is None:
         limit = float(sample.values_s[-1])
@@ -83,13 +83,13 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0) -> Estimate:
     if low is None:
         return Estimate(value, n=sample.n, note="too few requests for an interval")
     if high is None:
-        note = f"an upper bound needs at least {math.ceil(_two_sided(p) * tau):,} requests"
+        note = f"an upper bound needs at least {math.ceil(_two_sided(p, confidence) * tau):,} requests"
         return Estimate(low, low, None, bound="≥", n=sample.n, note=note)
     return Estimate(value, low, high, n=sample.n)
 
 
 def quantile_estimates(
-    sample: Sample, tau_at: Callable[[float], float] = lambda _: 1.0
+    sample: Sample, tau_at: Callable[[float], float] = lambda _: 1.0, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
     """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
 
@@ -99,7 +99,7 @@ def quantile_estimates(
     estimates = {}
     for name, p in LEVELS.items():
         value = curve.quantile(p) if curve else None
-        estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value))
+        estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
     return {**estimates, "max": _maximum(sample)}
 
 
@@ -111,19 +111,19 @@ def _maximum(sample: Sample) -> Estimate:
     return Estimate(largest, low=largest if bound else None, bound="≥" if bound else "", n=sample.n)
 
 
-def _interval(curve: Curve, p: float, n: int) -> tuple[float | None, float | None]:
+def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float | None, float | None]:
     if n < 1:
         return None, None
-    low, high, _ = order_statistic_ranks(n, p)
+    low, high, _ = order_statistic_ranks(n, p, confidence)
     return (
         curve.quantile(low / n) if low >= 1 else None,
         curve.quantile(high / n) if high <= n else None,
     )
 
 
-def _two_sided(p: float) -> int:
+def _two_sided(p: float, confidence: float) -> int:
     """Samples from which on the interval has an upper end."""
-    return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log(p))
+    return math.ceil(math.log((1 - confidence) / 2) / math.log(p))
 
 
 def _binomial_cdf(k: float, n: int, p: float) -> float:

@@ -9,12 +9,16 @@ from typing import Any, Literal
 __all__ = [
     "Cell",
     "Check",
+    "CompareResult",
     "Comparison",
+    "ConditionResult",
     "Difference",
     "Distribution",
     "Estimate",
     "Finding",
+    "Outcome",
     "PublishedFigure",
+    "Requirement",
     "RunResult",
     "Shift",
     "Starvation",
@@ -25,6 +29,8 @@ __all__ = [
 ]
 
 Verdict = Literal["valid", "suspect", "invalid"]
+
+Outcome = Literal["pass", "fail", "cannot tell"]
 
 Finding = Literal["less", "more", "same", "unclear"]
 
@@ -136,6 +142,7 @@ class TrialResult:
     lag_p99_s: float | None
     server_cpu_s_per_request: float | None
     server_rss_max_bytes: float | None
+    course: Literal["", "flat", "warm-up", "slowdown", "none"]  # of the medians over time; "": too short
     timeline: Timeline
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
@@ -246,6 +253,49 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """A `[[require]]` of the plan on one workload of one contestant: the interval decides, not the value."""
+
+    that: str
+    contestant: str
+    workload: str
+    confidence: float
+    estimate: Estimate  # its interval has this confidence
+    limit: float
+    verdict: Outcome
+    says: str
+
+
+@dataclass(frozen=True)
+class ConditionResult:
+    """A condition on a change ("p99 > +5 %") for one comparison: "fail" where it surely holds."""
+
+    condition: str
+    workload: str
+    a: str
+    b: str
+    verdict: Outcome
+    says: str
+
+
+@dataclass(frozen=True)
+class CompareResult:
+    """What `jostle compare` says: `a` and `b` are folders of runs, or contestants of one run."""
+
+    title: str
+    a: str
+    b: str
+    comparisons: list[Comparison]
+    conditions: list[ConditionResult]
+    notes: list[str]
+    format: int = FORMAT
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain dictionaries and lists."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class RunResult:
     """Everything that a report shows."""
 
@@ -266,6 +316,7 @@ class RunResult:
     plan_text: str
     rerun: str  # the command
     seed: int
+    requirements: list[Requirement] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT

@@ -10,9 +10,11 @@ from typing import Any
 
 from jostle.analysis.cells import by_cell, describe_cell
 from jostle.analysis.facts import Facts
+from jostle.analysis.pairs import Key, with_the_first
 from jostle.analysis.result import (
     Cell,
     PublishedFigure,
+    Requirement,
     RunResult,
     Starvation,
     TrialResult,
@@ -24,7 +26,7 @@ from jostle.analysis.trial import describe_trial
 from jostle.analysis.validity import judge_facts, worst
 from jostle.record import RunRecord, TrialRecord
 
-__all__ = ["analyse", "analyse_trial", "judge"]
+__all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
 
 COMMANDS = ("hit", "race", "run")
 
@@ -34,21 +36,13 @@ FEW = 100
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
-    plan = _plan(record.plan_text)
+    plan = plan_of(record)
     facts = [Facts(trial) for trial in record.trials]
     trials = [describe_trial(f) for f in facts]
     verdicts = {trial.number: trial.validity.verdict for trial in trials}
     grouped = by_cell(facts)
-    workloads = plan.get("workload", {})
-    cells = {
-        key: describe_cell(
-            group,
-            [verdicts[f.trial.number] for f in group],
-            _title(group[0], workloads),
-            distributions=distributions,
-        )
-        for key, group in grouped.items()
-    }
+    cells = describe_cells(grouped, verdicts, plan, distributions=distributions)
+    skipped = _skipped(record)
     published = _published(plan)
     reasons = _reasons(trials, record)
     verdict = worst([*(cell.verdict for cell in cells.values()), *_whole_run(record, trials)])
@@ -65,17 +59,56 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         starvation=_starvation(plan, grouped, cells, published),
         published=published,
         contestants={trial.contestant: _contestant(trial) for trial in trials},
-        skipped={
-            str(e.get("contestant")): str(e.get("why", ""))
-            for e in record.journal
-            if e["event"] == "contestant skipped"
-        },
+        skipped=skipped,
         host=record.host,
         plan_text=record.plan_text,
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
+        requirements=_requirements(plan, grouped, cells, skipped),
+        comparisons=with_the_first(grouped, cells, plan.get("contestants", [])) if distributions else [],
         notes=_notes(facts),
     )
+
+
+def describe_cells(
+    grouped: Mapping[Key, Sequence[Facts]],
+    verdicts: Mapping[int, Verdict],
+    plan: Mapping[str, Any],
+    *,
+    distributions: bool,
+) -> dict[Key, Cell]:
+    """The cells of trials by contestant and workload; `verdicts` by the trials' numbers."""
+    workloads = plan.get("workload", {})
+    return {
+        key: describe_cell(
+            group,
+            [verdicts[f.trial.number] for f in group],
+            _title(group[0], workloads),
+            distributions=distributions,
+        )
+        for key, group in grouped.items()
+    }
+
+
+def _requirements(
+    plan: Mapping[str, Any],
+    grouped: Mapping[Key, Sequence[Facts]],
+    cells: Mapping[Key, Cell],
+    skipped: Mapping[str, str],
+) -> list[Requirement]:
+    if not plan.get("require"):
+        return []
+    from jostle.analysis.requirements import judge_requirements  # plans take long to import
+
+    return judge_requirements(plan, grouped, cells, skipped)
+
+
+def _skipped(record: RunRecord) -> dict[str, str]:
+    return {
+        str(e.get("contestant")): str(e.get("why", ""))
+        for e in record.journal
+        if e["event"] == "contestant skipped"
+    }
 
 
 def analyse_trial(trial: TrialRecord) -> TrialResult:
@@ -88,10 +121,10 @@ def judge(trial: TrialRecord) -> Validity:
     return judge_facts(Facts(trial))
 
 
-def _plan(text: str) -> Mapping[str, Any]:
-    """Read without the plan's own model, so that the plan of an old run never stands in the way."""
+def plan_of(record: RunRecord) -> Mapping[str, Any]:
+    """The plan as data, read without the plan's own model: the plan of an old run never stands in the way."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(record.plan_text)
     except tomllib.TOMLDecodeError:
         return {}
 
@@ -118,8 +151,8 @@ def _published(plan: Mapping[str, Any]) -> list[PublishedFigure]:
 
 def _starvation(
     plan: Mapping[str, Any],
-    grouped: Mapping[tuple[str, str], Sequence[Facts]],
-    cells: Mapping[tuple[str, str], Cell],
+    grouped: Mapping[Key, Sequence[Facts]],
+    cells: Mapping[Key, Cell],
     published: Sequence[PublishedFigure],
 ) -> list[Starvation]:
     """Every form for every contestant that was measured in both of its workloads."""

@@ -15,7 +15,7 @@ from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicat
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts
 from jostle.analysis.histograms import Sample, pool
-from jostle.analysis.quantiles import quantile_estimate
+from jostle.analysis.quantiles import CONFIDENCE, quantile_estimate
 from jostle.analysis.result import Cell, Estimate, PublishedFigure, Starvation
 from jostle.units import format_duration
 
@@ -57,8 +57,12 @@ def compare(
     trials: Mapping[str, Sequence[Facts]],
     cells: Mapping[str, Cell],
     published: Sequence[PublishedFigure],
+    confidence: float = CONFIDENCE,
 ) -> Starvation:
-    """Compare the workloads of one contestant; `trials` and `cells` are its own, by workload."""
+    """Compare the workloads of one contestant; `trials` and `cells` are its own, by workload.
+
+    `confidence` is that of the indices.
+    """
     alone, beside = cells[form.alone], cells[form.beside]
     rounds = _paired(trials[form.alone], trials[form.beside])
     seed = seed_of(alone.contestant, form.alone, form.beside)
@@ -71,8 +75,8 @@ def compare(
         with_workload=form.beside,
         alone=alone.throughput,
         with_slow=beside.throughput,
-        index=_index(rounds, seed),
-        blocking=_blocking(alone, beside, slow, rounds, seed),
+        index=_index(rounds, seed, confidence),
+        blocking=_blocking(alone, beside, slow, rounds, seed, confidence),
         slow_s=slow,
         alone_response=alone.response,
         with_response=beside.response,
@@ -97,8 +101,10 @@ def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts
     ]
 
 
-def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int) -> Estimate:
-    ratio = ratio_over_rounds([b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed)
+def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) -> Estimate:
+    ratio = ratio_over_rounds(
+        [b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed, confidence
+    )
     if ratio.value is None:
         return ratio
     if ratio.low is None or ratio.high is None:
@@ -120,7 +126,12 @@ def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
 
 
 def _blocking(
-    alone: Cell, beside: Cell, slow: Estimate, rounds: Sequence[tuple[Facts, Facts]], seed: int
+    alone: Cell,
+    beside: Cell,
+    slow: Estimate,
+    rounds: Sequence[tuple[Facts, Facts]],
+    seed: int,
+    confidence: float,
 ) -> Estimate:
     before, after = alone.response["p99"], beside.response["p99"]
     if before.value is None or before.bound or after.value is None or not slow.value:
@@ -136,7 +147,7 @@ def _blocking(
         for side in ([a for a, _ in rounds], [b for _, b in rounds])
     ]
     differences = np.where(np.isfinite(ends[0]), ends[1] - ends[0], np.inf) / slow.value
-    low, high = widened(value, differences, len(rounds))
+    low, high = widened(value, differences, len(rounds), confidence)
     return Estimate(value, _within_one(low), _within_one(high), "", n=len(rounds))
 
 

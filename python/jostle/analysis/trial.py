@@ -1,15 +1,21 @@
 """One trial: its figures, its verdict, and how it went from second to second."""
 
 import itertools
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
 from jostle.analysis.histograms import Sample
 from jostle.analysis.quantiles import quantile_estimate, quantile_estimates
 from jostle.analysis.result import Timeline, TrialResult
+from jostle.analysis.steady import Course, course
 from jostle.analysis.validity import judge_facts
 
 __all__ = ["cpu_per_request", "describe_trial", "rss_max"]
+
+LONG_ENOUGH = 20
+"""Intervals from which on a course can be told."""
 
 
 def describe_trial(facts: Facts) -> TrialResult:
@@ -36,10 +42,20 @@ def describe_trial(facts: Facts) -> TrialResult:
         lag_p99_s=quantile_estimate(facts.pacing, 0.99).value,
         server_cpu_s_per_request=cpu_per_request(facts),
         server_rss_max_bytes=rss_max(facts),
+        course=_course(facts),
         timeline=_timeline(facts),
         server=dict(trial.description.get("server", {})),
         requests=_requests(facts),
     )
+
+
+def _course(facts: Facts) -> Course | Literal[""]:
+    """How the medians of the intervals but the last went, where the load is meant to be steady."""
+    medians = [_quantile(sample, 0.5) for sample in facts.response_by_interval[:-1]]
+    known = [m for m in medians if m is not None]
+    if not facts.steady_load or facts.has_background or len(known) < LONG_ENOUGH or len(known) < len(medians):
+        return ""
+    return course(np.array(known))
 
 
 def cpu_per_request(facts: Facts) -> float | None:

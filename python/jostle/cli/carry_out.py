@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jostle.executor import InThisProcess
+from jostle.executor import OnThisMachine
 from jostle.experiment import run_experiment
 from jostle.live import Silent, observer_for
 from jostle.plan import Plan
@@ -26,7 +26,7 @@ def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: b
     _let_sigterm_stop_like_ctrl_c()
     complete = False
     try:
-        complete = run_experiment(plan, base, slug, seed, InThisProcess(), observer).complete
+        complete = run_experiment(plan, base, slug, seed, OnThisMachine(plan.processes), observer).complete
     except KeyboardInterrupt:
         if observer.folder is None:
             raise
@@ -38,7 +38,7 @@ def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: b
 
 
 def show(folder: Path, *, as_json: bool, pages: bool) -> int:
-    """Analyse the run in `folder` and show it; 1 when the run is invalid, else 0."""
+    """Analyse the run in `folder` and show it; 1 when it is invalid or a requirement fails, else 0."""
     from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
@@ -50,7 +50,8 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
         _print(result)
     if pages:
         _write_pages(result, folder, quiet=as_json)
-    return 1 if result.verdict == "invalid" else 0
+    failed = any(requirement.verdict == "fail" for requirement in result.requirements)
+    return 1 if failed or result.verdict == "invalid" else 0
 
 
 def _print(result: "RunResult") -> None:

@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from jostle import units
 from jostle.errors import nearest
+from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.plan.contestant_file import ContestantFile
 from jostle.plan.table import Table, in_own_words
-from jostle.plan.values import Duration, PositiveCount
+from jostle.plan.values import Duration, PositiveCount, shown
 from jostle.plan.workload import Workload
 from jostle.units import BadValue
 
-__all__ = ["Figure", "Plan", "Published", "Starvation"]
+__all__ = ["Figure", "Plan", "Published", "Requirement", "Starvation"]
 
 
 class Starvation(Table):
@@ -46,6 +47,39 @@ class Published(Table):
     figures: list[Figure] = Field(description="the figures")
 
 
+def _confidence(value: Any) -> Any:
+    share = units.share(value) if isinstance(value, str) else value
+    if not isinstance(share, float) or not 0.5 <= share <= 0.999:
+        raise BadValue(f"{shown(value)} is no confidence from 50 % to 99.9 %", 'write for example "95 %"')
+    return share
+
+
+class Requirement(Table):
+    """What must hold: a run says pass, fail, or that it cannot tell, and ends with 1 when one fails."""
+
+    that: str = Field(description='"p99 < 250 ms", "errors < 0.1 %", "starvation index < 0.1"')
+    workload: str = Field(default="", description="of this workload only")
+    contestant: str = Field(default="", description="of this contestant only, with or without its variants")
+    confidence: Annotated[
+        float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
+    ] = Field(
+        default=0.95, description='how sure it must be: the interval of this confidence decides ("95 %")'
+    )
+
+    @property
+    def condition(self) -> Condition:
+        return requirement(self.that)
+
+    def means(self, contestant: str) -> bool:
+        """It is about this contestant."""
+        return self.contestant in ("", contestant, contestant.partition(":")[0])
+
+    @model_validator(mode="after")
+    def _readable(self) -> "Requirement":
+        requirement(self.that)
+        return self
+
+
 def _named_twice(names: Sequence[str]) -> str:
     name, times = Counter(names).most_common(1)[0]
     return name if times > 1 else ""
@@ -75,7 +109,10 @@ class Plan(Table):
         default=0.0, description="the measured load is sent for this long before each trial, and thrown away"
     )
     threads: PositiveCount | None = Field(
-        default=None, description="threads of the generator; one for each of its cores when not given"
+        default=None, description="threads of the generator in all; one for each of its cores when not given"
+    )
+    processes: PositiveCount | None = Field(
+        default=None, description="generator processes; as many as the connections need when not given"
     )
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
     parameters: dict[str, int | float | str] = Field(
@@ -85,6 +122,7 @@ class Plan(Table):
     workload: dict[str, Workload] = Field(description="what is measured, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="servers of one's own, by name")
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
+    require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
 
     @model_validator(mode="after")
@@ -96,7 +134,25 @@ class Plan(Table):
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
+        for number, require in enumerate(self.require, 1):
+            self._measures(f"require.{number}", require)
         return self
+
+    def _measures(self, where: str, require: Requirement) -> None:
+        """Refuse a requirement on what this plan does not measure."""
+        if not any(map(require.means, self.contestants)):
+            raise BadValue(
+                f"{where}.contestant: {require.contestant!r} is not measured",
+                nearest(require.contestant, self.contestants),
+            )
+        if require.condition.quantity in INDICES:
+            compared = {w for s in self.starvation for w in (s.alone, s.with_)}
+            if not compared or require.workload not in ("", *compared):
+                raise BadValue(
+                    f"{where}: no [[starvation]] of this plan measures the {require.condition.quantity}"
+                    + (f" of {require.workload!r}" if require.workload else ""),
+                    "write a [[starvation]] with alone, with and slow, or leave the requirement out",
+                )
 
     def _workloads_named(self) -> Iterator[tuple[str, str]]:
         for number, comparison in enumerate(self.starvation, 1):
@@ -106,6 +162,9 @@ class Plan(Table):
                 ("slow", comparison.slow),
             ):
                 yield f"starvation.{number}.{key}", name
+        for number, require in enumerate(self.require, 1):
+            if require.workload:
+                yield f"require.{number}.workload", require.workload
         for number, figure in enumerate(self.published.figures if self.published else [], 1):
             yield f"published.figures.{number}.workload", figure.workload
 
@@ -143,6 +202,7 @@ class Plan(Table):
         seed: int | None = None,
         duration: float | str | None = None,
         share_cores: bool | None = None,
+        processes: int | None = None,
     ) -> "Plan":
         """The same plan with some of it changed, checked again.
 
@@ -150,6 +210,7 @@ class Plan(Table):
         phases in proportion.
         """
         changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
+        changes["processes"] = processes
         changes["contestants"] = None if contestants is None else list(contestants)
         data = self.data() | {key: value for key, value in changes.items() if value is not None}
         if duration is not None:
@@ -164,4 +225,5 @@ _OPTIONS = {
     "rounds": "--rounds",
     "seed": "--seed",
     "share-cores": "--share-cores",
+    "processes": "--processes",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
-from jostle.plan.model import Figure, Plan, Published, Starvation
+from jostle.plan.model import Figure, Plan, Published, Requirement, Starvation
 from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.table import Table
 from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
@@ -73,6 +73,7 @@ def reference() -> str:
         ("`connection`", Connection),
         ("`connection.tls`", Tls),
         ("`[[starvation]]`", Starvation),
+        ("`[[require]]`", Requirement),
         ("`[published]`", Published),
         ("`published.figures`", Figure),
     ]

@@ -148,7 +148,10 @@ def to_markdown(result: RunResult) -> str:
         parts.append(
             "\n".join(f"- published, {_inline(name)}: {_inline(text)}" for name, text in told if text)
         )
+    if result.requirements:
+        parts.append(_table(tables.requirements(result)))
     parts.append(_table(tables.cells(result)))
+    parts.append("\n".join(f"- {_inline(c.title)}: {_inline(c.sentence)}" for c in result.comparisons))
     failed = tables.failed_checks(result)
     parts.append(_table(failed) if failed.rows else "")
     parts.append(_table(tables.outcomes(result)))

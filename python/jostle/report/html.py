@@ -76,6 +76,7 @@ def page(result: RunResult) -> str:
         style=Markup(_asset("page.css")),
         hashes=[_hash(library), _hash(script)],
         tables={
+            "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),
             "cells": tables.cells(result),

@@ -3,10 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from jostle.analysis.findings import points, size_of_effect
 from jostle.analysis.result import (
     Cell,
     Check,
+    Comparison,
     Estimate,
+    Finding,
+    Outcome,
     PublishedFigure,
     RunResult,
     Starvation,
@@ -21,17 +25,27 @@ __all__ = [
     "cells",
     "checks",
     "comparison",
+    "differences",
     "failed_checks",
     "host",
     "outcomes",
     "quantiles",
     "requests",
+    "requirements",
+    "shift",
     "times",
     "trials",
 ]
 
 RANK: dict[Verdict, int] = {"invalid": 0, "suspect": 1, "valid": 2}
 NOTHING = Shown(MISSING, "", "")
+OUTCOME_SYMBOL: dict[Outcome, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
+FINDING: dict[Finding, str] = {
+    "less": "less",
+    "more": "more",
+    "same": "no difference",
+    "unclear": "cannot tell",
+}
 QUANTILES = ("p50", "p90", "p99", "p99.9", "max")
 
 
@@ -143,6 +157,59 @@ def _ended(t: TrialResult) -> str:
     if t.status == "ended":
         return mark(t.validity.verdict)
     return f"{SYMBOL['invalid']} {t.status}" + (f": {t.why}" if t.why else "")
+
+
+def requirements(result: RunResult) -> Table:
+    """What the plan requires, and whether it holds: what fails first."""
+    names = columns("result | requirement | contestant | workload | measured, with the interval that decides")
+    table = Table("Requirements of the plan", names, words=5)
+    order: dict[Outcome, int] = {"fail": 0, "cannot tell": 1, "pass": 2}
+    for r in sorted(result.requirements, key=lambda r: order[r.verdict]):
+        sure = f"{r.that} (with {r.confidence * 100:g} % confidence)"
+        table.add(outcome_mark(r.verdict), sure, r.contestant or "all", r.workload or "all", r.says)
+    return table
+
+
+def outcome_mark(verdict: Outcome) -> str:
+    """An outcome as symbol and word."""
+    return f"{OUTCOME_SYMBOL[verdict]}\N{NO-BREAK SPACE}{verdict}"
+
+
+def differences(c: Comparison) -> Table:
+    """A row per quantity of two contestants."""
+    caption = f"{c.title}: {c.b} against {c.a}"
+    table = Table(caption, ["quantity", "finding", c.a, c.b, "difference", "ratio"], words=2)
+    for d in c.differences:
+        ratio = NOTHING if d.quantity == "errors" else shown(d.ratio)
+        finding = f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
+        sides = percent(d.a.value), percent(d.b.value)
+        if d.quantity == "errors":
+            table.add(d.quantity, finding, *sides, _points(d.difference), ratio)
+        else:
+            table.add(d.quantity, finding, shown(d.a), shown(d.b), shown(d.difference), ratio)
+    delta = Shown(shown(c.cliffs_delta).value, shown(c.cliffs_delta).interval, c.cliffs_delta.note)
+    table.add("Cliff's delta", size_of_effect(c.cliffs_delta) or FINDING["unclear"], "", "", delta, "")
+    return table
+
+
+def _points(e: Estimate) -> Shown:
+    """A difference of shares, in percentage points."""
+    if e.value is None:
+        return Shown(MISSING, "", e.note)
+    if e.low is None or e.high is None:
+        return Shown(points(e.value), "", e.note)
+    return Shown(points(e.value), f"{points(e.low)} to {points(e.high)}", "")
+
+
+def shift(c: Comparison) -> Table:
+    """The table behind the picture of a shift function."""
+    names = ["quantile", c.a, c.b, "difference", "simultaneous band"]
+    table = Table(f"Quantile by quantile: {c.b} against {c.a}", names)
+    s = c.shift
+    for p, a, b, d, low, high in zip(s.p, s.a_s, s.b_s, s.difference_s, s.low_s, s.high_s, strict=True):
+        band = f"{amount(low, 's')} to {amount(high, 's')}" if low is not None else MISSING
+        table.add(f"{p * 100:g} %", *(amount(v, "s") for v in (a, b, d)), band)
+    return table
 
 
 def outcomes(result: RunResult) -> Table:

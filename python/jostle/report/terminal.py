@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["render_hit", "render_terminal", "shape", "share_below"]
 
 STYLE: dict[Verdict, str] = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+OUTCOME_STYLE = {"✓": "green", "?": "yellow", "✗": "bold red"}
 BLOCKS = " ▁▂▃▄▅▆▇█"
 MOST_REASONS = 5
 SHAPE_WIDTH = 16
@@ -30,6 +31,9 @@ def render_terminal(result: RunResult, console: "Console") -> None:
         _comparison(result, [s for s in result.starvation if s.form == form], console)
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     _cells([c for c in result.cells if c.workload not in compared], console)
+    for comparison in [c for c in result.comparisons if c.workload not in compared]:
+        _say(console, f"\n{one_line(comparison.title)}: {one_line(comparison.sentence)}")
+    _requirements(result, console)
     _notes(result, console)
 
 
@@ -44,6 +48,7 @@ def render_hit(result: RunResult, console: "Console") -> None:
         _say(console, "outcomes    " + _outcomes(cell))
         _times(cell, console)
         _histogram(cell.response_distribution, console)
+    _requirements(result, console)
     _notes(result, console)
 
 
@@ -202,6 +207,17 @@ def _histogram(found: Distribution, console: "Console") -> None:
         bar = "█" * round(BAR_WIDTH * share / most) or ("▏" if share > 0 else "")
         table.add_row(amount(edge, "s"), _text(bar, "blue"), percent(share))
     console.print(table)
+
+
+def _requirements(result: RunResult, console: "Console") -> None:
+    """What the plan requires, what fails first."""
+    if result.requirements:
+        _say(console, "\nrequired by the plan", "bold")
+    for mark, that, contestant, workload, says in tables.requirements(result).rows:
+        style = OUTCOME_STYLE[str(mark)[:1]]
+        about = f"{one_line(contestant)}, {one_line(workload)}"
+        _say(console, f"{str(mark).replace(chr(160), ' ')}  {one_line(that)}", style)
+        _say(console, f"  {about}: {one_line(says)}")
 
 
 def _notes(result: RunResult, console: "Console") -> None:

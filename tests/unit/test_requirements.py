@@ -1,0 +1,231 @@
+"""`[[require]]`: read and refused in plans, judged by intervals, told everywhere."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from jostle import report
+from jostle.analysis.requirements import outcome
+from jostle.analysis.result import Estimate, Requirement, RunResult
+from jostle.analysis.run import analyse
+from jostle.cli.carry_out import show
+from jostle.errors import PlanError
+from jostle.plan import parse_plan, to_toml
+from jostle.plan.condition import change, requirement
+from jostle.record import RunRecord
+from jostle.units import BadValue
+from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
+
+PLAN = STARVATION_PLAN.format(rounds=3)
+
+REQUIRED = """
+[[require]]
+that = "p99 < 250 ms"
+workload = "fast-only"
+
+[[require]]
+that = "p50 < 1 ms"
+workload = "fast-only"
+contestant = "node"
+confidence = "99 %"
+
+[[require]]
+that = "starvation index < 0.1"
+
+[[require]]
+that = "blocking index < 10 %"
+workload = "stream-with-slow"
+
+[[require]]
+that = "errors < 0.1 %"
+workload = "slow-alone"
+
+[[require]]
+that = "throughput > 100/s"
+workload = "fast-only"
+
+[[require]]
+that = "memory < 1GB"
+workload = "fast-only"
+
+[[require]]
+that = "service p90 ≤ 250ms"
+workload = "stream"
+"""
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    folder = make_run(tmp_path_factory.mktemp("runs"), starvation_trials(3), plan_text=PLAN + REQUIRED)
+    return analyse(RunRecord.open(folder))
+
+
+def verdicts(result: RunResult, that: str) -> dict[tuple[str, str], str]:
+    return {(r.contestant, r.workload): r.verdict for r in result.requirements if r.that.startswith(that)}
+
+
+def test_intervals_decide(judged: RunResult) -> None:
+    assert verdicts(judged, "p99") == {("node", "fast-only"): "pass", ("go", "fast-only"): "pass"}
+    assert verdicts(judged, "p50") == {("node", "fast-only"): "fail"}
+    index = verdicts(judged, "starvation")
+    assert index["node", "fast-with-slow"] == "fail"
+    assert index["go", "stream-with-slow"] == "pass"
+    assert len(index) == 4  # both forms of both
+    assert verdicts(judged, "blocking") == {
+        ("node", "stream-with-slow"): "fail",
+        ("go", "stream-with-slow"): "pass",
+    }
+    assert set(verdicts(judged, "errors").values()) == {"cannot tell"}  # 9 requests prove no 0.1 %
+    assert set(verdicts(judged, "throughput").values()) == {"pass"}
+    assert set(verdicts(judged, "memory").values()) == {"pass"}
+    assert set(verdicts(judged, "service p90").values()) == {"pass"}
+
+
+def test_the_interval_is_of_the_confidence_that_was_asked_for(judged: RunResult) -> None:
+    (sure,) = [r for r in judged.requirements if r.that.startswith("p50")]
+    (usual,) = [
+        c.response["p50"] for c in judged.cells if (c.contestant, c.workload) == ("node", "fast-only")
+    ]
+    assert sure.confidence == 0.99
+    assert None not in (sure.estimate.low, sure.estimate.high, usual.low, usual.high)
+    width = (sure.estimate.high or 0) - (sure.estimate.low or 0)
+    assert width > 1.2 * ((usual.high or 0) - (usual.low or 0))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "below", "verdict"),
+    [
+        (Estimate(1, 0.5, 1.5), True, "pass"),
+        (Estimate(1, 0.5, 1.5), False, "fail"),
+        (Estimate(2, 1.5, 2.5), True, "cannot tell"),
+        (Estimate(3, 2.5, 3.5), True, "fail"),
+        (Estimate(3, 3, None, bound="≥"), True, "fail"),
+        (Estimate(1, 1, None, bound="≥"), True, "cannot tell"),
+        (Estimate(1), True, "cannot tell"),
+        (Estimate(None, note="nothing was measured"), True, "cannot tell"),
+    ],
+)
+def test_outcomes(estimate: Estimate, below: bool, verdict: str) -> None:
+    assert outcome(below, 2.0, estimate) == verdict
+
+
+def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> None:
+    text = PLAN + '[[require]]\nthat = "throughput > 100/s"\nworkload = "fast-only"'
+    folder = make_run(tmp_path, starvation_trials(1), plan_text=text)
+    for found in analyse(RunRecord.open(folder)).requirements:
+        assert found.verdict == "cannot tell"
+        assert "needs at least 2" in found.says
+
+
+def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [], plan_text=PLAN + '[[require]]\nthat = "p42 < 5 ms"')
+    (found,) = analyse(RunRecord.open(folder)).requirements
+    assert (found.that, found.verdict) == ("p42 < 5 ms", "cannot tell")
+    assert "nothing that is measured" in found.says
+
+
+def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> None:
+    text = PLAN + '[[require]]\nthat = "p50 < 1 s"\nworkload = "fast-only"'
+    wrong = [Request(i / 100, i / 100, i / 100 + 0.002, "wrong_body") for i in range(400)]
+    wrong += closed(lognormal(0.002, 0.1), 5.0)
+    folder = make_run(tmp_path, [Trial("node", "fast-only", 1, wrong)], plan_text=text)
+    (found,) = analyse(RunRecord.open(folder)).requirements
+    assert (found.verdict, found.says[:23]) == ("cannot tell", "the trials were invalid")
+    none = make_run(tmp_path / "none", [], plan_text=text)
+    with (none / "journal.ndjson").open("a") as journal:
+        journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
+    (found,) = analyse(RunRecord.open(none)).requirements
+    assert (found.verdict, found.says) == ("cannot tell", "not measured (go: no go here)")
+
+
+def test_a_requirement_that_fails_ends_the_command_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trials = [
+        Trial("node", "fast-only", n, closed(lognormal(0.002, 0.1), 3.0, seed=n), 3.0) for n in (1, 2, 3)
+    ]
+    for limit, code in (("1 ms", 1), ("1 s", 0)):
+        text = PLAN + f'[[require]]\nthat = "p50 < {limit}"\nworkload = "fast-only"'
+        folder = make_run(tmp_path / str(code), trials, plan_text=text)
+        assert show(folder, as_json=True, pages=False) == code
+        found = json.loads(capsys.readouterr().out)
+        assert found["requirements"][0]["verdict"] == ("fail" if code else "pass")
+
+
+def test_requirements_stand_in_every_form(judged: RunResult) -> None:
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    report.render_terminal(judged, console)
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    for text in (written, report.to_markdown(judged), report.page(judged)):
+        assert "p50 &lt; 1 ms" in text or "p50 < 1 ms" in text
+        assert "99 % confidence" in text
+    assert written.index("✗ fail") < written.index("? cannot tell") < written.index("✓ pass")
+    assert isinstance(judged.requirements[0], Requirement)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ('that = "p99 = 5 ms"', "is not a condition"),
+        ('that = "p98 < 5 ms"', "'p98' is nothing that is measured"),
+        ('that = "p99 < 5"', "has no unit of time"),
+        ('that = "errors < 5 ms"', "is not a share"),
+        ('that = "throughput > 5"', "does not say per which time"),
+        ('that = "p99 < 5 ms"\nworkload = "fast"', "there is no workload 'fast'"),
+        ('that = "p99 < 5 ms"\ncontestant = "ruby"', "'ruby' is not measured"),
+        ('that = "p99 < 5 ms"\nconfidence = "100 %"', "no confidence from 50 % to 99.9 %"),
+        ('that = "p99 < 5 ms"\nconfidence = 1', "no confidence"),
+        (
+            'that = "starvation index < 0.1"\nworkload = "slow-alone"',
+            "no [[starvation]] of this plan measures",
+        ),
+        ("workload = 'fast-only'", "that: is missing"),
+    ],
+)
+def test_what_cannot_be_required_is_refused_with_a_reason(wrong: str, says: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        parse_plan(f"{PLAN}\n[[require]]\n{wrong}", "plan.toml")
+    assert says in str(refused.value)
+    assert refused.value.hint or "missing" in says
+    assert "require" in refused.value.message
+
+
+def test_a_plan_with_requirements_reads_back() -> None:
+    plan = parse_plan(PLAN + REQUIRED, "plan.toml")
+    assert plan.require[1].confidence == 0.99
+    assert parse_plan(to_toml(plan), "again") == plan
+    assert plan.require[1].means("node:workers=2")
+    assert not plan.require[1].means("node-cluster")
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "below", "limit", "relative"),
+    [
+        ("p99 > +5%", "p99", False, 0.05, True),
+        ("throughput < -10 %", "throughput", True, -0.1, True),
+        ("p50>250%", "p50", False, 2.5, True),
+        ("p50 > +2 ms", "p50", False, 0.002, False),
+        ("errors > +0.1 %", "errors", False, 0.001, False),
+        ("p99.9 >= −3 %", "p99.9", False, -0.03, True),
+    ],
+)
+def test_changes(text: str, quantity: str, below: bool, limit: float, relative: bool) -> None:
+    found = change(text)
+    assert (found.quantity, found.below, found.relative) == (quantity, below, relative)
+    assert found.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "p99", "p99 > ", "memory > +5 %", "p99 > +x %", "p99 > +5", "p99 >> 5 %"]
+)
+def test_what_is_no_change_is_refused(text: str) -> None:
+    with pytest.raises(BadValue):
+        change(text)
+
+
+def test_a_requirement_has_the_unit_of_its_quantity() -> None:
+    assert requirement("starvation index < 0.1").limit == pytest.approx(0.1)
+    assert requirement("memory < 200MB").limit == 200e6
