@@ -7,15 +7,21 @@ import platform
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl
 
+import asyncpg
 import httpx
 import uvicorn
 
 HELLO = "x" * 1023 + "\n"
 KILOBYTE = HELLO.encode()
 
+database: asyncpg.Pool | None = None
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Query = dict[str, str]
 
@@ -24,6 +30,11 @@ class HTTPError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+@dataclass
+class Html:
+    body: str
 
 
 def whole(text: str, most: int) -> int:
@@ -126,7 +137,27 @@ async def spawn(n: int, query: Query) -> str:
     return str(n)
 
 
-async def route(path: str, query: Query) -> str | dict[str, Any]:
+async def orders() -> Html:
+    """Four questions, one after the other; while the database thinks, the loop serves others."""
+    if database is None:
+        raise HTTPError(503, "started without a database")
+    async with database.acquire() as connection:
+        least = await connection.fetchval("SELECT min(id) FROM customers")
+        most = await connection.fetchval("SELECT max(id) FROM customers")
+        chosen = random.randint(least, most)
+        customer = await connection.fetchrow("SELECT id, name FROM customers WHERE id = $1", chosen)
+        if customer is None:
+            raise HTTPError(404, f"there is no customer {chosen}")
+        found = await connection.fetch(
+            "SELECT * FROM orders WHERE customer_id = $1 ORDER BY ordered_on", customer["id"]
+        )
+    items = "".join(f"<li>{order['ordered_on']}: {escape(order['item'])}</li>\n" for order in found)
+    return Html(
+        f"<!DOCTYPE html>\n<title>Orders</title>\n<h1>{escape(customer['name'])}</h1>\n<ol>\n{items}</ol>\n"
+    )
+
+
+async def route(path: str, query: Query) -> str | Html | dict[str, Any]:
     match path.removeprefix("/").split("/"):
         case [""]:
             version = platform.python_version()
@@ -151,6 +182,8 @@ async def route(path: str, query: Query) -> str | dict[str, Any]:
             return allocate_strings()
         case ["spawn", n]:
             return await spawn(whole(n, 10**6), query)
+        case ["orders"]:
+            return await orders()
     raise HTTPError(404, "no such route")
 
 
@@ -160,7 +193,20 @@ async def respond(send: Send, status: int, kind: bytes, body: bytes, *headers: t
     await send({"type": "http.response.body", "body": body})  # uvicorn leaves the body out for HEAD
 
 
-async def app(scope: dict[str, Any], _receive: object, send: Send) -> None:
+async def lifespan(receive: Receive, send: Send) -> None:
+    """The pool belongs to the loop: it is made when that runs. Its connections are opened as they are needed."""
+    global database
+    while (await receive())["type"] != "lifespan.shutdown":
+        if url := os.environ["DATABASE_URL"]:
+            database = await asyncpg.create_pool(url, min_size=0, max_size=int(os.environ["POOL"]))
+        await send({"type": "lifespan.startup.complete"})
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+        return
     if scope["method"] not in ("GET", "HEAD"):
         await respond(send, 405, b"text/plain", b"only GET and HEAD", (b"allow", b"GET, HEAD"))
         return
@@ -172,6 +218,8 @@ async def app(scope: dict[str, Any], _receive: object, send: Send) -> None:
     else:
         if isinstance(answer, str):
             await respond(send, 200, b"text/plain", answer.encode())
+        elif isinstance(answer, Html):
+            await respond(send, 200, b"text/html; charset=utf-8", answer.body.encode())
         else:
             await respond(send, 200, b"application/json", json.dumps(answer).encode())
 
@@ -191,7 +239,7 @@ if __name__ == "__main__":
         loop="uvloop",
         http="httptools",
         ws="none",
-        lifespan="off",
+        lifespan="on",
         backlog=4096,
         timeout_keep_alive=86_400,
         access_log=False,
