@@ -224,5 +224,5 @@ def test_a_server_that_runs_already_is_left_running() -> None:
 
 def test_a_server_that_should_run_already_but_does_not() -> None:
     table = ContestantFile.of({"url": f"http://127.0.0.1:{free_port()}"}, "contestant.mine")
-    with pytest.raises(UnreachableTarget, match="cannot connect to .*: connection refused"):
+    with pytest.raises(UnreachableTarget, match=r"cannot connect to .*: connection refused"):
         find("mine", {"mine": table}).start()
