@@ -1,6 +1,6 @@
 """The typed boundary to the Rust engine (`crates/bindings`)."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 class Hist(TypedDict):
     """A HdrHistogram of microseconds, 1 µs to 1 h, 3 digits."""
@@ -32,6 +32,7 @@ class WorkloadState(TypedDict):
     connections: int
     backlog: int
     connects: int
+    backoffs: int  # waits of closed clients after a failed connect
 
 class ThreadState(TypedDict):
     cpu_ns: int
@@ -51,6 +52,14 @@ class Rows(TypedDict):
     status: bytes
     bytes: bytes
 
+class GeneratorState(TypedDict):
+    """One of several generator processes, within one interval. Its threads stand among those of all."""
+
+    generator: int  # from 1
+    open_files: int
+    loop_lag_max_us: int
+    sent: list[int]  # by workload
+
 class Interval(TypedDict):
     index: int
     start_ns: int
@@ -61,7 +70,10 @@ class Interval(TypedDict):
     series: list[Series]
     workloads: list[WorkloadState]
     threads: list[ThreadState]
+    generators: NotRequired[list[GeneratorState]]  # where there are several
     rows: Rows | None
+    rows_lost: int  # thrown away, because nobody fetched them
+    workers_lost: int  # threads that have died so far
 
 class Run:
     """A run of the engine in threads of its own. Raises ValueError for a specification that cannot run."""
@@ -71,3 +83,6 @@ class Run:
     def stop(self) -> None: ...
     @property
     def started_unix_ns(self) -> int: ...
+
+def merge_v2(parts: list[bytes]) -> Hist | None:
+    """The sum of several `Hist["v2"]`, exactly; None when nothing is in them. Raises ValueError."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jostle.executor import InThisProcess
+from jostle.executor import OnThisMachine
 from jostle.experiment import Observer, run_experiment
 from jostle.live import Silent
 from jostle.plan import Plan, load_plan
@@ -70,7 +70,9 @@ def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observe
         name = Path(plan).stem
         plan = load_plan(Path(plan))
     seed = plan.seed if plan.seed is not None else secrets.randbits(32)
-    outcome = run_experiment(plan, Path(into), name, seed, InThisProcess(), observer or Silent())
+    outcome = run_experiment(
+        plan, Path(into), name, seed, OnThisMachine(plan.processes), observer or Silent()
+    )
     return Finished(outcome.folder)
 
 

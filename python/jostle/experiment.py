@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
@@ -13,6 +14,7 @@ from jostle.executor import Executor
 from jostle.host import host_facts
 from jostle.placement import Placement, available_cores, place
 from jostle.plan import Plan, to_toml
+from jostle.plan.engine_spec import engine_spec
 from jostle.record import RunWriter, TrialRecord
 from jostle.trial import Planned, run_trial
 
@@ -63,6 +65,7 @@ def run_experiment(
     and `KeyboardInterrupt` after what was measured has been recorded.
     """
     found = [contestants.find(label, plan.contestant) for label in plan.contestants]
+    _find_room(plan, found, executor)
     ready, skipped = _build(found, observer)
     trials = schedule([c.label for c in ready], list(plan.workload), plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
@@ -80,6 +83,21 @@ def run_experiment(
         raise
     writer.journal("run ended")
     return Outcome(writer.folder, complete=all(sound) and not skipped)
+
+
+def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
+    """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
+    for host, port in {_address(contestant.url) for contestant in found}:
+        for workload in plan.workload.values():
+            executor.prepare(
+                engine_spec(workload, host=host, port=port, seed=0, threads=1, cores=[], rows=False)
+            )
+
+
+def _address(url: str | None) -> tuple[str, int]:
+    """Where connections will go; contestants that are started here listen on a port that is not known yet."""
+    parts = urlsplit(url or "http://127.0.0.1")
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant], dict[str, str]]:
@@ -145,6 +163,8 @@ class _Session:
 
         trial = TrialRecord(folder)
         validity = judge(trial) if trial.status == "ended" else None
+        for lost in trial.generators_lost:
+            self.writer.journal("generator lost", number=planned.number, **lost)
         fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
         if validity is not None:
             fields["verdict"] = validity.verdict

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.contestant import Contestant, Server
 from jostle.errors import ContestantError, ServerDied
-from jostle.executor import Executor, Running
+from jostle.executor import Executor, GeneratorsLost, Running
 from jostle.placement import Placement
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
@@ -79,7 +79,7 @@ def run_trial(
         record.finish("failed", str(error))
         return record.folder
     with server:
-        spec = _spec(plan, workload, server, placement, seed)
+        spec = executor.prepare(_spec(plan, workload, server, placement, seed))
         _warm_up(plan, workload, spec, executor)
         paced = placement.shared is False and isinstance(workload.load, OpenLoad)
         with real_time(paced) as allowed:
@@ -91,6 +91,7 @@ def run_trial(
                 "server": server.describe(),
                 "engine": without_secrets(spec),
                 "started_unix_ns": running.started_unix_ns,
+                "generators": [generator.as_record() for generator in running.generators],
             }
         )
         _measure(record, server, running, observe)
@@ -129,6 +130,10 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
 def _measure(record: TrialWriter, server: Server, running: Running, observe: Observe) -> None:
     started = running.started_unix_ns
     watcher = Watcher(server.pid, record.folder / "server.ndjson", started) if server.pid else None
+
+    def close(status: str, why: str = "", output: str = "") -> None:
+        record.finish(status, why, output, [lost.as_record() for lost in running.lost])
+
     with contextlib.ExitStack() as stack:
         if watcher:
             watcher.start()
@@ -139,13 +144,15 @@ def _measure(record: TrialWriter, server: Server, running: Running, observe: Obs
                 observe(interval)
         except ServerDied as error:
             _drain(running, record)
-            record.finish("failed", str(error), server.last_output())
+            close("failed", str(error), server.last_output())
+        except GeneratorsLost as error:
+            close("failed", str(error))
         except KeyboardInterrupt:
             _drain(running, record)
-            record.finish("cut short", "stopped by the user")
+            close("cut short", "stopped by the user")
             raise
         else:
-            record.finish("ended")
+            close("ended")
 
 
 def _intervals(running: Running, server: Server | None = None) -> Iterator["Interval"]:
@@ -166,5 +173,6 @@ def _intervals(running: Running, server: Server | None = None) -> Iterator["Inte
 def _drain(running: Running, record: TrialWriter) -> None:
     """Stop the load and record what it still has to say."""
     running.stop()
-    for interval in _intervals(running):
-        record.write_interval(interval)
+    with contextlib.suppress(GeneratorsLost):
+        for interval in _intervals(running):
+            record.write_interval(interval)

@@ -290,3 +290,68 @@ def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Pat
     lag = check(judged(tmp_path, requests, load=load, pacing=0.0036), "pacing lag")
     assert lag.verdict == "invalid"
     assert lag.says.endswith("late (p99), 18 times the p99 response time of 200 µs")
+
+
+def test_lost_rows_and_threads_are_told(tmp_path: Path) -> None:
+    trial = Trial("node", "fast", 1, closed(STEADY, 5.0))
+
+    def lose_rows(interval: dict[str, Any]) -> None:
+        interval["rows_lost"] = 2
+
+    def lose_a_thread(interval: dict[str, Any]) -> None:
+        interval["workers_lost"] = 1
+
+    rows = check(changed(tmp_path / "rows", trial, lose_rows), "record")
+    assert (rows.verdict, rows.value) == ("suspect", 10)
+    threads = check(changed(tmp_path / "threads", trial, lose_a_thread), "record")
+    assert (threads.verdict, threads.value) == ("invalid", 1)
+    assert "record" not in names(judge(recorded(tmp_path / "sound", trial)))
+
+
+def test_clients_that_backed_off_are_not_held_to_the_interactive_law(tmp_path: Path) -> None:
+    def back_off(interval: dict[str, Any]) -> None:
+        interval["workloads"][0]["backoffs"] = 1
+
+    trial = Trial("node", "fast", 1, closed(STEADY, 5.0))
+    assert "interactive law" not in names(changed(tmp_path, trial, back_off))
+
+
+def with_generators(tmp_path: Path, starts: list[int], lost: list[dict[str, Any]]) -> Validity:
+    """A sound trial of 5 s that several generators bore."""
+    record = recorded(tmp_path, Trial("node", "fast", 1, closed(STEADY, 5.0)))
+    generators = [
+        {"number": n, "of": len(starts), "pid": 1, "started_unix_ns": at} for n, at in enumerate(starts, 1)
+    ]
+    for name, key, value in (
+        ("trial.json", "generators", generators),
+        ("outcome.json", "generators_lost", lost),
+    ):
+        path = record.folder / name
+        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    return judge(TrialRecord(record.folder))
+
+
+@pytest.mark.parametrize(
+    ("at_s", "missing", "verdict"), [(4.9, 0.01, "suspect"), (4.0, 0.1, "invalid"), (0.0, 0.5, "invalid")]
+)
+def test_the_share_of_a_generator_that_died(
+    tmp_path: Path, at_s: float, missing: float, verdict: str
+) -> None:
+    lost = {
+        "generator": 2,
+        "of": 2,
+        "at_ns": round(at_s * 1e9),
+        "why": "generator 2 of 2 was killed by SIGKILL",
+    }
+    found = with_generators(tmp_path, [0, 0], [lost])
+    told = check(found, "generators")
+    assert (told.verdict, told.value) == (verdict, pytest.approx(missing))
+    assert "generator 2 of 2 was killed by SIGKILL" in told.says
+    assert "Little's law" not in names(found)
+
+
+def test_generators_that_did_not_start_together(tmp_path: Path) -> None:
+    together = with_generators(tmp_path / "together", [0, 5_000_000], [])
+    assert check(together, "start").verdict == check(together, "generators").verdict == "valid"
+    assert check(with_generators(tmp_path / "apart", [0, 6_000_000], []), "start").verdict == "suspect"
+    assert "start" not in names(with_generators(tmp_path / "alone", [0], []))

@@ -39,8 +39,12 @@ class Facts:
 
     @property
     def whole(self) -> bool:
-        """The engine's last interval was recorded: every request that began is accounted for."""
-        return bool(self.intervals) and bool(self.intervals[-1]["last"])
+        """The engine's last interval was recorded: every request that began is accounted for.
+
+        Not where a generator died with requests in hand.
+        """
+        lost = self.trial.generators_lost
+        return bool(self.intervals) and bool(self.intervals[-1]["last"]) and not lost
 
     @property
     def duration_s(self) -> float:
@@ -127,7 +131,7 @@ class Facts:
 
     def total(self, what: str, workload: int = MEASURED) -> int:
         """Sum over the intervals of a counter of the workload's state ("due", "sent", "in_flight_ns", …)."""
-        return sum(state[what] for state in self.states(workload))
+        return sum(state.get(what, 0) for state in self.states(workload))
 
     def states(self, workload: int = MEASURED) -> list[dict[str, int]]:
         """The workload's state, interval by interval."""

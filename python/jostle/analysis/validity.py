@@ -12,6 +12,7 @@ import numpy as np
 from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.censoring import product_limit
 from jostle.analysis.facts import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
+from jostle.analysis.generators import all_bore_their_share, all_recorded, started_together
 from jostle.analysis.histograms import Floats
 from jostle.analysis.quantiles import quantile_estimate, samples_needed
 from jostle.analysis.result import Check, Validity, Verdict
@@ -217,14 +218,15 @@ def _littles_law(facts: Facts) -> Check | None:
 def _interactive_law(facts: Facts) -> Check | None:
     """Closed loop: clients are either waiting or thinking, N T = Σ R + Z C; the rest is the generator's own.
 
-    Failed and unfinished requests count as waiting, so that a blocked server is no violation.
+    Failed and unfinished requests count as waiting, so that a blocked server is no violation. Clients that
+    waited after failed connects did neither.
     """
     if facts.closed is None or not facts.whole or not facts.steady_load:
         return None
     if any(facts.closed.get(limit) for limit in ("requests", "requests_per_client")):
         return None
     clients, requests = facts.closed["clients"], facts.response.n
-    if requests < CYCLES * clients:
+    if requests < CYCLES * clients or facts.total("backoffs"):
         return None
     there = clients * facts.duration_s
     answered = sum(series["response_sum_ns"] for series in facts.series()) / 1e9
@@ -332,6 +334,9 @@ def _clock(facts: Facts) -> Check | None:
 
 CHECKS: list[Callable[[Facts], Check | None]] = [
     _ended,
+    all_bore_their_share,
+    started_together,
+    all_recorded,
     _wrong_answers,
     _errors,
     _answers,

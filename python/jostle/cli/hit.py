@@ -62,6 +62,9 @@ def hit(
     ] = True,
     timeout: Annotated[str, typer.Option("--timeout", help="Give up on an answer after this time.")] = "10s",
     threads: Annotated[int, typer.Option("-t", "--threads", help="Threads of the generator.")] = 1,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Processes of the generator; as many as needed.")
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")
     ] = False,
@@ -88,6 +91,7 @@ def hit(
         keep_alive=keepalive,
         timeout=timeout,
         threads=threads,
+        processes=processes,
         insecure=insecure,
     )
     if save is not None:

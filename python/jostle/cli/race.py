@@ -35,6 +35,9 @@ def race(
     share_cores: Annotated[
         bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
     ] = False,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Generator processes; as many as needed.")
+    ] = None,
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path(
         "runs"
     ),
@@ -49,7 +52,10 @@ def race(
             print(f"{known:<16} {experiments.load(known).title}")
         return 0
     plan = experiments.load(name, quick=quick, settings=split_settings(settings)).with_changes(
-        contestants=split_contestants(contestants), rounds=rounds, share_cores=share_cores or None
+        contestants=split_contestants(contestants),
+        rounds=rounds,
+        share_cores=share_cores or None,
+        processes=processes,
     )
     return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=True)
 

@@ -37,6 +37,9 @@ def run(
     share_cores: Annotated[
         bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
     ] = False,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Generator processes; as many as needed.")
+    ] = None,
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path(
         "runs"
     ),
@@ -51,6 +54,7 @@ def run(
         rounds=rounds,
         duration=duration,
         share_cores=share_cores or None,
+        processes=processes,
     )
     return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=True)
 

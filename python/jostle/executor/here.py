@@ -1,11 +1,15 @@
 """Load from threads of this process."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jostle._engine import Run
-from jostle.executor.base import Running, StartRefused
+from jostle.executor.base import Generator, Lost, Running, StartRefused
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
 
 __all__ = ["InThisProcess"]
 
@@ -15,6 +19,21 @@ class InThisProcess:
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         try:
-            return Run(json.dumps(spec))
+            return _Here(Run(json.dumps(spec)))
         except ValueError as error:
             raise StartRefused(str(error)) from None
+
+
+class _Here:
+    lost: Sequence[Lost] = ()
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.started_unix_ns = run.started_unix_ns
+        self.generators = [Generator(1, 1, os.getpid(), run.started_unix_ns)]
+
+    def next_interval(self, timeout_s: float) -> "Interval | None":
+        return self._run.next_interval(timeout_s)
+
+    def stop(self) -> None:
+        self._run.stop()

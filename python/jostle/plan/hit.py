@@ -16,7 +16,7 @@ __all__ = ["plan_for_hit"]
 CLIENTS = 10
 SECONDS = 10.0
 
-_PLAN = {"seed", "threads"}
+_PLAN = {"seed", "threads", "processes"}
 _TIMES = {"timeout", "connect-timeout", "first-byte-timeout", "warm-up"}
 _CONNECTION = {"connect-to", "source-addresses", "resolve-each", "nodelay"}
 """Where keys belong that are not a load's."""
@@ -24,6 +24,7 @@ _CONNECTION = {"connect-to", "source-addresses", "resolve-each", "nodelay"}
 _OPTIONS = {
     "seed": "--seed",
     "threads": "--threads",
+    "processes": "--processes",
     "workload.hit": "",
     "workload.hit.timeout": "--timeout",
     "workload.hit.load": "",

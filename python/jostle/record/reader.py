@@ -72,6 +72,13 @@ class TrialRecord:
         """The server's last words, where it failed."""
         return str((self._outcome or {}).get("server_output_tail", ""))
 
+    @property
+    def generators_lost(self) -> list[dict[str, Any]]:
+        """Generators that died before the end: {"generator", "of", "at_ns", "why"}; from then on an equal
+        share of the load is missing for each.
+        """
+        return list((self._outcome or {}).get("generators_lost", []))
+
     @cached_property
     def intervals(self) -> list[dict[str, Any]]:
         """One per interval, as the engine gave it, histograms reduced to count and maximum."""

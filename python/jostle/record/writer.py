@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,17 @@ class TrialWriter:
         if interval.get("rows"):
             self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
 
-    def finish(self, status: str, why: str = "", server_output_tail: str = "") -> None:
-        """Close the trial: `status` is "ended", "failed" or "cut short"; `why` is "" where it ended well."""
+    def finish(
+        self,
+        status: str,
+        why: str = "",
+        server_output_tail: str = "",
+        generators_lost: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Close the trial: `status` is "ended", "failed" or "cut short"; `why` is "" where it ended well.
+
+        `generators_lost`: those that died before the end, as {"generator", "of", "at_ns", "why"}.
+        """
         self._rows.flush()
         self._files.close()
         outcome = {
@@ -82,6 +91,7 @@ class TrialWriter:
             "why": why,
             "ended_unix_ns": time.time_ns(),
             "server_output_tail": server_output_tail,
+            "generators_lost": list(generators_lost),
         }
         write_json(self.folder / "outcome.json", outcome)
 

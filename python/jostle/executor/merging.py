@@ -1,0 +1,149 @@
+"""Intervals of several generators become those of the whole: counts add up, histograms merge without loss."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from jostle._engine import merge_v2
+
+if TYPE_CHECKING:
+    from jostle._engine import GeneratorState, Hist, Interval, Rows, Series, ThreadState, WorkloadState
+
+__all__ = ["Merging"]
+
+
+class Merging:
+    """Takes every generator's intervals in their order and gives those of all of them.
+
+    Intervals belong together that begin at the same time: all generators cut them by the same plan.
+    """
+
+    def __init__(self, generators: int, threads: int, workloads: int) -> None:
+        self._threads = threads
+        self._workloads = workloads
+        self._parts: dict[int, dict[int, Interval]] = {}
+        self._until: list[float] = [0.0] * generators  # by generator: all before this has come
+        self._end_ns = 0
+        self._given = 0
+        self._closed = False
+
+    def add(self, generator: int, interval: "Interval") -> None:
+        """An interval of generator 0, 1, …"""
+        self._parts.setdefault(interval["start_ns"], {})[generator] = interval
+        self._until[generator] = math.inf if interval["last"] else interval["end_ns"]
+
+    def bury(self, generator: int) -> int:
+        """It gives no more; up to when it did, ns from the start."""
+        given, self._until[generator] = self._until[generator], math.inf
+        return self._end_ns if given == math.inf else int(given)
+
+    def next(self) -> "Interval | None":
+        """The next interval to which no part is missing. The last one, possibly empty, has `last` set."""
+        until = min(self._until)
+        start = min(self._parts, default=None)
+        if start is not None and start < until:
+            parts = self._parts.pop(start)
+        elif start is None and until == math.inf and not self._closed:
+            parts = {}  # whoever was still to give the last one is lost
+        else:
+            return None
+        merged = self._merge(parts)
+        self._closed = merged["last"] = until == math.inf and not self._parts
+        self._end_ns = max(self._end_ns, merged["end_ns"])
+        self._given += 1
+        return merged
+
+    def _merge(self, parts: "Mapping[int, Interval]") -> "Interval":
+        each = [parts[generator] for generator in sorted(parts)]
+        idle: ThreadState = {"cpu_ns": 0, "wall_ns": 0}
+        return {
+            "index": self._given,
+            "start_ns": min((part["start_ns"] for part in each), default=self._end_ns),
+            "end_ns": max((part["end_ns"] for part in each), default=self._end_ns),
+            "last": False,
+            "open_files": sum(part["open_files"] for part in each),
+            "loop_lag": _merged(part["loop_lag"] for part in each),
+            "series": _series(part["series"] for part in each),
+            "workloads": [
+                _summed(part["workloads"][number] for part in each) for number in range(self._workloads)
+            ],
+            "threads": [
+                thread
+                for generator in range(len(self._until))
+                for thread in (parts[generator]["threads"] if generator in parts else [idle] * self._threads)
+            ],
+            "generators": [_state(generator, parts[generator]) for generator in sorted(parts)],
+            "rows": _rows([part["rows"] for part in each]),
+            "rows_lost": sum(part["rows_lost"] for part in each),
+            "workers_lost": sum(part["workers_lost"] for part in each),
+        }
+
+
+def _merged(histograms: "Iterable[Hist | None]") -> "Hist | None":
+    found = [histogram for histogram in histograms if histogram is not None]
+    return found[0] if len(found) == 1 else merge_v2([histogram["v2"] for histogram in found])
+
+
+COUNTS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns", "bytes_in", "bytes_out")
+
+
+def _series(parts: "Iterable[list[Series]]") -> "list[Series]":
+    groups: dict[tuple[int, int, int], list[Series]] = defaultdict(list)
+    for part in parts:
+        for series in part:
+            groups[series["workload"], series["request"], series["phase"]].append(series)
+    return [_one_series(groups[key]) for key in sorted(groups)]
+
+
+def _one_series(parts: "list[Series]") -> "Series":
+    """Of one request name of one workload in one phase."""
+    merged: Any = dict(parts[0])
+    for count in COUNTS:
+        merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
+    kinds = dict.fromkeys(kind for part in parts for kind in part["outcomes"])
+    merged["outcomes"] = {kind: sum(part["outcomes"].get(kind, 0) for part in parts) for kind in kinds}
+    measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
+    merged["histograms"] = {
+        measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures
+    }
+    series: Series = merged
+    return series
+
+
+STATE = (
+    "due",
+    "sent",
+    "in_flight_ns",
+    "in_flight",
+    "clients",
+    "connections",
+    "backlog",
+    "connects",
+    "backoffs",
+)
+
+
+def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":
+    each = list(states)
+    summed: Any = {name: sum(state[name] for state in each) for name in STATE}  # type: ignore[literal-required]
+    whole: WorkloadState = summed
+    return whole
+
+
+def _state(generator: int, part: "Interval") -> "GeneratorState":
+    return {
+        "generator": generator + 1,
+        "open_files": part["open_files"],
+        "loop_lag_max_us": part["loop_lag"]["max_us"] if part["loop_lag"] else 0,
+        "sent": [state["sent"] for state in part["workloads"]],
+    }
+
+
+def _rows(parts: "list[Rows | None]") -> "Rows | None":
+    found = [rows for rows in parts if rows is not None]
+    if not found:
+        return None
+    joined: Any = {name: b"".join(rows[name] for rows in found) for name in found[0]}  # type: ignore[literal-required]
+    rows: Rows = joined
+    return rows

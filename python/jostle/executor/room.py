@@ -1,0 +1,113 @@
+"""Is there room for the load on this machine? Open files per process, and ports per pair of addresses.
+
+Both are known before anything starts, so that nobody waits for a run that cannot be.
+"""
+
+import ipaddress
+import math
+import resource
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.executor.base import StartRefused
+from jostle.units import format_count
+
+__all__ = ["generator_processes", "processes_for", "with_sources"]
+
+FILES_BESIDE = 200
+"""Descriptors of a generator process beside its connections: threads, timers, pipes, the record's files."""
+
+PORTS_BESIDE = 200
+"""Ports that other programs may have taken."""
+
+
+def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
+    """As many as the plan has `wanted`, else as many as its connections need. Raises `StartRefused`."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = None if hard == resource.RLIM_INFINITY else hard
+    return processes_for(sum(map(_connections, spec["workloads"])), files, wanted)
+
+
+def _connections(workload: Mapping[str, Any]) -> int:
+    """The most connections that it can have at once."""
+    load = workload["load"]
+    return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+
+
+def processes_for(connections: int, files: int | None, wanted: int | None = None) -> int:
+    """Generator processes for so many connections, where a process may have `files` open files (None: any).
+
+    Raises `StartRefused` when the `wanted` ones cannot hold them.
+    """
+    if files is None:
+        return wanted or 1
+    room = files - FILES_BESIDE
+    if room < 1:
+        raise StartRefused(
+            f"a process may have {format_count(files)} open files here, too few for any load",
+            f"raise the limit to {connections + FILES_BESIDE} or more: ulimit -Hn",
+        )
+    needed = max(1, math.ceil(connections / room))
+    if wanted is not None and wanted < needed:
+        raise StartRefused(
+            f"{format_count(connections)} connections at once need {needed} generator processes: each may "
+            f"have {format_count(files)} open files, {FILES_BESIDE} of them for itself; the plan has "
+            f"{wanted}",
+            f"write processes = {needed} (--processes {needed}) or leave it out, or raise the limit to "
+            f"{math.ceil(connections / wanted) + FILES_BESIDE}: ulimit -Hn",
+        )
+    return wanted or needed
+
+
+def local_ports() -> int:
+    """Connections that one local address can have to one address and port."""
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    return high - low + 1 - PORTS_BESIDE
+
+
+def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str, Any]:
+    """The specification with as many local addresses as its connections need: each has `ports` ports to each
+    destination, as many as this machine has when None.
+
+    On loopback every address 127.0.0.x is ours; elsewhere raises `StartRefused` with the number needed.
+    """
+    ports = local_ports() if ports is None else ports
+    pairs: dict[str, int] = {}
+    for workload in spec["workloads"]:
+        # Workloads of one run go to the same destinations, and share their ports.
+        key = repr(_destinations(workload["target"]))
+        pairs[key] = pairs.get(key, 0) + _connections(workload)
+    workloads = []
+    for workload in spec["workloads"]:
+        target = workload["target"]
+        destinations = _destinations(target)
+        wanted = math.ceil(pairs[repr(destinations)] / max(1, len(destinations)) / ports)
+        if destinations and wanted > max(1, len(target["source_addresses"])):
+            target = {**target, "source_addresses": _sources(destinations, wanted, ports)}
+        workloads.append({**workload, "target": target})
+    return {**spec, "workloads": workloads}
+
+
+def _destinations(target: Mapping[str, Any]) -> list[str]:
+    """Hosts with ports that connections go to in turn; unix sockets need no ports."""
+    to = target["connect_to"] or [f"{target['host']}:{target['port']}"]
+    return sorted({place for place in to if not place.startswith("unix:")})
+
+
+def _sources(destinations: list[str], wanted: int, ports: int) -> list[str]:
+    if all(_is_loopback(place.rpartition(":")[0]) for place in destinations):
+        return [str(ipaddress.IPv4Address("127.0.0.1") + n) for n in range(wanted)]
+    raise StartRefused(
+        f"so many connections to {', '.join(destinations)} need {wanted} local addresses: each has "
+        f"{format_count(ports)} ports to one address and port",
+        f"give connection.source-addresses with {wanted} addresses of this machine, or more places in "
+        "connection.connect-to, or widen net.ipv4.ip_local_port_range",
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.IPv4Address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

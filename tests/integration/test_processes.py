@@ -1,0 +1,196 @@
+"""Several generator processes: one plan, real processes, real servers."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from jostle.executor import GeneratorsLost, OnThisMachine, Running
+from jostle.plan import parse_plan
+from jostle.plan.engine_spec import engine_spec
+from jostle.record import RunRecord
+from jostle.record.rows import COLUMNS
+from support.real import Jostle, as_json, command, environment, recorded, reference_server
+
+OPEN = (
+    'load = { rates = [{ for = "300ms", from = "100/s", to = "2000/s" }, { rate = "800/s" }], for = "800ms" }'
+)
+
+
+def specification(url: str, load: str, **more: Any) -> dict[str, Any]:
+    text = f'title = "t"\ncontestants = ["x"]\n[workload.w]\nrequest = {{ get = "/" }}\n{load}\n'
+    workload = parse_plan(text + '[contestant.x]\nurl = "http://h"\n', "test").workload["w"]
+    host, port = url.removeprefix("http://").split(":")
+    spec = engine_spec(
+        workload, host=host, port=int(port), seed=5, threads=1, cores=[], rows=True, interval_ns=100_000_000
+    )
+    return spec | more
+
+
+def intervals(running: Running) -> list[Any]:
+    found = []
+    while not found or not found[-1]["last"]:
+        interval = running.next_interval(20.0)
+        assert interval is not None, "no interval in 20 s"
+        found.append(interval)
+    return found
+
+
+def column(found: list[Any], name: str) -> list[int]:
+    import numpy as np
+
+    parts = [np.frombuffer(i["rows"][name], COLUMNS[name]) for i in found if i["rows"]]
+    return sorted(np.concatenate(parts).tolist())
+
+
+def outcomes(found: list[Any]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for series in (series for i in found for series in i["series"]):
+        for kind, count in series["outcomes"].items():
+            total[kind] = total.get(kind, 0) + count
+    return total
+
+
+def test_three_processes_have_the_arrivals_of_one(null_server: str) -> None:
+    spec = specification(null_server, OPEN)
+    alone = intervals(OnThisMachine(1).start(spec))
+    running = OnThisMachine(3).start(spec)
+    together = intervals(running)
+    assert column(together, "intended_ns") == column(alone, "intended_ns")
+    assert sum(outcomes(together).values()) == sum(outcomes(alone).values()) > 400
+    assert all(len(i["threads"]) == 3 for i in together)
+    starts = [generator.started_unix_ns for generator in running.generators]
+    assert len(starts) == 3
+    assert max(starts) - min(starts) <= 5_000_000
+    assert not any(Path(f"/proc/{generator.pid}").exists() for generator in running.generators)
+
+
+def test_totals_of_a_closed_load_are_exact(null_server: str) -> None:
+    found = intervals(
+        OnThisMachine(3).start(specification(null_server, "load = { clients = 7, requests = 1003 }"))
+    )
+    assert outcomes(found) == {"ok": 1003}
+    assert set(column(found, "client")) == set(range(7))
+    assert sum(i["workloads"][0]["connects"] for i in found) == 7
+
+
+def test_stop_is_clean(null_server: str) -> None:
+    running = OnThisMachine(2).start(specification(null_server, 'load = { clients = 4, for = "60s" }'))
+    first = running.next_interval(20.0)
+    running.stop()
+    rest = intervals(running)
+    assert first is not None
+    assert rest[-1]["end_ns"] < 30e9
+    assert not running.lost
+
+
+def test_a_process_that_dies_is_named_and_the_rest_goes_on(null_server: str) -> None:
+    running = OnThisMachine(2).start(specification(null_server, 'load = { rate = "400/s", for = "2s" }'))
+    assert running.next_interval(20.0) is not None
+    os.kill(running.generators[1].pid, signal.SIGKILL)
+    found = intervals(running)
+    (lost,) = running.lost
+    assert (lost.generator, lost.of) == (2, 2)
+    assert lost.why == "generator 2 of 2 was killed by SIGKILL"
+    assert found[-1]["end_ns"] == 2_000_000_000
+    sent = [[g["generator"] for g in i["generators"]] for i in found]
+    assert sent[-1] == [1]
+
+
+def test_when_all_have_died_it_is_said(null_server: str) -> None:
+    running = OnThisMachine(2).start(specification(null_server, 'load = { clients = 2, for = "60s" }'))
+    for generator in running.generators:
+        os.kill(generator.pid, signal.SIGKILL)
+    with pytest.raises(GeneratorsLost, match="all generators have died"):
+        intervals(running)
+
+
+def test_generators_end_with_whoever_started_them(null_server: str, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("hit", null_server, "-d", "60s", "-c", "4", "--processes", "2", "--save", tmp_path),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    recorded(tmp_path)
+    trial = RunRecord.open(next(tmp_path.iterdir())).trials[0]
+    pids = [generator["pid"] for generator in trial.description["generators"]]
+    assert all(Path(f"/proc/{pid}").exists() for pid in pids)
+    process.kill()
+    process.wait()
+    give_up = time.monotonic() + 10
+    while any(_lives(pid) for pid in pids) and time.monotonic() < give_up:
+        time.sleep(0.02)
+    assert not any(_lives(pid) for pid in pids)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_lost_share_makes_the_run_invalid_and_stands_in_the_journal(tmp_path: Path) -> None:
+    with reference_server("null") as url:
+        process = subprocess.Popen(
+            command("hit", url, "-d", "4s", "-c", "4", "--processes", "2", "--save", tmp_path, "--json"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        recorded(tmp_path, 5_000)
+        record = RunRecord.open(next(tmp_path.iterdir()))
+        os.kill(record.trials[0].description["generators"][0]["pid"], signal.SIGKILL)
+        out, complaints = process.communicate(timeout=60)
+    result = as_json(subprocess.CompletedProcess([], process.returncode, out, complaints))
+    assert (process.returncode, result["verdict"]) == (1, "invalid")
+    assert any(
+        "offered load is missing: generator 1 of 2 was killed by SIGKILL" in r for r in result["reasons"]
+    )
+    events = RunRecord.open(record.folder).journal
+    assert [e["generator"] for e in events if e["event"] == "generator lost"] == [1]
+
+
+def test_too_few_processes_are_refused_before_the_run(jostle_command: Jostle, null_server: str) -> None:
+    finished = jostle_command("hit", null_server, "-c", "900000", "--processes", "1", "-d", "1s")
+    assert finished.returncode == 2
+    assert "generator processes" in finished.stderr
+
+
+def test_rows_of_all_processes_are_in_the_record(tmp_path: Path, null_server: str) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""
+title = "Two processes"
+contestants = ["it"]
+rounds = 1
+processes = 2
+[workload.w]
+request = {{ get = "/" }}
+load = {{ clients = 5, requests = 500 }}
+rows = true
+[contestant.it]
+url = "{null_server}"
+"""
+    )
+    finished = subprocess.run(
+        [*command("run", plan, "--into", tmp_path / "runs", "--json")],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=100,
+    )
+    assert finished.returncode in (0, 1), finished.stderr
+    (trial,) = RunRecord.open(next((tmp_path / "runs").iterdir())).trials
+    rows = trial.rows()
+    assert rows is not None
+    assert rows.height == 500
+    assert sorted(rows.get_column("client").unique()) == [0, 1, 2, 3, 4]
+    assert rows.schema["end_ns"] == polars.UInt64
