@@ -46,7 +46,7 @@ def summary(c: Comparison) -> str:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
     else:
         return told + "no difference can be told from chance, nor ruled out; more rounds would tell."
-    unclear = [d for d in chosen if d.finding == "unclear"]
+    unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
     return told + (f"; {_names(unclear)} cannot be told apart from chance" if unclear else "") + "."
 
 

@@ -6,17 +6,22 @@ Each of these takes a `RunResult` and nothing else; charts and templates are imp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jostle.analysis.result import RunResult
+from jostle.analysis.result import CompareResult, RunResult
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
+    "compare_to_json",
+    "compare_to_junit",
+    "compare_to_markdown",
     "page",
+    "render_comparison",
     "render_hit",
     "render_terminal",
     "to_csv",
     "to_json",
+    "to_junit",
     "to_markdown",
     "write_page",
     "write_pngs",
@@ -77,3 +82,38 @@ def to_csv(result: RunResult) -> str:
     from jostle.report.exports import to_csv
 
     return to_csv(result)
+
+
+def to_junit(result: RunResult) -> str:
+    """Requirements and the validity of every workload as JUnit XML."""
+    from jostle.report.junit import to_junit
+
+    return to_junit(result)
+
+
+def render_comparison(result: CompareResult, console: "Console") -> None:
+    """Print conditions, findings and tables; fits 80 columns."""
+    from jostle.report.comparing import render_comparison
+
+    render_comparison(result, console)
+
+
+def compare_to_markdown(result: CompareResult) -> str:
+    """Conditions, tables and findings as GitHub Markdown."""
+    from jostle.report.comparing import compare_to_markdown
+
+    return compare_to_markdown(result)
+
+
+def compare_to_json(result: CompareResult) -> dict[str, Any]:
+    """Plain data for `json.dumps`."""
+    from jostle.report.comparing import compare_to_json
+
+    return compare_to_json(result)
+
+
+def compare_to_junit(result: CompareResult) -> str:
+    """Conditions and comparisons as JUnit XML."""
+    from jostle.report.junit import compare_to_junit
+
+    return compare_to_junit(result)

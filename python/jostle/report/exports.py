@@ -11,7 +11,7 @@ from jostle.report import tables
 from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, published, when
 
-__all__ = ["to_csv", "to_json", "to_markdown"]
+__all__ = ["finite", "inline", "markdown_table", "to_csv", "to_json", "to_markdown"]
 
 COLUMNS = [
     "form",
@@ -31,17 +31,18 @@ COLUMNS = [
 
 def to_json(result: RunResult) -> dict[str, Any]:
     """`RunResult` as plain data; "format" is its version. What is no finite number becomes null."""
-    found: dict[str, Any] = _finite(result.as_json())
+    found: dict[str, Any] = finite(result.as_json())
     return {"kind": "jostle result", "format": found.pop("format"), **found}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Plain data in which null stands for what is no finite number."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(k): _finite(v) for k, v in value.items()}
+        return {str(k): finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     return value
 
 
@@ -135,27 +136,25 @@ def _is_number(text: str) -> bool:
 def to_markdown(result: RunResult) -> str:
     """Verdict, findings and tables for a pull request or a wiki."""
     parts = [
-        f"# {_inline(result.title)}",
+        f"# {inline(result.title)}",
         f"**{SYMBOL[result.verdict]} {result.verdict}.** {MEANING[result.verdict]}",
-        "\n".join(f"- {_inline(reason)}" for reason in result.reasons),
-        "" if result.complete else f"**Cut short:** {_inline(result.incomplete_why)}",
+        "\n".join(f"- {inline(reason)}" for reason in result.reasons),
+        "" if result.complete else f"**Cut short:** {inline(result.incomplete_why)}",
     ]
     for form in dict.fromkeys(s.form for s in result.starvation):
-        parts.append(_table(tables.comparison(result, form)))
+        parts.append(markdown_table(tables.comparison(result, form)))
         chosen = [s for s in result.starvation if s.form == form]
-        parts.append("\n".join(f"- {_inline(s.sentence)}" for s in chosen if s.sentence))
+        parts.append("\n".join(f"- {inline(s.sentence)}" for s in chosen if s.sentence))
         told = [(s.contestant, published(s.published_alone, s.published_with)) for s in chosen]
-        parts.append(
-            "\n".join(f"- published, {_inline(name)}: {_inline(text)}" for name, text in told if text)
-        )
+        parts.append("\n".join(f"- published, {inline(name)}: {inline(text)}" for name, text in told if text))
     if result.requirements:
-        parts.append(_table(tables.requirements(result)))
-    parts.append(_table(tables.cells(result)))
-    parts.append("\n".join(f"- {_inline(c.title)}: {_inline(c.sentence)}" for c in result.comparisons))
+        parts.append(markdown_table(tables.requirements(result)))
+    parts.append(markdown_table(tables.cells(result)))
+    parts.append("\n".join(f"- {inline(c.title)}: {inline(c.sentence)}" for c in result.comparisons))
     failed = tables.failed_checks(result)
-    parts.append(_table(failed) if failed.rows else "")
-    parts.append(_table(tables.outcomes(result)))
-    skipped = [f"- not measured: {_inline(name)} ({_inline(why)})" for name, why in result.skipped.items()]
+    parts.append(markdown_table(failed) if failed.rows else "")
+    parts.append(markdown_table(tables.outcomes(result)))
+    skipped = [f"- not measured: {inline(name)} ({inline(why)})" for name, why in result.skipped.items()]
     parts += [
         "\n".join(skipped),
         f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`",
@@ -163,14 +162,19 @@ def to_markdown(result: RunResult) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """A table with its caption as a heading."""
     rule = ["---" if i < table.words else "---:" for i in range(len(table.columns))]
-    rows = [table.columns, rule, *[[_inline(str(v)) for v in row] for row in table.rows]]
+    rows = [
+        [inline(name) for name in table.columns],
+        rule,
+        *[[inline(str(v)) for v in row] for row in table.rows],
+    ]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return f"### {_inline(table.caption)}\n\n" + "\n".join(lines)
+    return f"### {inline(table.caption)}\n\n" + "\n".join(lines)
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Text that cannot end its cell, start markup or become HTML."""
     text = " ".join(text.split())
     for character in "\\`*_[]|":

@@ -52,7 +52,7 @@ def amount(value: float | None, unit: str) -> str:
     if unit == "s":
         return format_duration(value)
     if unit in ("/s", "requests/s"):
-        return format_rate(value)
+        return format_rate(value) if value >= 0 else MINUS + format_rate(-value)
     if unit == "bytes":
         return format_bytes(value)
     if not math.isfinite(value):

@@ -1,0 +1,176 @@
+"""`jostle compare`: two runs, two contestants; conditions, refusals, every form."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from jostle import report
+from jostle.analysis.result import CompareResult
+from jostle.analysis.two import NotComparable, compare_contestants, compare_runs, judge_conditions
+from jostle.cli import app
+from jostle.errors import UnknownName, UserError
+from jostle.plan.condition import change
+from jostle.record import RunRecord
+from support.results import make_hit
+from support.synthetic import Trial, closed, lognormal, make_run
+
+SECONDS = 2.0
+
+
+def trials(
+    medians: dict[str, float], rounds: int = 4, *, clients: int = 1, workload: str = "w"
+) -> list[Trial]:
+    load = {"closed": {"clients": clients}}
+    return [
+        Trial(
+            name,
+            workload,
+            number,
+            closed(lognormal(median, 0.1), SECONDS, clients=clients, seed=number * 10 + len(name)),
+            SECONDS,
+            load=load,
+        )
+        for number in range(1, rounds + 1)
+        for name, median in medians.items()
+    ]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    base = tmp_path_factory.mktemp("runs")
+    before = make_run(base, trials({"node": 0.002, "go": 0.004}), slug="before")
+    after = make_run(base, trials({"node": 0.003, "go": 0.004}), slug="after")
+    return before, after
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+def test_two_contestants_of_one_run(runs: tuple[Path, Path]) -> None:
+    code, said = run(runs[0], "--contestants", "node,go")
+    assert code == 0
+    assert "go against node: throughput -" in said
+    assert "p50: longer on go: +" in said.replace("\n", " ")
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_two_runs_and_a_condition(runs: tuple[Path, Path]) -> None:
+    code, said = run(*runs, "--fail-if", "p50 > +20 %", "--fail-if", "errors > +1 %")
+    assert code == 1
+    assert "✗ fail  p50 > +20 %" in said
+    assert "✓ pass  errors > +1 %" in said
+    assert said.index("✗ fail") < said.index("node in the first run")
+    assert run(*runs, "--fail-if", "p50 > +200 %")[0] == 0
+    assert run(*reversed(runs), "--fail-if", "p50 > +20 %")[0] == 0
+    assert run(*runs, "--fail-if", "p50 > +0.2 ms")[0] == 1
+
+
+def test_json_and_markdown_and_junit(runs: tuple[Path, Path]) -> None:
+    condition = ("--fail-if", "p50 > +20 %")
+    found = json.loads(run(*runs, *condition, "--format", "json")[1])
+    assert (found["kind"], found["format"]) == ("jostle comparison", 1)
+    assert {c["verdict"] for c in found["conditions"]} == {"fail", "pass"}
+    assert found["comparisons"][0]["paired"] is False
+    assert "| quantity | finding |" in run(*runs, *condition, "--format", "md")[1]
+    root = ET.fromstring(run(*runs, *condition, "--format", "junit")[1])
+    conditions, compared = root.findall("testsuite")
+    assert (conditions.get("tests"), conditions.get("failures")) == ("2", "1")
+    assert len(compared.findall("testcase/system-out")) == 2
+
+
+def test_a_job_summary_is_added_where_github_asks(
+    runs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    run(*runs)
+    assert summary.read_text().startswith("before\n# ")
+    assert "| p50 |" in summary.read_text()
+
+
+def test_one_round_gives_no_interval_and_says_how_many_it_needs(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, trials({"node": 0.002, "go": 0.008}, rounds=1))
+    code, said = run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %")
+    assert code == 0
+    assert "? cannot tell  p50 > +5 %" in said
+    assert "an interval needs at least 2 rounds, better 5" in " ".join(said.split())
+
+
+def compared(a: Path, b: Path) -> CompareResult:
+    return compare_runs(RunRecord.open(a), RunRecord.open(b))
+
+
+def test_other_workloads_are_refused_by_what_differs(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    more = make_run(tmp_path, trials({"node": 0.002}, clients=3), slug="more")
+    with pytest.raises(
+        NotComparable, match="the workload 'w' is not the same on node and on node"
+    ) as refused:
+        compared(runs[0], more)
+    assert '"clients": 1' in str(refused.value)
+    assert '"clients": 3' in str(refused.value)
+    other = make_run(tmp_path, trials({"node": 0.002}, workload="v"), slug="other")
+    with pytest.raises(NotComparable, match="no workload that both"):
+        compared(runs[0], other)
+    strangers = make_run(tmp_path, trials({"ruby": 0.002}), slug="strangers")
+    with pytest.raises(NotComparable, match="no contestant in common") as refused:
+        compared(runs[0], strangers)
+    assert "ruby" in refused.value.hint
+    with pytest.raises(UnknownName):
+        compare_contestants(RunRecord.open(runs[0]), "node", "rubi")
+
+
+def test_one_contestant_in_each_run_needs_no_common_name(tmp_path: Path) -> None:
+    a = make_run(tmp_path, trials({"old": 0.002}), slug="a")
+    b = make_run(tmp_path, trials({"new": 0.002}), slug="b")
+    (found,) = compared(a, b).comparisons
+    assert (found.a, found.b, found.paired) == ("old", "new", False)
+
+
+def test_what_only_one_side_has_is_said(tmp_path: Path) -> None:
+    more = trials({"node": 0.002, "go": 0.002}) + trials({"node": 0.002}, workload="v")
+    found = compare_contestants(RunRecord.open(make_run(tmp_path, more)), "node", "go")
+    assert found.notes[0] == "v was measured on node only: not compared"
+    assert found.comparisons[0].paired
+
+
+@pytest.mark.parametrize("arguments", [[], ["--contestants", "a"], ["--contestants", "a,b,c"]])
+def test_wrong_numbers_of_things_are_refused(runs: tuple[Path, Path], arguments: list[str]) -> None:
+    with pytest.raises(UserError, match="two runs, or one run and two contestants"):
+        run(runs[0], *arguments)
+
+
+def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
+    found = compared(*runs)
+    distrusted = replace(found, comparisons=[replace(c, verdict="invalid") for c in found.comparisons])
+    judged = judge_conditions(distrusted, [change("p50 > +1 %")])
+    assert {c.verdict for c in judged.conditions} == {"cannot tell"}
+
+
+def test_hostile_names_stay_text(runs: tuple[Path, Path]) -> None:
+    hostile = "]]><b>|\x1b[31m\x00"
+    found = compared(*runs)
+    loud = replace(found, title=hostile, comparisons=[replace(c, b=hostile) for c in found.comparisons])
+    ET.fromstring(report.compare_to_junit(loud))
+    assert "<b>" not in report.compare_to_markdown(loud)
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    report.render_comparison(loud, console)
+    assert "\x1b" not in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_run_as_junit() -> None:
+    whole = make_hit("invalid")
+    root = ET.fromstring(report.to_junit(whole))
+    (suite,) = root.findall("testsuite")
+    assert suite.get("errors") == "1"
+    assert ET.fromstring(report.to_junit(make_hit())).find("testsuite/testcase/error") is None
