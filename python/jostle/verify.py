@@ -9,7 +9,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,36 +47,40 @@ class WrongAnswerError(Exception):
     """An answer that is not as the contract says."""
 
 
-def verify(server: "Server") -> list[RouteCheck]:
-    """Check every part of the contract on a server that runs. Takes some seconds."""
-    file = server.contestant.file
-    absent = file.absent
-    without = file.database and server.database is None
+def verify(server: "Server", parts: Container[str] | None = None) -> list[RouteCheck]:
+    """Check every part of the contract, or some routes and manners of it. Takes some seconds."""
+    absent = server.contestant.file.absent
+    manners = [name for name in MANNERS if name not in TELLING or "/" not in absent]
     asked = _Asked(server.host, server.port, server.database)
-    checks = []
-    for route, (example, check) in ROUTES.items():
-        if route == "/orders" and without:
-            refusing = partial(_Asked.refused, status=503, paths=(example,))
-            checks.append(_outcome(route, refusing, asked))
-        elif route not in absent:
-            checks.append(_outcome(route, check, asked))
-        elif "/" in absent:  # it does not tell requests apart
-            checks.append(RouteCheck(route, True, f"absent: {absent[route]}"))
-        else:
-            missing = _outcome(route, partial(_Asked.refused, status=404, paths=(example,)), asked)
-            checks.append(RouteCheck(route, missing.ok, missing.says or f"absent: {absent[route]}"))
-    for name, check in MANNERS.items():
-        if name not in TELLING or "/" not in absent:
-            kept = _outcome(name, check, asked)
-            checks.append(_lacking(kept, absent[name]) if name in absent else kept)
-    return checks
+    wanted = [name for name in (*ROUTES, *manners) if parts is None or name in parts]
+    return [
+        _route(name, server, asked) if name in ROUTES else _manner(name, absent.get(name), asked)
+        for name in wanted
+    ]
 
 
-def _lacking(kept: RouteCheck, reason: str) -> RouteCheck:
-    """Of a manner that is declared absent: it must in fact be."""
+def _route(route: str, server: "Server", asked: "_Asked") -> RouteCheck:
+    file = server.contestant.file
+    reason = file.absent.get(route)
+    example, check = ROUTES[route]
+    if reason is None:
+        without = route == "/orders" and file.database and server.database is None
+        refusing = partial(_Asked.refused, status=503, paths=(example,))
+        return _outcome(route, refusing if without else check, asked)
+    if "/" in file.absent:  # it does not tell requests apart
+        return RouteCheck(route, True, f"absent: {reason}")
+    missing = _outcome(route, partial(_Asked.refused, status=404, paths=(example,)), asked)
+    return RouteCheck(route, missing.ok, missing.says or f"absent: {reason}")
+
+
+def _manner(name: str, lacking: str | None, asked: "_Asked") -> RouteCheck:
+    """`lacking`: the reason for which it is declared absent; then it must in fact not be there."""
+    kept = _outcome(name, MANNERS[name], asked)
+    if lacking is None:
+        return kept
     if kept.ok:
-        return RouteCheck(kept.route, False, f"it is there, though declared absent: {reason}")
-    return RouteCheck(kept.route, True, f"absent: {reason}")
+        return RouteCheck(name, False, f"it is there, though declared absent: {lacking}")
+    return RouteCheck(name, True, f"absent: {lacking}")
 
 
 def _outcome(name: str, check: "Callable[[_Asked], None]", asked: "_Asked") -> RouteCheck:

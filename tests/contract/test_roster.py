@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from jostle import roster
+from jostle import database, roster
 from jostle.contestant import find
+from jostle.database import Database
 from jostle.processes import with_environment
 from jostle.verify import verify
 from jostle.vitals import Sampler
@@ -23,16 +25,23 @@ JOSTLE = """
 import sys, time
 from jostle.contestant import find
 server = find(sys.argv[1]).start()
-print(server.kept.task.env["TMPDIR"], flush=True)
+print(server.kept.task.scratch, *server.kept.tree(), flush=True)
 time.sleep(1000)
 """
 
 
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Database]:
+    with database.start(database.Options(pool=5)) as started:
+        yield started
+
+
 @pytest.mark.parametrize("name", roster.names())
-def test_keeps_the_contract(name: str) -> None:
+def test_keeps_the_contract(name: str, shop: Database) -> None:
     contestant = find(name)
     assert [(need.command, need.install) for need in contestant.missing()] == []
-    with contestant.start() as server:
+    with contestant.start(database=shop) as server:
+        assert server.describe()["database"] == (shop.describe() if contestant.file.database else None)
         assert server.kept is not None
         tmp = server.kept.task.env["TMPDIR"]
         wrong = [(check.route, check.says) for check in verify(server) if not check.ok]
@@ -50,18 +59,26 @@ def test_keeps_the_contract(name: str) -> None:
     assert re.sub(r"listening on 127\.0\.0\.1:\d+", "", printed) == "", "it prints what it was not asked for"
 
 
-@pytest.mark.parametrize("name", ["node-cluster", "go", "java-virtual-threads", "reference-workers"])
+@pytest.mark.parametrize("name", [name for name in roster.names() if roster.load(name)[0].database])
+def test_orders_are_refused_without_a_database(name: str) -> None:
+    with find(name).start() as server:
+        (orders,) = (check for check in verify(server, ["/orders"]))
+        assert (orders.route, orders.says) == ("/orders", "")
+
+
+@pytest.mark.parametrize(
+    "name", ["node-cluster", "go", "java-virtual-threads", "rails-puma", "reference-workers"]
+)
 def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
     with subprocess.Popen([sys.executable, "-c", JOSTLE, name], stdout=subprocess.PIPE, text=True) as jostle:
         assert jostle.stdout is not None
-        tmp = jostle.stdout.readline().strip()
-        started = with_environment(tmp)
+        scratch, *started = jostle.stdout.readline().split()
         jostle.send_signal(signal.SIGKILL)
         jostle.wait()
-    assert len(started) >= (3 if name == "node-cluster" else 1)
+    assert len(started) >= ({"node-cluster": 3, "rails-puma": 5}.get(name, 1))
     deadline = time.monotonic() + 20
-    while with_environment(tmp) or Path(tmp).parent.exists():
-        assert time.monotonic() < deadline, f"left running: {with_environment(tmp)}"
+    while left := [path for path in (scratch, *(f"/proc/{pid}" for pid in started)) if Path(path).exists()]:
+        assert time.monotonic() < deadline, f"left: {left}"
         time.sleep(0.02)
 
 

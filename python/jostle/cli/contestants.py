@@ -3,9 +3,15 @@
 import signal
 import sys
 import time
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from jostle.contestant import Contestant
+    from jostle.database import Database
 
 __all__ = ["app"]
 
@@ -52,25 +58,49 @@ def verify(
 ) -> None:
     """Build, start, ask every route, stop. Exit code 1 when a route answers wrongly."""
     from jostle import contestant, roster
+
+    chosen = [contestant.find(label) for label in names or roster.names()]
+    with _database_for(chosen) as database:
+        passed = [_verified(found, database) for found in chosen]
+    raise typer.Exit(0 if all(passed) else 1)
+
+
+def _verified(found: "Contestant", database: "Database | None") -> bool:
+    """Tell how one contestant did; whether all was right."""
     from jostle.errors import ContestantError
     from jostle.verify import verify as check
 
-    wrong = 0
-    for label in names or roster.names():
-        found = contestant.find(label)
+    try:
+        with found.start(database=database) as server:
+            checks = check(server)
+    except ContestantError as error:
+        print(f"✗ {found.label}: {error}")
+        return False
+    failed = [route for route in checks if not route.ok]
+    mark = "✗" if failed else "✓"
+    print(f"{mark} {found.label}: {len(checks) - len(failed)} of {len(checks)} checks passed", flush=True)
+    for route in failed:
+        print(f"    {route.route}: {route.says}")
+    return not failed
+
+
+@contextmanager
+def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]":
+    """A private database while somebody uses one; None, and a word about it, when there can be none."""
+    from jostle import database
+    from jostle.errors import ContestantError
+
+    started = None
+    if any(found.file.database for found in chosen):
         try:
-            with found.start() as server:
-                checks = check(server)
+            started = database.start()
         except ContestantError as error:
-            print(f"✗ {label}: {error}")
-            wrong += 1
-            continue
-        failed = [route for route in checks if not route.ok]
-        print(f"{'✗' if failed else '✓'} {label}: {len(checks) - len(failed)} of {len(checks)} checks passed")
-        for route in failed:
-            print(f"    {route.route}: {route.says}")
-        wrong += bool(failed)
-    raise typer.Exit(1 if wrong else 0)
+            print(f"/orders will do without a database: {error}", file=sys.stderr)
+    try:
+        yield started
+    finally:
+        if started is not None:
+            started.stop()
 
 
 @app.command()
@@ -78,13 +108,18 @@ def start(
     label: Annotated[str, typer.Argument(metavar="NAME", help="For example go, or go:procs=1.")],
     port: Annotated[int, typer.Option("-p", "--port", help="0 takes a free one.")] = 0,
 ) -> None:
-    """Start one and leave it running until Ctrl-C, for trying with curl."""
+    """Start one, with its database, and leave it running until Ctrl-C, for trying with curl."""
     from jostle import contestant
     from jostle.running import Register
 
-    with contestant.find(label).start(port=port) as server, Register(label, server.url):
+    found = contestant.find(label)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with (
+        _database_for([found]) as database,
+        found.start(port=port, database=database) as server,
+        Register(label, server.url),
+    ):
         print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
             while server.alive():
                 time.sleep(0.2)
