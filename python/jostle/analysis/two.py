@@ -8,7 +8,14 @@ from jostle.analysis.comparison import compare_sides, pair
 from jostle.analysis.facts import Facts
 from jostle.analysis.pairs import Key, differs, side
 from jostle.analysis.requirements import outcome
-from jostle.analysis.result import Cell, CompareResult, Comparison, ConditionResult, Estimate
+from jostle.analysis.result import (
+    Cell,
+    CompareResult,
+    Comparison,
+    ConditionResult,
+    Estimate,
+    Outcome,
+)
 from jostle.analysis.run import describe_cells, plan_of
 from jostle.analysis.validity import judge_facts
 from jostle.errors import UnknownName, UserError

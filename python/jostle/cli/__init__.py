@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from jostle import __version__
-from jostle.cli import compare, contestants, doctor, hit, race, report, run
+from jostle.cli import compare, contestants, doctor, history, hit, race, report, run
 from jostle.errors import JostleError, UserError
 
 __all__ = ["app", "main"]
@@ -33,6 +33,7 @@ app = typer.Typer(
   jostle run my-plan.toml                          an experiment of your own, your servers included
   jostle report runs/2026-…                        page, pictures, CSV, JSON of a run
   jostle compare runs/before runs/after            what changed, and how surely
+  jostle history                                   all runs over time
   jostle contestants list                          the servers that come with jostle
   jostle doctor                                    can this machine do it?
 """,
@@ -49,7 +50,7 @@ def _leaving(command: Callable[..., int]) -> Callable[..., None]:
     return leave
 
 
-for command in (hit.hit, race.race, run.run, report.report, compare.compare, doctor.doctor):
+for command in (hit.hit, race.race, run.run, report.report, compare.compare, history.history, doctor.doctor):
     app.command()(_leaving(command))
 app.add_typer(contestants.app, name="contestants")
 

@@ -1,6 +1,7 @@
 """`jostle report RUN`: what a run on disk says."""
 
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +15,31 @@ HELP = """Analyse a run on disk again and show it; a run that was cut short too.
 \b
   jostle report runs/2026-11-21T18-52-34-starvation                   table, page and pictures
   jostle report runs/2026-11-21T18-52-34-starvation --format json     one form, on standard output
+  jostle report runs/2026-11-21T18-52-34-starvation --format hgrm     files in its folder; png and svg too
+
+junit has a test case for each requirement of the plan and for the validity of each workload; hgrm is
+HdrHistogram's percentile output, a file per contestant and workload. The form of json is in
+docs/result.schema.json.
 """
 
 
 class Format(StrEnum):
-    """Forms that go to standard output."""
+    """Forms that go to standard output, and files that go into the run's folder."""
 
     html = "html"
     md = "md"
     csv = "csv"
     json = "json"
+    junit = "junit"
+    hgrm = "hgrm"
+    png = "png"
+    svg = "svg"
 
 
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
     form: Annotated[
-        Format | None, typer.Option("--format", help="html, md, csv or json on standard output.")
+        Format | None, typer.Option("--format", help="html, md, csv, json, junit; files: hgrm, png, svg.")
     ] = None,
 ) -> int:
     from jostle.cli.carry_out import show
@@ -46,7 +56,11 @@ def _write(folder: Path, form: Format) -> None:
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
 
-    result = analyse(RunRecord.open(folder), distributions=True)
+    record = RunRecord.open(folder)
+    if form is Format.hgrm:
+        _list(reports.write_hgrms(record, folder))
+        return
+    result = analyse(record, distributions=True)
     match form:
         case Format.html:
             print(reports.page(result))
@@ -56,6 +70,15 @@ def _write(folder: Path, form: Format) -> None:
             print(reports.to_csv(result), end="")
         case Format.json:
             print(json.dumps(reports.to_json(result), indent=2))
+        case Format.junit:
+            print(reports.to_junit(result), end="")
+        case Format.png | Format.svg:
+            _list(path for path in reports.write_pngs(result, folder) if path.suffix == f".{form}")
+
+
+def _list(paths: Iterable[Path]) -> None:
+    for path in paths:
+        print(path)
 
 
 report.__doc__ = HELP

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.result import CompareResult, RunResult
+from jostle.record import RunRecord
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +24,7 @@ __all__ = [
     "to_json",
     "to_junit",
     "to_markdown",
+    "write_hgrms",
     "write_page",
     "write_pngs",
 ]
@@ -47,6 +49,13 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
     from jostle.report.png import write_pngs
 
     return write_pngs(result, folder)
+
+
+def write_hgrms(record: RunRecord, folder: Path | str) -> list[Path]:
+    """Write HdrHistogram percentile files into `folder`, one per contestant and workload; the paths."""
+    from jostle.report.hgrm import write_hgrms
+
+    return write_hgrms(record, folder)
 
 
 def render_terminal(result: RunResult, console: "Console") -> None:

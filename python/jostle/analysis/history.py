@@ -1,0 +1,140 @@
+"""Runs in a folder over time: an index with the main figures of each run, made anew for what has changed.
+
+The index (`index.ndjson` beside the runs) is a cache and nothing else: it may be deleted at any time.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from jostle.analysis.result import Estimate, Verdict
+from jostle.analysis.run import analyse
+from jostle.errors import NotARun
+from jostle.record import RunRecord
+
+__all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
+
+INDEX = "index.ndjson"
+
+VERSION = 1
+"""Of the lines in the index; others are passed over."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One workload on one contestant in one run."""
+
+    contestant: str
+    workload: str
+    verdict: Verdict
+    rounds: int
+    throughput: Estimate
+    p50: Estimate
+    p99: Estimate
+    error_share: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run. `stamp` changes when its record does."""
+
+    folder: str
+    stamp: str
+    started: str
+    title: str
+    verdict: Verdict
+    complete: bool
+    figures: list[Figures]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A folder that looks like a run and cannot be read."""
+
+    folder: str
+    why: str
+
+
+def history(base: Path, *, rebuild: bool = False) -> tuple[list[Entry], list[Unreadable]]:
+    """All runs under `base`, oldest first, from the index where it is up to date; NotARun for no folder."""
+    if not base.is_dir():
+        raise NotARun(
+            f"there is no folder {str(base)!r}", "give the folder that holds runs, for example runs"
+        )
+    known = {} if rebuild else dict(_read(base / INDEX))
+    entries: list[Entry] = []
+    unreadable: list[Unreadable] = []
+    for folder in sorted(path.parent for path in base.glob("*/journal.ndjson")):
+        entry = known.get(folder.name)
+        if entry is None or entry.stamp != _stamp(folder):
+            try:
+                entry = _entry(folder)
+            except NotARun as error:
+                unreadable.append(Unreadable(folder.name, error.message))
+                continue
+        entries.append(entry)
+    if entries != list(known.values()) or rebuild:
+        _write(base / INDEX, entries)
+    return sorted(entries, key=lambda e: (e.started, e.folder)), unreadable
+
+
+def _stamp(folder: Path) -> str:
+    """Of the journal, which grows until the run's end, and of the number of trials."""
+    journal = (folder / "journal.ndjson").stat()
+    return f"{journal.st_size}.{journal.st_mtime_ns}.{sum(1 for _ in (folder / 'trials').glob('*'))}"
+
+
+def _entry(folder: Path) -> Entry:
+    stamp = _stamp(folder)
+    result = analyse(RunRecord.open(folder), distributions=False)
+    figures = [
+        Figures(
+            c.contestant,
+            c.workload,
+            c.verdict,
+            c.rounds,
+            c.throughput,
+            c.response["p50"],
+            c.response["p99"],
+            c.error_share,
+        )
+        for c in result.cells
+    ]
+    title = result.title or folder.name
+    return Entry(folder.name, stamp, result.started, title, result.verdict, result.complete, figures)
+
+
+def _read(path: Path) -> Iterator[tuple[str, Entry]]:
+    """Whole lines of this version; anything else is made anew."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in lines:
+        try:
+            table: dict[str, Any] = json.loads(line)
+            if table.pop("version") != VERSION:
+                continue
+            figures = [_figures(f) for f in table.pop("figures")]
+            entry = Entry(figures=figures, **table)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        yield entry.folder, entry
+
+
+def _figures(table: dict[str, Any]) -> Figures:
+    estimates: dict[str, Any] = {name: Estimate(**table.pop(name)) for name in ("throughput", "p50", "p99")}
+    return Figures(**table, **estimates)
+
+
+def _write(path: Path, entries: list[Entry]) -> None:
+    """Replace the index at once; a folder that may not be written to has none."""
+    lines = [json.dumps({"version": VERSION, **asdict(entry)}) for entry in entries]
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        partial.replace(path)
+    except OSError:
+        return

@@ -1,0 +1,70 @@
+"""The published JSON schema of results, made from the dataclasses of the analysis.
+
+python -m jostle.report.schema --check      fails when docs/result.schema.json is out of date
+python -m jostle.report.schema --write      writes it
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from jostle.analysis.result import FORMAT, CompareResult, RunResult
+
+__all__ = ["result_schema"]
+
+
+def result_schema() -> dict[str, Any]:
+    """JSON schema (2020-12) of what `--json` and `--format json` give: a result, or a comparison."""
+    from pydantic import TypeAdapter
+
+    definitions: dict[str, Any] = {}
+    for kind, made in (("jostle result", RunResult), ("jostle comparison", CompareResult)):
+        whole = TypeAdapter(made).json_schema(mode="serialization")
+        definitions |= whole.pop("$defs")
+        whole["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
+        definitions[made.__name__] = whole
+    for about in definitions.values():
+        about["additionalProperties"] = False
+        about["required"] = sorted(about["properties"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A result of jostle",
+        "description": (
+            "Units stand in the names: _s seconds, _per_s per second, _bytes bytes; shares are 0 to 1. "
+            "Within one format fields are only added."
+        ),
+        "anyOf": [{"$ref": "#/$defs/RunResult"}, {"$ref": "#/$defs/CompareResult"}],
+        "$defs": _without_titles(dict(sorted(definitions.items()))),
+    }
+
+
+def _without_titles(data: Any) -> Any:
+    """Titles that only repeat the names say nothing."""
+    if isinstance(data, list):
+        return [_without_titles(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        key: _without_titles(value)
+        for key, value in data.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in (["--check"], ["--write"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    path = Path(__file__).parents[3] / "docs" / "result.schema.json"
+    text = json.dumps(result_schema(), indent=2, ensure_ascii=False) + "\n"
+    if arguments == ["--write"]:
+        path.write_text(text, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != text:
+        print(f"{path} is out of date: run `python -m jostle.report.schema --write`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

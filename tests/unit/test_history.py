@@ -1,0 +1,97 @@
+"""`jostle history`: the index is a cache that follows the records."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from jostle.analysis import history as module
+from jostle.analysis.history import INDEX, history
+from jostle.cli import app
+from jostle.errors import NotARun
+from support.synthetic import Trial, closed, lognormal, make_run
+
+
+def add(base: Path, slug: str, median: float, *, ended: bool = True) -> Path:
+    trials = [Trial("node", "w", n, closed(lognormal(median, 0.1), 2.0, seed=n), 2.0) for n in (1, 2)]
+    return make_run(base, trials, slug=slug, ended=ended)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    add(tmp_path, "a", 0.002)
+    add(tmp_path, "b", 0.003)
+    return tmp_path
+
+
+def test_figures_over_time(base: Path) -> None:
+    entries, unreadable = history(base)
+    assert unreadable == []
+    medians = [entry.figures[0].p50.value for entry in entries]
+    assert medians == [pytest.approx(0.002, rel=0.05), pytest.approx(0.003, rel=0.05)]
+    assert {entry.title for entry in entries} == {"A synthetic run"}
+
+
+def test_the_index_saves_the_analysis_and_follows_changes(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = history(base)
+    analysed: list[str] = []
+    analyse = module.analyse
+
+    def counting(record: object, **options: bool) -> object:
+        analysed.append(record.folder.name)  # type: ignore[attr-defined]
+        return analyse(record, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "analyse", counting)
+    assert history(base) == first
+    assert analysed == []
+    newest = add(base, "c", 0.004, ended=False)
+    entries, _ = history(base)
+    assert analysed == [newest.name]
+    assert not entries[-1].complete
+    with (newest / "journal.ndjson").open("a") as journal:
+        journal.write('{"at": 9, "event": "run ended"}\n')
+    assert all(entry.complete for entry in history(base)[0])
+    shutil.rmtree(newest)
+    assert history(base) == first
+    assert len((base / INDEX).read_text().splitlines()) == 2
+    analysed.clear()
+    assert history(base, rebuild=True) == first
+    assert len(analysed) == 2
+
+
+@pytest.mark.parametrize("broken", ["", "{", '{"version": 1}\n', '{"version": 99}\n', "\x00\n[]\n5\n"])
+def test_a_broken_index_is_made_anew(base: Path, broken: str) -> None:
+    first = history(base)
+    whole = (base / INDEX).read_text()
+    (base / INDEX).write_text(broken)
+    assert history(base) == first
+    assert (base / INDEX).read_text() == whole
+
+
+def test_a_run_that_cannot_be_read_is_named_and_stops_nothing(base: Path) -> None:
+    other = add(base, "d", 0.002)
+    host = json.loads((other / "host.json").read_text())
+    (other / "host.json").write_text(json.dumps(host | {"format": 99}))
+    entries, unreadable = history(base)
+    assert len(entries) == 2
+    assert [u.folder for u in unreadable] == [other.name]
+    assert "format 99" in unreadable[0].why
+
+
+def test_the_command(base: Path, tmp_path: Path) -> None:
+    runner = CliRunner()
+    said = runner.invoke(app, ["history", str(base)]).output
+    assert "node, w" in said
+    assert "2.00 ms" in said
+    assert max(map(len, said.splitlines())) <= 80
+    found = json.loads(runner.invoke(app, ["history", str(base), "--json"]).output)
+    assert len(found["runs"]) == 2
+    assert "none of these" in runner.invoke(app, ["history", str(base), "--contestants", "go"]).output
+    (tmp_path / "empty").mkdir()
+    assert "no run" in runner.invoke(app, ["history", str(tmp_path / "empty")]).output
+    with pytest.raises(NotARun, match="there is no folder"):
+        history(tmp_path / "nowhere")

@@ -1,0 +1,50 @@
+"""The JSON schema of results: made from the dataclasses, up to date, and what every export agrees with."""
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from jostle import report
+from jostle.analysis.result import RunResult
+from jostle.analysis.run import analyse
+from jostle.analysis.two import compare_contestants, judge_conditions
+from jostle.plan.condition import change
+from jostle.record import RunRecord
+from jostle.report.schema import main, result_schema
+from support.results import make_hit, make_plain, make_starvation
+from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = result_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_the_file_in_docs_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check"]) == 0, capsys.readouterr().err
+    assert main([]) == 2
+
+
+@pytest.mark.parametrize("whole", [make_hit(), make_plain(), make_starvation(rounds=1)])
+def test_results_agree_with_the_schema(validator: Any, whole: RunResult) -> None:
+    assert [error.message for error in validator.iter_errors(report.to_json(whole))] == []
+
+
+def test_what_the_analysis_says_of_a_record_agrees_with_the_schema(validator: Any, tmp_path: Path) -> None:
+    text = STARVATION_PLAN.format(rounds=2) + '[[require]]\nthat = "p50 < 1 s"'
+    record = RunRecord.open(make_run(tmp_path, starvation_trials(2), plan_text=text))
+    result = analyse(record)
+    assert result.comparisons
+    assert result.requirements
+    compared = judge_conditions(compare_contestants(record, "node", "go"), [change("p50 > +5 %")])
+    for found in (report.to_json(result), report.compare_to_json(compared)):
+        assert [error.message for error in validator.iter_errors(found)] == []
+
+
+@pytest.mark.parametrize("change", [{"verdict": "good"}, {"cells": None}, {"more": 1}, {"format": 2}])
+def test_what_is_no_result_does_not(validator: Any, change: dict[str, object]) -> None:
+    assert list(validator.iter_errors(report.to_json(make_hit()) | change)) != []
