@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from jostle.analysis.result import (
     Cell,
     Check,
+    Comparison,
+    Difference,
     Distribution,
     Estimate,
     PublishedFigure,
     RunResult,
+    Shift,
     Starvation,
     Timeline,
     TrialResult,
@@ -411,6 +414,59 @@ def make_plain(
     trials = [t for t in whole.trials if t.workload in names]
     cells = [c for c in whole.cells if c.workload in names]
     return make_result("Two ways to ask", trials, cells, [], runtimes, rerun="jostle run two-ways.toml")
+
+
+def make_comparison(
+    a: str = "node", b: str = "go", *, rounds: int = 3, slower_s: float = 0.002
+) -> Comparison:
+    """One workload on two contestants, of which `b` is slower by `slower_s` in the tail."""
+    one = rounds < 2
+    note = "one round: an interval needs at least 2, better 5" if one else ""
+
+    def about(value: float, unit: str, half: float) -> Estimate:
+        return Estimate(value, None if one else value - half, None if one else value + half, unit, note=note)
+
+    differences = [
+        Difference(
+            quantity,
+            about(x, unit, x / 50),
+            about(y, unit, y / 50),
+            about(y - x, unit, x / 30),
+            about(y / x if x else 1.0, "", 0.03),
+            "more",
+            0.2,
+            f"{quantity}: more on {b}.",
+        )
+        for quantity, unit, x, y in (
+            ("throughput", "/s", 900.0, 1100.0),
+            ("p50", "s", 0.001, 0.0011),
+            ("p99", "s", 0.004, 0.004 + slower_s),
+        )
+    ]
+    levels = [0.1, 0.5, 0.9, 0.99, 0.999]
+    shift = Shift(
+        levels,
+        [0.001 + p / 300 for p in levels],
+        [0.001 + p / 300 + slower_s * p for p in levels],
+        [slower_s * p for p in levels],
+        [None if one or p > 0.99 else slower_s * (p - 0.4) for p in levels],
+        [None if one or p > 0.99 else slower_s * (p + 0.4) for p in levels],
+    )
+    sentence = f"{b} against {a}: throughput +22 %, p99 +50 %."
+    delta = about(0.21, "", 0.05)
+    return Comparison(
+        "fast-only",
+        "Fast requests alone",
+        a,
+        b,
+        (rounds, rounds),
+        True,
+        "valid",
+        differences,
+        delta,
+        shift,
+        sentence,
+    )
 
 
 def make_hit(verdict: Literal["valid", "suspect", "invalid"] = "valid", *, seed: int = 7) -> RunResult:

@@ -11,7 +11,7 @@ from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.charts.common import decades, thin
 from jostle.report.views import views
-from support.results import RUNTIMES, Runtime, make_hit, make_plain, make_starvation
+from support.results import RUNTIMES, Runtime, make_comparison, make_hit, make_plain, make_starvation
 
 
 def all_pictures(result: RunResult) -> list[Picture]:
@@ -39,6 +39,27 @@ def test_every_picture_is_valid_says_something_and_has_its_table(make: object) -
         assert picture.reading.endswith(".")
         assert picture.table.rows
         assert spec["description"] == picture.title
+
+
+def test_the_shift_function_says_where_the_difference_lies() -> None:
+    result = replace(
+        make_plain(),
+        comparisons=[make_comparison(), make_comparison(slower_s=-0.002), make_comparison(rounds=1)],
+    )
+    slower, faster, none = charts.shifts(result)
+    assert none is None
+    assert slower is not None
+    assert faster is not None
+    slower.spec(validate=True)
+    assert slower.title == "Fast requests alone: at the 99 % quantile go takes 1.98 ms longer than node."
+    assert "less than node" in faster.title
+    assert len(slower.datasets["rows-1"]) == 4  # the 99.9 % quantile has no band
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(slower.chart.to_dict(validate=False)))
+    same = make_comparison(slower_s=0.0)
+    same = replace(same, shift=replace(same.shift, low_s=[-0.001] * 5, high_s=[0.001] * 5))
+    (nothing,) = charts.shifts(replace(result, comparisons=[same]))
+    assert nothing is not None
+    assert "no quantile of go differs" in nothing.title
 
 
 def test_the_colours_are_the_pages() -> None:

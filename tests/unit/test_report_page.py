@@ -10,7 +10,7 @@ import pytest
 
 from jostle import report
 from jostle.analysis.result import RunResult
-from support.results import RUNTIMES, make_hit, make_plain, make_starvation
+from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\"{{ 7*7 }}{% raw %}"
 
@@ -154,6 +154,21 @@ def test_a_plain_run_and_a_hit_make_sense_too() -> None:
     assert "go completes 1,389/s, node 926/s." in plain.text
     assert "service" in hit.text
     assert "p99.9" in hit.text
+
+
+def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
+    plain = make_plain()
+    assert "Pairwise comparison" not in Page(report.page(plain)).text
+    pairs = [make_comparison(), make_comparison(b=HOSTILE)]
+    page = Page(report.page(replace(plain, comparisons=pairs)))
+    assert "comparison" in [a["id"] for a in page.all("section")]
+    assert "go against node: throughput +22 %, p99 +50 %." in page.text
+    assert [k for k in json.loads(page.scripts[0]) if k.startswith("shift")] == ["shift-1", "shift-2"]
+    assert "Cliff's delta" in page.text
+    assert not page.all("img")
+    alone = Page(report.page(replace(plain, comparisons=[make_comparison(rounds=1)])))
+    assert not [k for k in json.loads(alone.scripts[0]) if k.startswith("shift")]
+    assert "needs at least 2" in alone.text or "900/s" in alone.text
 
 
 def test_an_empty_run_says_that_nothing_was_measured() -> None:

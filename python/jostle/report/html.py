@@ -63,6 +63,9 @@ def page(result: RunResult) -> str:
     import jinja2
 
     sections = [_section(result, view) for view in views(result)]
+    shifts = charts.shifts(result)
+    pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
+    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None]
     library, script = _library(), _asset("page.js")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -70,7 +73,8 @@ def page(result: RunResult) -> str:
     return environment.get_template("page.html.j2").render(
         result=result,
         sections=sections,
-        specs=json_for_script({p.key: p.spec() for s in sections for p in s.pictures}),
+        pairs=pairs,
+        specs=json_for_script({p.key: p.spec() for p in pictures}),
         library=Markup(library),
         script=Markup(script),
         style=Markup(_asset("page.css")),

@@ -301,7 +301,7 @@ def host(result: RunResult) -> Table:
     for key, value in result.host.items():
         if key.endswith("_bytes") and isinstance(value, int | float):
             table.add(key.removesuffix("_bytes").replace("_", " "), amount(value, "bytes"))
-        elif key not in ("format", "seed"):
+        elif key not in ("format", "seed", "floor"):  # the floor stands among the notes
             table.add(key.replace("_", " "), _plain(value))
     for label, about in result.contestants.items():
         table.add(f"contestant {label}", _plain({k: v for k, v in about.items() if v}))

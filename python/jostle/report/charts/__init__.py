@@ -3,6 +3,7 @@
 from jostle.analysis.result import RunResult
 from jostle.report.charts.common import Picture
 from jostle.report.charts.shapes import density, letter_values
+from jostle.report.charts.shift import shift
 from jostle.report.charts.tails import nines, survival
 from jostle.report.charts.throughput import completed, throughput
 from jostle.report.charts.timeline import timeline
@@ -17,6 +18,7 @@ __all__ = [
     "nines",
     "over_time",
     "overview",
+    "shifts",
     "survival",
     "throughput",
     "timeline",
@@ -52,3 +54,8 @@ def over_time(result: RunResult, view: View) -> list[Picture]:
     room = max(1, MOST_TIMELINES // len(found))
     pictures = (timeline(result, view, panel, points) for panel in view.panels[:room])
     return [p for p in pictures if p is not None]
+
+
+def shifts(result: RunResult) -> list[Picture | None]:
+    """The shift function of each comparison of the run; None where it has no bands."""
+    return [shift(number, c) for number, c in enumerate(result.comparisons, 1)]
