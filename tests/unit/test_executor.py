@@ -48,7 +48,7 @@ def test_without_pinning_nobody_is_pinned() -> None:
     ("connections", "processes"), [(1, 1), (19_800, 1), (19_801, 2), (39_600, 2), (100_000, 6)]
 )
 def test_as_many_processes_as_the_connections_need(connections: int, processes: int) -> None:
-    assert processes_for(connections, 20_000) == processes
+    assert processes_for(connections, 20_000, cores=2) == processes
     assert processes_for(connections, 20_000, wanted=processes + 1) == processes + 1
     assert processes_for(connections, None) == 1
 
@@ -59,6 +59,12 @@ def test_too_few_processes_are_refused_with_the_number_needed() -> None:
     assert (
         f"--processes 6) or leave it out, or raise the limit to {50_000 + FILES_BESIDE}" in refused.value.hint
     )
+
+
+def test_very_many_processes_must_be_meant() -> None:
+    with pytest.raises(StartRefused, match="need 51 generator processes of 20,000 open files"):
+        processes_for(1_000_000, 20_000, cores=2)
+    assert processes_for(1_000_000, 20_000, wanted=51, cores=2) == 51
 
 
 def test_a_limit_that_holds_nothing_is_told() -> None:

@@ -5,6 +5,7 @@ Both are known before anything starts, so that nobody waits for a run that canno
 
 import ipaddress
 import math
+import os
 import resource
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,9 @@ __all__ = ["generator_processes", "processes_for", "with_sources"]
 
 FILES_BESIDE = 200
 """Descriptors of a generator process beside its connections: threads, timers, pipes, the record's files."""
+
+PROCESSES_PER_CORE = 4
+"""More are not started unless the plan says so."""
 
 PORTS_BESIDE = 200
 """Ports that other programs may have taken."""
@@ -35,10 +39,13 @@ def _connections(workload: Mapping[str, Any]) -> int:
     return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
 
 
-def processes_for(connections: int, files: int | None, wanted: int | None = None) -> int:
+def processes_for(
+    connections: int, files: int | None, wanted: int | None = None, cores: int = os.cpu_count() or 1
+) -> int:
     """Generator processes for so many connections, where a process may have `files` open files (None: any).
 
-    Raises `StartRefused` when the `wanted` ones cannot hold them.
+    Raises `StartRefused` when the `wanted` ones cannot hold them, or when it takes so many that a slip of the
+    pen is more likely.
     """
     if files is None:
         return wanted or 1
@@ -49,6 +56,12 @@ def processes_for(connections: int, files: int | None, wanted: int | None = None
             f"raise the limit to {connections + FILES_BESIDE} or more: ulimit -Hn",
         )
     needed = max(1, math.ceil(connections / room))
+    if wanted is None and needed > cores * PROCESSES_PER_CORE:
+        raise StartRefused(
+            f"{format_count(connections)} connections at once need {needed} generator processes of "
+            f"{format_count(files)} open files: more than {PROCESSES_PER_CORE} for each of {cores} cores",
+            f"is that meant? Then write processes = {needed} (--processes {needed})",
+        )
     if wanted is not None and wanted < needed:
         raise StartRefused(
             f"{format_count(connections)} connections at once need {needed} generator processes: each may "
