@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from jostle import contestant, roster
+from jostle.analysis.floor import load_line
+from jostle.host import stored_floor
 from jostle.placement import available_cores, place
 from jostle.units import format_duration
 
@@ -17,6 +19,10 @@ __all__ = ["Finding", "checkup"]
 
 SLACK_FILES = 100
 """Descriptors that a generator needs beside its connections."""
+
+
+BUSY = 0.5
+"""Load average per core from which on other programs disturb what is measured."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Finding:
 
 def checkup() -> list[Finding]:
     """Every finding, in the order in which they matter."""
-    return [_cores(), _idle(), _files(), _ports(), _backlog(), _clock(), _timer(), *_contestants()]
+    return [_cores(), _idle(), _files(), _ports(), _backlog(), _clock(), _timer(), _floor(), *_contestants()]
 
 
 def _cores() -> Finding:
@@ -54,7 +60,7 @@ def _cores() -> Finding:
 
 def _idle() -> Finding:
     busy, cores = os.getloadavg()[0], len(available_cores())
-    if busy > 0.5 * cores:
+    if busy > BUSY * cores:
         return Finding(
             "other work",
             "note",
@@ -129,6 +135,17 @@ def _timer() -> Finding:
         f"a sleep of 1 ms ends {format_duration(p50)} late at the median, {format_duration(worst)} at worst",
         "" if p50 < 0.0005 else "timers are coarse here: the pacing lag of open-loop runs will show it",
     )
+
+
+def _floor() -> Finding:
+    floor = stored_floor()
+    if floor is None:
+        return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
+    loads = "; ".join(map(load_line, floor["loads"]))
+    if floor["load_average"] > BUSY * len(available_cores()):
+        says = f"{loads}: measured while other programs ran (load average {floor['load_average']:.1f})"
+        return Finding("floor", "note", says, "jostle doctor --calibrate, when nothing else runs")
+    return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 
 def _contestants() -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """What a reader must know of the machine to judge a run."""
 
+import json
 import os
 import platform
 import resource
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from jostle import __version__
+from jostle.cache import cache_folder
+from jostle.errors import UserError
 from jostle.record import FORMAT
 
-__all__ = ["host_facts"]
+__all__ = ["floor_file", "host_facts", "machine", "stored_floor"]
 
 SETTINGS = (
     "net/core/somaxconn",
@@ -27,13 +30,10 @@ def host_facts(seed: int) -> dict[str, Any]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return {
         "format": FORMAT,
-        "jostle": __version__,
+        **machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "distribution": _distribution(),
-        "cpu_model": _cpu_model(),
         "cores": os.cpu_count() or 1,
-        "usable_cores": sorted(os.sched_getaffinity(0)),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "limits": {"open_files": {"soft": soft, "hard": hard}},
         "settings": {name: text for name in SETTINGS if (text := _setting(name))},
@@ -41,7 +41,35 @@ def host_facts(seed: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "argv": ["jostle", *sys.argv[1:]],
         "seed": seed,
+        **({"floor": floor} if (floor := stored_floor()) else {}),
     }
+
+
+def machine() -> dict[str, Any]:
+    """What a floor belongs to: another kernel, processor or jostle has another one."""
+    return {
+        "jostle": __version__,
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu_model": _cpu_model(),
+        "usable_cores": sorted(os.sched_getaffinity(0)),
+    }
+
+
+def floor_file() -> Path:
+    """Where `jostle doctor --calibrate` keeps what it measured."""
+    return cache_folder() / "floor.json"
+
+
+def stored_floor() -> dict[str, Any] | None:
+    """The floor of this very machine, if it was ever measured."""
+    try:
+        floor: dict[str, Any] = json.loads(floor_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, UserError):
+        return None
+    same = machine()
+    if not isinstance(floor, dict) or any(floor.get(key) != value for key, value in same.items()):
+        return None
+    return {key: value for key, value in floor.items() if key not in same}
 
 
 def _setting(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from jostle.analysis.cells import by_cell, describe_cell
 from jostle.analysis.facts import Facts
+from jostle.analysis.floor import floor_note
 from jostle.analysis.pairs import Key, with_the_first
 from jostle.analysis.result import (
     Cell,
@@ -66,7 +67,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         seed=int(record.host.get("seed") or 0),
         requirements=_requirements(plan, grouped, cells, skipped),
         comparisons=with_the_first(grouped, cells, plan.get("contestants", [])) if distributions else [],
-        notes=_notes(facts),
+        notes=_notes(facts, record.host),
     )
 
 
@@ -215,7 +216,7 @@ def _rerun(record: RunRecord) -> str:
     return shlex.join(argv)
 
 
-def _notes(facts: Sequence[Facts]) -> list[str]:
+def _notes(facts: Sequence[Facts], host: Mapping[str, Any]) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
     if any(f.given_up.n for f in facts):
@@ -231,4 +232,6 @@ def _notes(facts: Sequence[Facts]) -> list[str]:
             "In a closed loop all clients send their first request at once: with as few requests per client "
             "as here, these first answers weigh in the quantiles."
         )
+    if floor := floor_note(host, facts):
+        notes.append(floor)
     return notes

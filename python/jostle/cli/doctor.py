@@ -11,12 +11,17 @@ HELP = """Say what this machine can do, and what would stand in the way of a run
 \b
   jostle doctor            limits, ports, cores, timers, contestants
   jostle doctor --json     the same for machines
+  jostle doctor --calibrate   measure the floor of this machine first: about 15 seconds; later runs show it
 
 Exit code 1 when something would make runs fail.
 """
 
 
 def doctor(
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Measure what a server that does nothing shows here, and keep it."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
 ) -> int:
     import json
@@ -24,6 +29,8 @@ def doctor(
 
     from jostle.checkup import checkup
 
+    if calibrate:
+        _calibrate()
     findings = checkup()
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings]))
@@ -35,6 +42,19 @@ def doctor(
             if finding.remedy:
                 print(f"  {'':<{width}}  → {finding.remedy}")
     return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+def _calibrate() -> None:
+    import sys
+
+    from jostle.calibration import calibrate
+    from jostle.live import observer_for
+
+    observer = observer_for(sys.stderr)
+    try:
+        calibrate(observer)
+    finally:
+        observer.close()
 
 
 doctor.__doc__ = HELP

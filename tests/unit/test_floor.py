@@ -1,0 +1,71 @@
+"""The floor: kept for this machine only, and told beside results of the same kind of load."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle import host
+from jostle.analysis.run import analyse
+from jostle.calibration import LOADS, calibration_plan
+from jostle.plan import ClosedLoad, OpenLoad
+from jostle.record import RunRecord
+from support.synthetic import Trial, closed, lognormal, make_run, open_loop
+
+FLOOR = {
+    "measured": "2026-11-20T10:00:00+0000",
+    "load_average": 0.1,
+    "loads": [
+        {"kind": "closed", "title": "1 client", "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None}},
+        {"kind": "open", "title": "2,000 requests/s", "response_s": {"p50": 60e-6, "p99": 0.002}},
+    ],
+}
+TIMES = lognormal(0.002, 0.2)
+STREAM = {"open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / "cache"))
+
+
+def notes(tmp_path: Path, trial: Trial, floor: dict[str, Any] | None) -> str:
+    folder = make_run(tmp_path, [trial])
+    known = json.loads((folder / "host.json").read_text())
+    (folder / "host.json").write_text(json.dumps({**known, **({"floor": floor} if floor else {})}))
+    return " ".join(analyse(RunRecord.open(folder), distributions=False).notes)
+
+
+def test_a_closed_loop_is_held_beside_closed_loops(tmp_path: Path) -> None:
+    said = notes(tmp_path, Trial("a", "w", 1, closed(TIMES, 5.0)), FLOOR)
+    assert "(measured 2026-11-20): 1 client: p50 30.0 µs, p99 80.0 µs." in said
+    assert "requests/s" not in said
+
+
+def test_an_open_loop_is_held_beside_open_loops(tmp_path: Path) -> None:
+    said = notes(tmp_path, Trial("a", "w", 1, open_loop(TIMES, 200.0, 5.0), load=STREAM), FLOOR)
+    assert "2,000 requests/s: p50 60.0 µs, p99 2.00 ms" in said
+    assert "1 client" not in said
+
+
+def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
+    assert "Floor" not in notes(tmp_path, Trial("a", "w", 1, closed(TIMES, 5.0)), None)
+
+
+def test_a_floor_belongs_to_one_machine() -> None:
+    assert "floor" not in host.host_facts(1)
+    host.floor_file().write_text(json.dumps({**host.machine(), **FLOOR}))
+    assert host.host_facts(1)["floor"] == FLOOR
+    host.floor_file().write_text(json.dumps({**host.machine(), **FLOOR, "kernel": "another"}))
+    assert "floor" not in host.host_facts(1)
+    host.floor_file().write_text("torn {")
+    assert "floor" not in host.host_facts(1)
+
+
+def test_the_plan_has_the_three_loads() -> None:
+    plan = calibration_plan(3.0)
+    assert list(plan.workload) == list(LOADS)
+    loads = [w.load for w in plan.workload.values()]
+    assert [load.most_clients for load in loads if isinstance(load, ClosedLoad)] == [1, 64]
+    assert [load.rate for load in loads if isinstance(load, OpenLoad)] == [2000.0]
