@@ -1,7 +1,9 @@
 """Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
 
+import contextlib
 import random
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +23,7 @@ from jostle.trial import Planned, run_trial
 if TYPE_CHECKING:
     from jostle._engine import Interval
     from jostle.analysis.result import Validity
+    from jostle.database import Database
 
 __all__ = ["Observer", "Outcome", "run_experiment", "schedule"]
 
@@ -75,14 +78,27 @@ def run_experiment(
     for planned in trials:
         writer.journal("trial planned", **planned.as_record())
     observer.scheduled(trials, writer.folder)
-    session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed)
     try:
-        sound = [session.run(planned) for planned in trials]
+        with _database(plan, ready) as database:
+            session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, database)
+            sound = [session.run(planned) for planned in trials]
     except KeyboardInterrupt:
         writer.journal("run stopped", why="stopped by the user")
         raise
     writer.journal("run ended")
     return Outcome(writer.folder, complete=all(sound) and not skipped)
+
+
+def _database(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["Database | None"]:
+    """The plan's database for the length of the run, where a contestant uses one, on the server's cores."""
+    table = plan.database
+    if table is None or not any(contestant.file.database for contestant in ready):
+        return contextlib.nullcontext()
+    from jostle import database
+
+    options = database.Options(table.pool, table.delay * 1000, table.index, table.customers)
+    placement = place(available_cores(), plan.share_cores)
+    return database.start(options, url=table.url, cores=placement.server_cores)
 
 
 def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
@@ -133,6 +149,7 @@ class _Session:
     executor: Executor
     observer: Observer
     seed: int
+    database: "Database | None"
 
     def run(self, planned: Planned) -> bool:
         """Run one trial; True when it ended as it should."""
@@ -147,6 +164,7 @@ class _Session:
             writer=self.writer,
             executor=self.executor,
             placement=self._placement(planned),
+            database=self.database,
             observe=lambda interval: self.observer.interval(planned, interval),
         )
         return self._close(planned, folder)

@@ -22,6 +22,7 @@ from jostle.vitals import Watcher
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
+    from jostle.database import Database
 
 __all__ = ["Planned", "run_trial"]
 
@@ -53,6 +54,7 @@ def run_trial(
     writer: RunWriter,
     executor: Executor,
     placement: Placement,
+    database: "Database | None",
     observe: Observe,
 ) -> Path:
     """Run one trial and return its folder. A server's failure is recorded in it, not raised.
@@ -66,7 +68,9 @@ def run_trial(
         "title": workload.title,
     }
     try:
-        server = contestant.start(cores=placement.server_cores if placement.shared is False else None)
+        server = contestant.start(
+            cores=placement.server_cores if placement.shared is False else None, database=database
+        )
     except ContestantError as error:
         record = writer.trial(
             {
@@ -129,15 +133,17 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
 
 def _measure(record: TrialWriter, server: Server, running: Running, observe: Observe) -> None:
     started = running.started_unix_ns
-    watcher = Watcher(server.pid, record.folder / "server.ndjson", started) if server.pid else None
+    trees = {"server": server.pid, "database": server.database.pid if server.database else None}
 
     def close(status: str, why: str = "", output: str = "") -> None:
         record.finish(status, why, output, [lost.as_record() for lost in running.lost])
 
     with contextlib.ExitStack() as stack:
-        if watcher:
-            watcher.start()
-            stack.callback(watcher.stop)
+        for name, pid in trees.items():
+            if pid is not None:
+                watcher = Watcher(pid, record.folder / f"{name}.ndjson", started)
+                watcher.start()
+                stack.callback(watcher.stop)
         try:
             for interval in _intervals(running, server):
                 record.write_interval(interval)

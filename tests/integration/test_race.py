@@ -180,3 +180,28 @@ def test_a_server_that_dies_in_the_middle_is_an_invalid_trial(jostle_command: Jo
     assert finished.returncode == 1
     assert "out of memory" in finished.stdout + finished.stderr
     assert "invalid" in finished.stdout
+
+
+ORDERS = """
+title = "orders"
+contestants = ["node"]
+rounds = 1
+
+[database]
+delay = "2ms"
+
+[workload.orders]
+request = { get = "/orders", expect = { contains = "<h1>" } }
+load = { clients = 4, for = "1s" }
+"""
+
+
+def test_a_plan_brings_its_database_and_the_record_says_which(jostle_command: Jostle, tmp_path: Path) -> None:
+    result = as_json(jostle_command("run", written(tmp_path, ORDERS), "--json"))
+    outcomes = result["trials"][0]["outcomes"]
+    assert outcomes["ok"] > 10
+    assert set(outcomes) <= {"ok", "unfinished"}
+    (trial,) = (only_run(tmp_path) / "trials").iterdir()
+    database = json.loads((trial / "trial.json").read_text())["server"]["database"]
+    assert (database["private"], database["delay_ms"], database["index"]) == (True, 2.0, True)
+    assert (trial / "database.ndjson").stat().st_size > 0

@@ -10,6 +10,7 @@ from jostle import units
 from jostle.errors import nearest
 from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.plan.contestant_file import ContestantFile
+from jostle.plan.database_table import DatabaseTable
 from jostle.plan.table import Table, in_own_words
 from jostle.plan.values import Duration, PositiveCount, shown
 from jostle.plan.workload import Workload
@@ -121,6 +122,9 @@ class Plan(Table):
     )
     workload: dict[str, Workload] = Field(description="what is measured, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="servers of one's own, by name")
+    database: DatabaseTable | None = Field(
+        default=None, description="the database of contestants that use one; without it /orders answers 503"
+    )
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
