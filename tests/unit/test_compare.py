@@ -59,7 +59,7 @@ def run(*arguments: object) -> tuple[int, str]:
 def test_two_contestants_of_one_run(runs: tuple[Path, Path]) -> None:
     code, said = run(runs[0], "--contestants", "node,go")
     assert code == 0
-    assert "go against node: throughput -" in said
+    assert "go against node: throughput −" in said
     assert "p50: longer on go: +" in said.replace("\n", " ")
     assert max(map(len, said.splitlines())) <= 80
 

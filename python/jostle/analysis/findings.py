@@ -1,7 +1,7 @@
 """Sentences for differences: what differs, by how much, how surely; or that nothing larger than x does."""
 
 from jostle.analysis.result import Comparison, Difference, Estimate
-from jostle.units import format_duration, format_rate
+from jostle.units import MINUS, format_duration, format_rate
 
 __all__ = ["change", "in_words", "points", "size_of_effect", "summary"]
 
@@ -51,13 +51,13 @@ def summary(c: Comparison) -> str:
 
 
 def change(ratio: float) -> str:
-    """A ratio as a change: "+5.2 %", "-12 %"; from a tripling on, "3.4 times"."""
-    return f"{ratio:.3g} times" if ratio >= 3 else _signed(ratio - 1)
+    """A ratio as a change: "+5.2 %", "−12 %"; from a tripling or a third on, "3.4 times", "0.21 times"."""
+    return f"{ratio:.3g} times" if ratio >= 3 or ratio <= 1 / 3 else _signed(ratio - 1)
 
 
 def points(difference: float) -> str:
     """A difference of shares: "+0.52 points"."""
-    return f"{difference * 100:+.2g} points"
+    return f"{difference * 100:+.2g} points".replace("-", MINUS)
 
 
 def size_of_effect(delta: Estimate) -> str:
@@ -106,4 +106,5 @@ def _percent(share: float) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{share * 100:+.2g} %" if abs(share) < 0.1 else f"{share * 100:+.0f} %"
+    text = f"{share * 100:+.2g} %" if abs(share) < 0.1 else f"{share * 100:+.0f} %"
+    return text.replace("-", MINUS)

@@ -137,18 +137,18 @@ def times(chosen: Iterable[Cell]) -> Table:
 def trials(result: RunResult, limit: int = 500) -> Table:
     """One row per trial, in the order in which they ran; at most `limit` of them."""
     more = f" (the first {limit}; the CSV export has all)" if len(result.trials) > limit else ""
-    names = "no. | contestant | workload | round | verdict | throughput | offered | p50 | p99 | max | failed"
+    names = "no. | contestant | workload | round | verdict | course | throughput | offered"
     table = Table(
         f"Every trial in the order in which it ran{more}",
-        [*columns(names), "generator CPU", "lag p99", "memory"],
-        words=5,
+        [*columns(names), "p50", "p99", "max", "failed", "generator CPU", "lag p99", "memory"],
+        words=6,
     )
     for t in result.trials[:limit]:
         quantile = [estimate(t.response, q).value for q in ("p50", "p99", "max")]
         throughput, offered = amount(t.throughput_per_s, "/s"), amount(t.offered_per_s, "/s")
         generator = (percent(t.generator_cpu), amount(t.lag_p99_s, "s"))
         memory = amount(t.server_rss_max_bytes, "bytes")
-        about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t))
+        about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t), t.course or MISSING)
         table.add(*about, throughput, offered, *quantile, percent(t.error_share), *generator, memory)
     return table
 
