@@ -26,9 +26,10 @@ check: setup ## Formatting, lints, types, import arrows, the plan's schema.
 	$(BIN)/lint-imports
 	$(BIN)/python -m jostle.plan.schema --check
 
-runtimes: setup ## Debian packages: the runtimes of all contestants, and the browser for the page's tests.
-	@scripts/install-runtimes.sh
+runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.
+	@$(BIN)/jostle contestants install --all
 	@scripts/install-browser.sh
+	@scripts/install-peers.sh
 
 test: setup runtimes test-rust test-python ## All tests.
 

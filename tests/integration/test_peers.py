@@ -1,0 +1,85 @@
+"""jostle, wrk and h2load say the same of the same server under the same closed load, in one run.
+
+They are held against one another, not against absolute figures: they take short turns, so that whatever else
+this machine does meets all of them, and the median turn of each counts.
+"""
+
+import re
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.real import as_json, command, environment, reference_server
+
+TURNS = 5
+SECONDS = 1
+CLIENTS = 16
+
+Measured = tuple[float, float]
+"""Requests per second, and the median response time in seconds."""
+
+
+def jostle(url: str) -> Measured:
+    finished = subprocess.run(
+        command("hit", url, "-c", str(CLIENTS), "-d", f"{SECONDS}s", "--json"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(),
+    )
+    trial = as_json(finished)["trials"][0]
+    assert set(trial["outcomes"]) <= {"ok", "unfinished"}, trial["outcomes"]
+    return trial["throughput_per_s"], trial["response"]["p50"]["value"]
+
+
+def wrk(url: str) -> Measured:
+    said = _said("wrk", "-t1", f"-c{CLIENTS}", f"-d{SECONDS}s", "--latency", url)
+    median = re.search(r"\n\s+50%\s+([\d.]+)(us|ms|s)\n", said)
+    assert median, said
+    seconds = float(median[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[median[2]]
+    return _number(r"Requests/sec:\s+([\d.]+)", said), seconds
+
+
+def h2load(url: str) -> Measured:
+    with tempfile.NamedTemporaryFile() as log:  # a line per request: start, status, duration in µs
+        said = _said("h2load", "--h1", "-t1", f"-c{CLIENTS}", f"-D{SECONDS}", f"--log-file={log.name}", url)
+        durations = [int(line.split("\t")[2]) for line in Path(log.name).read_text().splitlines()]
+    return _number(r"finished in [^,]+, ([\d.]+) req/s", said), statistics.median(durations) / 1e6
+
+
+def _said(*arguments: str) -> str:
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    assert finished.returncode == 0, f"{arguments[0]}: {finished.stdout}{finished.stderr}"
+    return finished.stdout
+
+
+def _number(pattern: str, said: str) -> float:
+    found = re.search(pattern, said)
+    assert found, said
+    return float(found[1])
+
+
+TOOLS: dict[str, Callable[[str], Measured]] = {"jostle": jostle, "wrk": wrk, "h2load": h2load}
+
+
+@pytest.mark.parametrize(
+    ("server", "path", "bound"),
+    [
+        ("processor-sharing", "/sleep?ms=5", 0.10),  # the server decides: 16 clients, 5 ms each
+        ("null", "/", 1.0),  # the tools decide: each has costs of its own, and shares the cores
+    ],
+)
+def test_three_tools_agree(server: str, path: str, bound: float) -> None:
+    turns: dict[str, list[Measured]] = {tool: [] for tool in TOOLS}
+    with reference_server(server) as url:
+        for _ in range(TURNS):
+            for tool, measure in TOOLS.items():
+                turns[tool].append(measure(url + path))
+    for what in (0, 1):
+        medians = {tool: statistics.median(turn[what] for turn in turns[tool]) for tool in TOOLS}
+        apart = max(medians.values()) / min(medians.values()) - 1
+        assert apart <= bound, f"{('requests/s', 'median s')[what]}: {medians}, all turns: {turns}"
