@@ -21,6 +21,7 @@ app = typer.Typer(
 
 \b
   jostle contestants list                 name, runtime, discipline, ready or what is missing
+  jostle contestants install node go      bring what is missing, and build them
   jostle contestants verify node go       build, start, ask every route, stop
   jostle contestants start node           leave it running until Ctrl-C
   jostle contestants stop                 stop the ones that `start` left running
@@ -48,6 +49,30 @@ def list_them() -> None:
         version = "" if missing else ", ".join(found.versions().values())
         table.add_row(name, found.file.title, found.file.discipline, version, ready)
     Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+@app.command()
+def install(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every contestant of the roster.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+) -> None:
+    """Install what contestants need (Debian packages) and build them, each step said before it is taken."""
+    from jostle import contestant, installing, roster
+    from jostle.errors import PlanError
+
+    if not names and not everything:
+        raise PlanError("install whom?", "name contestants, or give --all")
+    chosen = [contestant.find(label) for label in names or roster.names()]
+    if dry_run:
+        plan = installing.what_is_missing(chosen)
+        steps = [*("$ " + " ".join(command) for command in plan.commands()), *plan.by_hand]
+        print("\n".join(steps) or "nothing is missing")
+        return
+    left = installing.install(chosen, lambda step: print(step, flush=True))
+    for need in left:
+        print(f"to be installed by hand: {need}", file=sys.stderr)
+    raise typer.Exit(1 if left else 0)
 
 
 @app.command()

@@ -1,0 +1,68 @@
+"""Brings what contestants need and this machine lacks: Debian packages, then each contestant's own build."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from jostle import database
+from jostle.contestant import Contestant, Missing
+from jostle.errors import MissingRuntime
+
+__all__ = ["Installation", "install", "what_is_missing"]
+
+APT = ["apt-get", "-o", "DPkg::Lock::Timeout=300"]
+
+
+@dataclass(frozen=True)
+class Installation:
+    """`packages` of Debian bring some of what is missing; `by_hand` says how the rest is had."""
+
+    packages: list[str]
+    by_hand: list[str]
+
+    def commands(self) -> list[list[str]]:
+        """What `install` runs, in order; nothing when no package is missing."""
+        if not self.packages:
+            return []
+        privileged = [] if os.geteuid() == 0 else ["sudo"]
+        quiet = [*privileged, "env", "DEBIAN_FRONTEND=noninteractive", *APT]
+        return [
+            [*quiet, "-qq", "update"],
+            [*quiet, "-qq", "-y", "--no-install-recommends", "install", *self.packages],
+        ]
+
+
+def what_is_missing(contestants: Iterable[Contestant]) -> Installation:
+    """Over all of them, each package once."""
+    packages: set[str] = set()
+    by_hand: set[str] = set()
+    for label, need in _needs(list(contestants)):
+        if need.install.startswith("apt-get install") and need.package:
+            packages.add(need.package)
+        else:
+            by_hand.add(f"{label}: {need.install or need.command}")
+    return Installation(sorted(packages), sorted(by_hand))
+
+
+def install(contestants: list[Contestant], tell: Callable[[str], None]) -> list[str]:
+    """Install the packages and build the contestants, `tell` hears each step first; what is still missing.
+
+    Raises `MissingRuntime` when a package could not be installed, `BuildFailed`.
+    """
+    for command in what_is_missing(contestants).commands():
+        tell("$ " + " ".join(command))
+        if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
+            raise MissingRuntime(f"`{' '.join(command)}` failed", "run it by hand to see why")
+    for contestant in contestants:
+        if not contestant.missing():
+            contestant.build(tell)
+    return [f"{label}: {need.install or need.command}" for label, need in _needs(contestants)]
+
+
+def _needs(contestants: list[Contestant]) -> list[tuple[str, Missing]]:
+    """What each of them lacks, and the database of those that use one."""
+    needs = [(contestant.label, need) for contestant in contestants for need in contestant.missing()]
+    if any(contestant.file.database for contestant in contestants) and (need := database.missing()):
+        needs.append(("database", need))
+    return needs

@@ -1,0 +1,43 @@
+"""What would be installed, in which commands: decided without touching the machine."""
+
+from pathlib import Path
+
+import pytest
+
+from jostle.contestant import Contestant, find
+from jostle.installing import Installation, install, what_is_missing
+from jostle.plan.contestant_file import ContestantFile
+
+
+def lacking(name: str, package: str, install: str) -> Contestant:
+    table = {
+        "folder": str(Path(__file__).parent),
+        "command": ["no-such-program-here", "{port}"],
+        "needs": [{"command": "no-such-program-here", "package": package, "install": install, "version": []}],
+    }
+    return find(name, {name: ContestantFile.of(table, name)})
+
+
+def test_each_package_is_installed_once_and_the_rest_is_for_hands() -> None:
+    apt = "apt-get install -y --no-install-recommends some-package"
+    found = what_is_missing(
+        [
+            lacking("one", "some-package", apt),
+            lacking("two", "some-package", apt),
+            lacking("three", "", "build it yourself"),
+        ]
+    )
+    assert found == Installation(["some-package"], ["three: build it yourself"])
+    update, brings = found.commands()
+    assert update[-1] == "update"
+    assert brings[-2:] == ["install", "some-package"]
+
+
+def test_nothing_missing_runs_nothing() -> None:
+    assert Installation([], []).commands() == []
+
+
+def test_what_no_package_brings_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    left = install([lacking("three", "", "build it yourself")], print)
+    assert left == ["three: build it yourself"]
+    assert capsys.readouterr().out == ""
