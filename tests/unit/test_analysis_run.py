@@ -314,6 +314,17 @@ def test_skipped_contestants_are_named(tmp_path: Path) -> None:
     assert analyse(RunRecord.open(folder)).skipped == {"go": "no go here"}
 
 
+def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:
+    steps = [("ramp", 2), ("hold", 9)]
+    phases = [{"name": n, "duration_ns": s * 10**9, "from": 0, "to": 5} for n, s in steps]
+    load = {"closed": {"clients": 5, "phases": phases}}
+    folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0), load=load)])
+    found = analyse_trial(RunRecord.open(folder).trials[0]).timeline.phases
+    assert [(p.name, p.start_s, p.end_s) for p in found] == [("ramp", 0, 2), ("hold", 2, 5)]
+    steady = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))])
+    assert analyse_trial(RunRecord.open(steady).trials[0]).timeline.phases == []
+
+
 def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     blocked = [*closed(STEADY, 5.0, blocked=[(1.0, 3.5)]), Request(1.0, 1.0, 3.5, workload=1)]
     folder = make_run(tmp_path, [Trial("a", "w", 1, blocked, background={"closed": {"clients": 1}})])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jostle.analysis.result import Distribution, RunResult
+from jostle.analysis.result import Distribution, Phase, RunResult
 from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.charts.common import decades, thin
@@ -60,6 +60,33 @@ def test_the_shift_function_says_where_the_difference_lies() -> None:
     (nothing,) = charts.shifts(replace(result, comparisons=[same]))
     assert nothing is not None
     assert "no quantile of go differs" in nothing.title
+
+
+def test_phases_are_shaded_and_clients_drawn_where_they_change() -> None:
+    result = make_plain()
+    steady = charts.over_time(result, views(result)[0])[0]
+    changing = [
+        replace(
+            t,
+            timeline=replace(
+                t.timeline,
+                clients=[1] * 10 + [5] * (len(t.timeline.t_s) - 11) + [None],
+                phases=[Phase("ramp", 0, 2.5), Phase("hold", 2.5, 5)],
+            ),
+        )
+        for t in result.trials
+    ]
+    phased = charts.over_time(replace(result, trials=changing), views(result)[0])[0]
+    spec = phased.spec(validate=True)
+    titles = [panel["title"]["text"] for panel in spec["vconcat"]]
+    assert titles[1] == "clients"
+    assert "clients" not in [panel["title"]["text"] for panel in steady.spec()["vconcat"]]
+    assert all(panel["layer"][0]["mark"]["type"] == "rect" for panel in spec["vconcat"])
+    assert [r["text"] for rows in phased.datasets.values() for r in rows if "text" in r] == [
+        "hold",
+        "ramp",
+        "hold",
+    ]
 
 
 def test_the_colours_are_the_pages() -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "Estimate",
     "Finding",
     "Outcome",
+    "Phase",
     "PublishedFigure",
     "Requirement",
     "RunResult",
@@ -102,6 +103,15 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A part of a trial with a load of its own; seconds from the trial's start."""
+
+    name: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
 class Timeline:
     """Per interval, from the start of the trial. Lists of equal length; None where it was not measured."""
 
@@ -117,6 +127,7 @@ class Timeline:
     server_t_s: list[float]  # own axis: vitals are taken at their own times
     server_cpu: list[float]  # cores in use by the whole process tree
     server_rss_bytes: list[float]
+    phases: list[Phase] = field(default_factory=list)  # empty where the load is the same throughout
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
 from jostle.analysis.histograms import Sample
 from jostle.analysis.quantiles import quantile_estimate, quantile_estimates
-from jostle.analysis.result import Timeline, TrialResult
+from jostle.analysis.result import Phase, Timeline, TrialResult
 from jostle.analysis.steady import Course, course
 from jostle.analysis.validity import judge_facts
 
@@ -142,7 +142,23 @@ def _timeline(facts: Facts) -> Timeline:
         server_t_s=server_t,
         server_cpu=server_cpu,
         server_rss_bytes=server_rss,
+        phases=_phases(facts),
     )
+
+
+def _phases(facts: Facts) -> list[Phase]:
+    """As planned, up to the end of the trial; none where the load is the same throughout."""
+    steps = (facts.closed or {}).get("phases") or (facts.open or {}).get("rates") or []
+    lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
+    if len(steps) < 2 or 0 in lengths_s[:-1]:
+        return []
+    ends = list(itertools.accumulate(lengths_s))
+    ends[-1] = facts.duration_s
+    found = [
+        Phase(str(step.get("name") or number), start, min(end, facts.duration_s))
+        for number, (step, start, end) in enumerate(zip(steps, [0.0, *ends], ends, strict=False), 1)
+    ]
+    return [phase for phase in found if phase.end_s > phase.start_s]
 
 
 def _quantile(sample: Sample, p: float) -> float | None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.result import RunResult, Timeline, TrialResult
+from jostle.analysis.result import Phase, RunResult, Timeline, TrialResult
 from jostle.report.charts.common import (
+    GRID,
     MUTED,
     SMALLEST_S,
     TIME_LABEL,
@@ -36,7 +37,7 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     rows = [row for name, trial in drawn for row in client_rows(name, trial.timeline, points)]
     vitals = [row for name, trial in drawn for row in server_rows(name, trial.timeline, points)]
     data = Datasets()
-    chart = _Panels(view, rows, vitals, data).stacked()
+    chart = _Panels(view, rows, vitals, data, drawn[-1][1].timeline.phases).stacked()
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
     reading = f"{numbers.capitalize()}: of the trials of this contestant those of the median throughput." + (
         " Blue: alone; vermilion: with slow." if view.paired else ""
@@ -62,6 +63,7 @@ def client_rows(name: str, t: Timeline, points: int) -> Rows:
             {"series": name, "t": _mean(t.t_s[cut]), "rate": _mean(t.throughput_per_s[cut])}
             | {"errors": _mean(t.errors_per_s[cut]), "p50": _middle(t.p50_s[cut]), "p99": _most(t.p99_s[cut])}
             | {"max": _most(t.max_s[cut]), "generator": _mean(t.generator_cpu[cut])}
+            | {"clients": next((c for c in reversed(t.clients[cut]) if c is not None), None)}
         )
     return rows
 
@@ -100,12 +102,17 @@ def _middle(values: Sequence[float | None]) -> float | None:
 class _Panels:
     """The stacked charts of one picture; the lowest of them carries the labels of the axis of time."""
 
-    def __init__(self, view: View, clients: Rows, server: Rows, data: Datasets) -> None:
+    def __init__(
+        self, view: View, clients: Rows, server: Rows, data: Datasets, phases: Sequence[Phase] = ()
+    ) -> None:
         self.clients, self.server, self.data = clients, server, data
         self.hue = colour(view)
         self.end = max(row["t"] for row in clients + server)
         self.client_chart = alt.Chart(data(clients))
         self.server_chart = alt.Chart(data(server)) if server else None
+        shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in phases]
+        self.shades = alt.Chart(data(shaded[1::2])) if len(shaded) > 1 else None
+        self.names = alt.Chart(data(shaded)) if len(shaded) > 1 else None
 
     def throughput(self) -> Any:
         """Requests completed as expected; crosses where some failed."""
@@ -120,7 +127,17 @@ class _Panels:
             y = alt.Y("errors:Q", scale=scale, axis=_y_axis(format="~s"))
             layers.append(crosses.encode(x=self._x(), y=y, color=self.hue))
             title += "; crosses: failed"
-        return _panel(title, *layers)
+        if self.names is not None:
+            name = self.names.mark_text(align="left", baseline="bottom", dx=3, fontSize=10, color=MUTED)
+            layers.append(name.encode(x=self._x(), y=alt.value(HEIGHT - 3), text="text:N"))
+        return self._panel(title, *layers)
+
+    def clients_over_time(self) -> Any:
+        """Clients at the end of each interval."""
+        most = max(r["clients"] or 0 for r in self.clients)
+        y = alt.Y("clients:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=_y_axis(format="~s"))
+        line = self.client_chart.mark_line(interpolate="step-after")
+        return self._panel("clients", line.encode(x=self._x(), y=y, color=self.hue))
 
     def response(self) -> Any:
         """Median, p99 and longest response time of each interval."""
@@ -132,7 +149,7 @@ class _Panels:
         def y(name: str) -> alt.Y:
             return alt.Y(f"{name}:Q", scale=time_scale(low, high), axis=axis)
 
-        return _panel(
+        return self._panel(
             "response time: median solid, p99 dashed, dots the longest",
             base.mark_line().encode(y=y("p50")),
             base.mark_line(strokeDash=[4, 3], strokeWidth=1.25).encode(y=y("p99")),
@@ -151,7 +168,7 @@ class _Panels:
             y = alt.Y("cpu:Q", scale=scale, axis=_y_axis())
             layers.append(self.server_chart.mark_line().encode(x=x, y=y, color=self.hue))
             title = "cores in use: server solid, generator's busiest thread dashed"
-        return _panel(title, *layers)
+        return self._panel(title, *layers, lowest=self.server_chart is None)
 
     def memory(self, server_chart: alt.Chart) -> Any:
         """Resident memory of the server's whole process tree."""
@@ -159,14 +176,24 @@ class _Panels:
         axis = _y_axis(labelExpr="format(datum.value / 1e6, ',~r')")
         y = alt.Y("rss:Q", scale=alt.Scale(domain=[0, most * 1.15 or 1.0]), axis=axis)
         line = server_chart.mark_line().encode(x=self._x(lowest=True), y=y, color=self.hue)
-        return _panel("server's memory, MB resident in the whole process tree", line)
+        return self._panel("server's memory, MB resident in the whole process tree", line, lowest=True)
 
     def stacked(self) -> Any:
         """All of them that there is something to draw for."""
         charts = [self.throughput(), self.response(), self.cpu()]
+        if len({r["clients"] for r in self.clients if r["clients"] is not None}) > 1:
+            charts.insert(1, self.clients_over_time())
         if self.server_chart is not None:
             charts.append(self.memory(self.server_chart))
         return alt.vconcat(*charts, spacing=10)
+
+    def _panel(self, title: str, *layers: Any, lowest: bool = False) -> Any:
+        """A panel with every second phase shaded behind it."""
+        if self.shades is None:
+            return _panel(title, *layers)
+        shade = self.shades.mark_rect(color=GRID, opacity=0.5, clip=True)
+        height = {"y": alt.value(0), "y2": alt.value(HEIGHT)}
+        return _panel(title, shade.encode(x=self._x(lowest=lowest), x2="end:Q", **height), *layers)
 
     def _x(self, *, lowest: bool = False) -> alt.X:
         axis = alt.Axis(
