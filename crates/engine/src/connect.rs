@@ -49,15 +49,16 @@ impl Turns {
         self.passed_over.get() & bit(index) != 0
     }
 
-    /// The next local address of the family, if any are given.
-    fn next_source(&self, sources: &[IpAddr], ipv4: bool) -> Option<IpAddr> {
+    /// The next local address of the family, if any are given. It changes after a round of all `addresses`, so that
+    /// each of them is reached from every source, whatever divides their numbers.
+    fn next_source(&self, sources: &[IpAddr], ipv4: bool, addresses: usize) -> Option<IpAddr> {
         let of_family = || sources.iter().filter(|source| source.is_ipv4() == ipv4);
         let count = of_family().count();
         if count == 0 {
             return None;
         }
         let turn = self.source.replace(self.source.get() + 1);
-        of_family().nth(turn % count).copied()
+        of_family().nth(turn / addresses.max(1) % count).copied()
     }
 
     pub fn next_param(&self) -> u64 {
@@ -242,7 +243,9 @@ fn open(target: &Target, turns: &Turns, address: &Address) -> io::Result<Plain> 
     let socket = Socket::new(domain, Type::STREAM.nonblocking(), None)?;
     if let Address::Tcp(address) = address {
         socket.set_tcp_nodelay(target.nodelay)?;
-        if let Some(source) = turns.next_source(&target.sources, address.is_ipv4()) {
+        if let Some(source) =
+            turns.next_source(&target.sources, address.is_ipv4(), target.addresses.len())
+        {
             choose_port_when_connecting(&socket);
             socket.bind(&SocketAddr::new(source, 0).into())?;
         }

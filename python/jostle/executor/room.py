@@ -86,37 +86,48 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
     On loopback every address 127.0.0.x is ours; elsewhere raises `StartRefused` with the number needed.
     """
     ports = local_ports() if ports is None else ports
-    pairs: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for workload in spec["workloads"]:
         # Workloads of one run go to the same destinations, and share their ports.
         key = repr(_destinations(workload["target"]))
-        pairs[key] = pairs.get(key, 0) + _connections(workload)
+        totals[key] = totals.get(key, 0) + _connections(workload)
     workloads = []
     for workload in spec["workloads"]:
-        target = workload["target"]
-        destinations = _destinations(target)
-        wanted = math.ceil(pairs[repr(destinations)] / max(1, len(destinations)) / ports)
-        if destinations and wanted > max(1, len(target["source_addresses"])):
-            target = {**target, "source_addresses": _sources(destinations, wanted, ports)}
-        workloads.append({**workload, "target": target})
+        destinations = _destinations(workload["target"])
+        if destinations:
+            each = math.ceil(totals[repr(destinations)] / len(destinations))
+            workload = {**workload, "target": _with_room(workload["target"], destinations, each, ports)}
+        workloads.append(workload)
     return {**spec, "workloads": workloads}
+
+
+def _with_room(
+    target: Mapping[str, Any], destinations: list[str], each: int, ports: int
+) -> Mapping[str, Any]:
+    """The target with addresses for `each` connections to every destination."""
+    needed = math.ceil(each / ports)
+    given = target["source_addresses"]
+    if all(_is_loopback(place.rpartition(":")[0]) for place in destinations):
+        # The kernel takes ports of one parity first. When they are gone it looks through all of them for
+        # every further connection, some hundred microseconds each; addresses cost nothing.
+        wanted = needed if given else math.ceil(each / (ports // 2))
+        if wanted > max(1, len(given)):
+            first = ipaddress.IPv4Address("127.0.0.1")
+            return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}
+    elif needed > max(1, len(given)):
+        raise StartRefused(
+            f"so many connections to {', '.join(destinations)} need {needed} local addresses: each has "
+            f"{format_count(ports)} ports to one address and port",
+            f"give connection.source-addresses with {needed} addresses of this machine, or more places in "
+            "connection.connect-to, or widen net.ipv4.ip_local_port_range",
+        )
+    return target
 
 
 def _destinations(target: Mapping[str, Any]) -> list[str]:
     """Hosts with ports that connections go to in turn; unix sockets need no ports."""
     to = target["connect_to"] or [f"{target['host']}:{target['port']}"]
     return sorted({place for place in to if not place.startswith("unix:")})
-
-
-def _sources(destinations: list[str], wanted: int, ports: int) -> list[str]:
-    if all(_is_loopback(place.rpartition(":")[0]) for place in destinations):
-        return [str(ipaddress.IPv4Address("127.0.0.1") + n) for n in range(wanted)]
-    raise StartRefused(
-        f"so many connections to {', '.join(destinations)} need {wanted} local addresses: each has "
-        f"{format_count(ports)} ports to one address and port",
-        f"give connection.source-addresses with {wanted} addresses of this machine, or more places in "
-        "connection.connect-to, or widen net.ipv4.ip_local_port_range",
-    )
 
 
 def _is_loopback(host: str) -> bool:
