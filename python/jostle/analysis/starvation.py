@@ -225,7 +225,10 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
     if high <= HARMLESS:
         return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
     if low <= HARMLESS and high >= SEVERE:
-        return f"Cannot tell whether a slow request starves {name}: {lost} is lost. More rounds would tell."
+        return (
+            f"Cannot tell whether a slow request starves {name}: {_percent(index.value)} of the throughput is "
+            "lost, but the rounds differ too much. More rounds tell."
+        )
     if low <= 0:
         return (
             f"No loss of {name} beside a slow request can be told from chance: {lost} is lost, and {waits}."

@@ -62,7 +62,9 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """A share or an index of 0 to 1, with two decimals; never "-0.00"."""
+    """A share or an index of 0 to 1, with two decimals; never "-0.00". How far below -1 says nothing more."""
+    if value is not None and value < -1:
+        return f"< {MINUS}1"
     return MISSING if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
 
 

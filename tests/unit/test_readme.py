@@ -1,0 +1,24 @@
+"""The README names what is there."""
+
+import re
+from pathlib import Path
+
+from jostle import experiments, roster
+from jostle.cli import app
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_contestant_is_listed_and_no_other() -> None:
+    assert re.findall(r"^\| `([\w-]+)`", README, re.MULTILINE) == roster.names()
+
+
+def test_every_experiment_and_command_is_shown() -> None:
+    commands = {info.name or info.callback.__name__ for info in app.registered_commands if info.callback}
+    for name in {*experiments.names(), *commands, "contestants"}:
+        assert re.search(rf"jostle (race )?{name}\b", README), name
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([\w./-]+)\)", README):
+        assert (Path(__file__).parents[2] / target).exists(), target
