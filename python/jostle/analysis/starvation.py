@@ -226,8 +226,8 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
         return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
     if low <= HARMLESS and high >= SEVERE:
         return (
-            f"Cannot tell whether a slow request starves {name}: {_percent(index.value)} of the throughput is "
-            "lost, but the rounds differ too much. More rounds tell."
+            f"Cannot tell whether a slow request starves {name}: {_percent(index.value)} of the throughput "
+            "is lost, but the rounds differ too much. More rounds would tell."
         )
     if low <= 0:
         return (
