@@ -1,5 +1,6 @@
 """The run folder: written as it happens, readable after any interruption."""
 
+import base64
 import json
 import math
 import os
@@ -20,7 +21,16 @@ from jostle.errors import NotARun
 from jostle.record import FORMAT, RunRecord, RunWriter, TrialRecord
 from jostle.record.lines import read_objects
 from jostle.record.rows import OUTCOMES
-from support.synthetic import Request, Trial, back_to_back, closed, lognormal, make_run, starvation_trials
+from support.synthetic import (
+    Request,
+    Trial,
+    back_to_back,
+    closed,
+    intervals,
+    lognormal,
+    make_run,
+    starvation_trials,
+)
 
 STEADY = lognormal(0.002, 0.2)
 
@@ -59,6 +69,31 @@ def test_histograms_are_selected_by_measure_workload_and_time(tmp_path: Path) ->
     counts = [h.get_total_count() if h else None for h in trial.interval_histograms("response")]
     assert counts == [1, 2, None, None, 1]
     assert trial.loop_lag().get_total_count() == 5
+
+
+def test_narrow_histograms_of_one_interval_are_added(tmp_path: Path) -> None:
+    """The engine's are as wide as their values, and a phase may end within an interval."""
+
+    def narrow(value_us: int, highest: int) -> dict[str, object]:
+        recorded = HdrHistogram(1, highest, 3)
+        recorded.record_value(value_us)
+        return {"v2": base64.b64decode(recorded.encode()), "count": 1, "max_us": value_us}
+
+    trial = one_trial(tmp_path)
+    (interval,) = intervals(Trial("node", "fast", 1, closed(STEADY, 1.0), duration=1.0))
+    series = interval["series"][0]
+    interval["series"] = [
+        {**series, "phase": phase, "histograms": {"response": narrow(value, highest)}}
+        for phase, value, highest in ((0, 900, 2047), (1, 900_000, 1_000_000))
+    ]
+    writer = RunWriter.create(tmp_path, "narrow", "", {})
+    written = writer.trial({**trial.description, "number": 1})
+    written.write_interval(interval)
+    written.finish("ended")
+    (merged,) = TrialRecord(written.folder).interval_histograms("response")
+    assert merged is not None
+    assert merged.get_total_count() == 2
+    assert merged.get_max_value() == pytest.approx(900_000, rel=1e-3)
 
 
 def test_interval_logs_open_in_hdrhistograms_own_reader(tmp_path: Path) -> None:

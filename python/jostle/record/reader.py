@@ -117,14 +117,11 @@ class TrialRecord:
 
     def interval_histograms(self, measure: str, workload: int | None = 0) -> list["HdrHistogram | None"]:
         """One histogram (µs) for each of `intervals`; None where nothing was recorded."""
-        merged: dict[int, HdrHistogram] = {}
+        found: dict[int, list[HdrHistogram]] = {}
         for entry in self._entries:
             if entry.measure == measure and _matches(entry.series, (workload, None, None)):
-                if entry.start_ns in merged:
-                    merged[entry.start_ns].add(entry.decode())
-                else:
-                    merged[entry.start_ns] = entry.decode()
-        return [merged.get(interval["start_ns"]) for interval in self.intervals]
+                found.setdefault(entry.start_ns, []).append(entry.decode())
+        return [_sum(found.get(interval["start_ns"], [])) for interval in self.intervals]
 
     def loop_lag(self) -> "HdrHistogram":
         """How late the generator's own timers fired (µs), over all of its threads."""
@@ -210,6 +207,16 @@ class RunRecord:
             else "its journal just ends: jostle was killed, or still runs"
         )
         return f"{over} of {planned} trials are whole; {why}"
+
+
+def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram | None":
+    """As recorded, histograms are as wide as their values: none need hold another one."""
+    if len(histograms) <= 1:
+        return histograms[0] if histograms else None
+    merged = empty_histogram()
+    for histogram in histograms:
+        merged.add(histogram)
+    return merged
 
 
 def _matches(series: tuple[int, int, int], wanted: tuple[int | None, int | None, int | None]) -> bool:
