@@ -102,6 +102,20 @@ def test_a_process_that_dies_is_named_and_the_rest_goes_on(null_server: str) -> 
     assert sent[-1] == [1]
 
 
+def test_a_process_that_falls_silent_is_given_up(null_server: str) -> None:
+    running = OnThisMachine(2).start(specification(null_server, 'load = { rate = "200/s", for = "3s" }'))
+    assert running.next_interval(20.0) is not None
+    os.kill(running.generators[0].pid, signal.SIGSTOP)
+    give_up = time.monotonic() + 30
+    found: list[Any] = []
+    while not (found and found[-1]["last"]) and time.monotonic() < give_up:
+        found += filter(None, [running.next_interval(0.1)])
+    (lost,) = running.lost
+    assert lost.why == "generator 1 of 2 gave nothing for 6.1 s"
+    assert found[-1]["last"]
+    assert found[-1]["end_ns"] == 3_000_000_000
+
+
 def test_when_all_have_died_it_is_said(null_server: str) -> None:
     running = OnThisMachine(2).start(specification(null_server, 'load = { clients = 2, for = "60s" }'))
     for generator in running.generators:

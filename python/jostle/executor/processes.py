@@ -34,6 +34,9 @@ READY_S = 60.0
 LEAD_S, LEAD_EACH_S = 0.2, 0.05
 """From the command to start until t = 0: every process prepares the load in the meantime."""
 
+SILENT_S = 6.0
+"""One that gives no interval for so long beyond an interval's length is taken for dead, and killed."""
+
 Inbox = queue.SimpleQueue[tuple[int, dict[str, Any] | None]]
 """Frames as they come, with the index of the generator; None when it has ended."""
 
@@ -157,6 +160,9 @@ class _Together:
         self._inbox = inbox
         self._merging = Merging(count, math.ceil(spec["threads"] / count), len(spec["workloads"]))
         self._finished: set[int] = set()
+        self._silent: set[int] = set()
+        self._patience_s = SILENT_S + spec["interval_ns"] / 1e9
+        self._heard = [time.monotonic()] * count
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         give_up = time.monotonic() + timeout_s
@@ -164,8 +170,10 @@ class _Together:
             try:
                 index, frame = self._inbox.get(timeout=max(0.0, give_up - time.monotonic()))
             except queue.Empty:
+                self._kill_the_silent()
                 return None
             if frame is not None:
+                self._heard[index] = time.monotonic()
                 self._merging.add(index, frame["interval"])
                 if frame["interval"]["last"]:
                     self._finished.add(index)
@@ -176,8 +184,17 @@ class _Together:
                 child.process.wait()
         return interval
 
+    def _kill_the_silent(self) -> None:
+        """So that the rest need not wait for it; its end is then noticed like any other."""
+        now = time.monotonic()
+        for child in self._children:
+            if child.index not in self._finished and now - self._heard[child.index] > self._patience_s:
+                self._silent.add(child.index)
+                child.kill()
+
     def _bury(self, child: _Child) -> None:
-        why = f"{child.name} {child.end()}"
+        how = f"gave nothing for {self._patience_s:g} s" if child.index in self._silent else child.end()
+        why = f"{child.name} {how}"
         self.lost.append(Lost(child.index + 1, len(self._children), self._merging.bury(child.index), why))
         if len(self.lost) == len(self._children):
             raise GeneratorsLost(
