@@ -14,4 +14,6 @@ if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "
     echo "setup: uv $UV_VERSION"
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
 fi
-.tools/bin/uv sync --locked --quiet
+# Compiled now: where Python may not write bytecode, every start of the command would compile it all again.
+.tools/bin/uv sync --locked --quiet --compile-bytecode
+.venv/bin/python -m compileall -q -x /roster/ python/jostle
