@@ -236,7 +236,7 @@ def test_the_starvation_experiment() -> None:
     background = quick.workload["fast-with-slow"].background
     assert background is not None
     assert background.path == "/slow/37"
-    assert quick.rounds == 3
+    assert quick.rounds == 5
     assert max(workload.seconds() or 0 for workload in quick.workload.values()) == 1.0
     with pytest.raises(UnknownName, match="experiment 'starvatoin'"):
         experiments.load("starvatoin")
