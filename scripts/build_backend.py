@@ -1,17 +1,19 @@
 """PEP 517 backend: maturin, after the reference servers have been built into the package.
 
-The wheel carries one binary beside the extension module (`jostle/bin/jostle-reference`); maturin builds the
-extension only, so this module builds the binary first and hands everything else on.
+The wheel carries one binary beside the extension module (`jostle/bin/jostle-reference`). Maturin builds the
+extension only, so this module builds the binary first, adds to the source distribution what it is built from,
+and hands everything else on.
 """
 
+import json
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import maturin
 from maturin import (
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
+ADDED = ["Cargo.toml", "rust-toolchain.toml", "scripts/build_backend.py", "crates/reference"]
+"""To the source distribution; maturin's own Cargo.toml leaves the reference crate out."""
 
 
 def build_reference_servers() -> None:
@@ -42,8 +46,6 @@ def build_reference_servers() -> None:
 
 
 def _target_directory() -> str:
-    import json
-
     metadata = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version=1", "--locked"],
         cwd=ROOT,
@@ -52,6 +54,20 @@ def _target_directory() -> str:
         text=True,
     )
     return str(json.loads(metadata.stdout)["target_directory"])
+
+
+def build_sdist(directory: str, *args: Any, **kwargs: Any) -> str:
+    name = str(maturin.build_sdist(directory, *args, **kwargs))
+    whole, partial = Path(directory, name), Path(directory, f"{name}.partial")
+    top = name.removesuffix(".tar.gz")
+    with tarfile.open(whole) as made, tarfile.open(partial, "w:gz") as complete:
+        for member in made:
+            if member.name != f"{top}/Cargo.toml":
+                complete.addfile(member, made.extractfile(member) if member.isfile() else None)
+        for path in ADDED:
+            complete.add(ROOT / path, f"{top}/{path}")
+    partial.replace(whole)
+    return name
 
 
 def build_wheel(*args: Any, **kwargs: Any) -> str:
