@@ -68,7 +68,8 @@ def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
 def test_every_request_is_accounted_for(jostle_command: Jostle, null_server: str, keepalive: str) -> None:
     result = as_json(jostle_command("hit", null_server, "-d", "1s", "-c", "8", keepalive, "--json"))
-    assert set(outcomes(result)) <= {"ok", "unfinished"}
+    # never sent: those that were connecting at the end
+    assert set(outcomes(result)) <= {"ok", "unfinished", "never_sent"}
     assert outcomes(result)["ok"] > 100
 
 
