@@ -111,6 +111,7 @@ def test_ctrl_c_shows_what_was_measured(null_server: str, tmp_path: Path) -> Non
         (["http://127.0.0.1:{port}/", "-H", "no colon"], "no colon"),
         (["http://127.0.0.1:{port}/", "-c", "1000000"], "open files"),
         (["http://127.0.0.1:{port}/", "--frobnicate"], "--frobnicate"),
+        (["http://127.0.0.1:{port}/", "--save", "/dev/null/here"], "/dev/null/here"),
     ],
 )
 def test_a_mistake_gets_one_clear_message(

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jostle.errors import UserError
 from jostle.record.hlog import header, interval_lines
 from jostle.record.lines import append_line, write_json
 from jostle.record.rows import RowWriter
@@ -28,8 +29,14 @@ class RunWriter:
 
     @classmethod
     def create(cls, base: Path, slug: str, plan_text: str, host: dict[str, Any]) -> "RunWriter":
-        """A fresh folder `base/<local time>-<slug>`. Raises OSError where it cannot be written."""
-        folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
+        """A fresh folder `base/<local time>-<slug>`. Raises `UserError` where it cannot be made."""
+        try:
+            folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
+        except OSError as error:
+            raise UserError(
+                f"cannot make a folder for the record in {base}: {(error.strerror or str(error)).lower()}",
+                "choose another place with --into (hit: --save)",
+            ) from None
         (folder / "trials").mkdir()
         (folder / "plan.toml").write_text(plan_text, encoding="utf-8")
         write_json(folder / "host.json", {"format": FORMAT, **host})
