@@ -70,8 +70,8 @@ AT_MOST_APART = 0.10
 def test_three_tools_agree() -> None:
     """16 clients, 5 ms of service each: the server decides.
 
-    On a server that answers at once the tools' own costs decide, and wrk and h2load differ from one another by
-    more than a factor of two: nothing can be said there.
+    On a server that answers at once the tools' own costs decide, and wrk and h2load differ from one another
+    by more than a factor of two: nothing can be said there.
     """
     turns: dict[str, list[Measured]] = {tool: [] for tool in TOOLS}
     with reference_server("processor-sharing") as url:
