@@ -1,6 +1,5 @@
 """jostle from Python: run a plan, look at what came out."""
 
-import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,9 +68,8 @@ def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observe
     if not isinstance(plan, Plan):
         name = Path(plan).stem
         plan = load_plan(Path(plan))
-    seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     outcome = run_experiment(
-        plan, Path(into), name, seed, OnThisMachine(plan.processes), observer or Silent()
+        plan, Path(into), name, None, OnThisMachine(plan.processes), observer or Silent()
     )
     return Finished(outcome.folder)
 

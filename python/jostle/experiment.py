@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -60,13 +61,17 @@ def schedule(contestants: list[str], workloads: list[str], rounds: int, seed: in
 
 
 def run_experiment(
-    plan: Plan, base: Path, slug: str, seed: int, executor: Executor, observer: Observer
+    plan: Plan, base: Path, slug: str, seed: int | None, executor: Executor, observer: Observer
 ) -> Outcome:
     """Run every trial of `plan` and record it in a fresh folder under `base`.
+
+    `seed` goes before the plan's own; where neither is given, one is drawn and recorded.
 
     Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
     and `KeyboardInterrupt` after what was measured has been recorded.
     """
+    if seed is None:
+        seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     found = [contestants.find(label, plan.contestant) for label in plan.contestants]
     _find_room(plan, found, executor)
     ready, skipped = _build(found, observer)

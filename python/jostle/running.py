@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from jostle.cache import cache_folder
+from jostle.processes import read_stat
 
 __all__ = ["Register", "stop_all"]
 
@@ -50,9 +51,7 @@ def _folder() -> Path:
     return cache_folder("started")
 
 
-def _start_time(pid: int) -> str | None:
+def _start_time(pid: int) -> int | None:
     """Clock ticks from boot to the start of process `pid`; None when there is none."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return None
+    stat = read_stat(pid)
+    return stat.started if stat is not None else None

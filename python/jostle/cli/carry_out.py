@@ -1,7 +1,6 @@
 """What `hit`, `race` and `run` have in common: run the plan, show the result, write the page."""
 
 import json
-import secrets
 import signal
 import sys
 from pathlib import Path
@@ -20,8 +19,6 @@ __all__ = ["carry_out", "show"]
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
     """Run `plan`, print its result, write its pages when asked to; the exit code."""
-    if seed is None:
-        seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     observer = Silent() if as_json else observer_for(sys.stderr)
     _let_sigterm_stop_like_ctrl_c()
     complete = False
