@@ -29,8 +29,7 @@ check: setup ## Formatting, lints, types, import arrows, schemas of plans and re
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.
 	@$(BIN)/jostle contestants install --all
-	@scripts/install-browser.sh
-	@scripts/install-peers.sh
+	@scripts/install-test-tools.sh
 
 test: setup runtimes test-rust test-python ## All tests.
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Debian's wrk and h2load, whose figures the tests hold beside those of jostle. Quick when nothing is missing.
+# What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
+# and wrk and h2load, whose figures they hold beside those of jostle. Quick when nothing is missing.
 set -euo pipefail
 packages=()
+command -v chromium >/dev/null || packages+=(chromium)
 command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
 [ ${#packages[@]} -gt 0 ] || exit 0
 privileged=()
 [ "$(id -u)" = 0 ] || privileged=(sudo)
 apt() { "${privileged[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@"; }
-echo "install-peers: apt-get install ${packages[*]}"
+echo "install-test-tools: apt-get install ${packages[*]}"
 apt update -qq
 apt install -qq -y --no-install-recommends "${packages[@]}" >/dev/null
