@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from jostle.cli.options import AsJson
+
 __all__ = ["hit"]
 
 HELP = """Load one server now and say what its clients felt.
@@ -72,7 +74,7 @@ def hit(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     from jostle.cli.carry_out import carry_out
     from jostle.plan import Plan

@@ -1,10 +1,42 @@
-"""Options that several commands share, as text and as values."""
+"""Options that several commands share: how they stand on the command line, and what their text means."""
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from jostle.errors import PlanError
 
-__all__ = ["split_contestants", "split_settings"]
+__all__ = [
+    "AsJson",
+    "Contestants",
+    "Into",
+    "Processes",
+    "Rounds",
+    "Seed",
+    "Settings",
+    "ShareCores",
+    "split_contestants",
+    "split_settings",
+]
+
+Contestants = Annotated[
+    str | None,
+    typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1; instead of the plan's."),
+]
+Rounds = Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")]
+ShareCores = Annotated[
+    bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
+]
+Processes = Annotated[int | None, typer.Option("--processes", help="Generator processes; as many as needed.")]
+Into = Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")]
+AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")]
 
 
 def split_contestants(text: str | None) -> list[str] | None:

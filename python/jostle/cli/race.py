@@ -5,6 +5,19 @@ from typing import Annotated
 
 import typer
 
+from jostle.cli.options import (
+    AsJson,
+    Contestants,
+    Into,
+    Processes,
+    Rounds,
+    Seed,
+    Settings,
+    ShareCores,
+    split_contestants,
+    split_settings,
+)
+
 __all__ = ["race"]
 
 HELP = """Rerun a published experiment on real servers, with the published figures beside the measured ones.
@@ -20,32 +33,18 @@ HELP = """Rerun a published experiment on real servers, with the published figur
 
 def race(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
-    contestants: Annotated[
-        str | None, typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1.")
-    ] = None,
-    rounds: Annotated[
-        int | None, typer.Option("--rounds", help="How often each contestant is measured.")
-    ] = None,
+    contestants: Contestants = None,
+    rounds: Rounds = None,
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the experiment; may be repeated."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")] = None,
-    share_cores: Annotated[
-        bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
-    ] = False,
-    processes: Annotated[
-        int | None, typer.Option("--processes", help="Generator processes; as many as needed.")
-    ] = None,
-    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")] = Path(
-        "runs"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
+    settings: Settings = None,
+    seed: Seed = None,
+    share_cores: ShareCores = False,
+    processes: Processes = None,
+    into: Into = Path("runs"),
+    as_json: AsJson = False,
 ) -> int:
     from jostle import experiments
     from jostle.cli.carry_out import carry_out
-    from jostle.cli.options import split_contestants, split_settings
 
     if name is None:
         for known in experiments.names():
