@@ -15,5 +15,5 @@ if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
 fi
 # Compiled now: where Python may not write bytecode, every start of the command would compile it all again.
-.tools/bin/uv sync --locked --quiet --compile-bytecode
+.tools/bin/uv sync --locked --all-extras --quiet --compile-bytecode
 .venv/bin/python -m compileall -q -x /roster/ python/jostle
