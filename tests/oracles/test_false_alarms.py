@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds, ratio_over_rounds
+from jostle.analysis.bootstrap import (
+    mean_over_rounds,
+    quantiles_over_rounds,
+    ratio_over_rounds,
+    share_over_rounds,
+)
 from jostle.analysis.comparison import compare_sides
 from jostle.analysis.histograms import from_values
 from jostle.analysis.quantiles import quantile_estimate
@@ -44,6 +49,21 @@ def test_a_difference_that_is_there_is_found() -> None:
         ratio = ratio_over_rounds((0.8 * first).tolist(), second.tolist(), repeat)
         found += ratio.high is not None and ratio.high < 1
     assert found > 0.95 * REPEATS
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.8])
+def test_shares_over_rounds_cover(share: float) -> None:
+    """What is left beside a slow request, near nothing too: noise in proportion to what there was alone."""
+    rng = np.random.default_rng(3)
+    misses = 0
+    for repeat in range(REPEATS):
+        alone = 1000 * np.exp(rng.normal(0, 0.04, 5))
+        beside = np.maximum(alone * (share + rng.normal(0, 0.01, 5)), 0)
+        left = share_over_rounds(beside.tolist(), alone.tolist(), repeat)
+        assert left.low is not None
+        assert left.high is not None
+        misses += not left.low <= share <= left.high
+    assert misses <= AT_MOST
 
 
 def test_means_over_rounds_cover() -> None:

@@ -16,6 +16,7 @@ from jostle.analysis.bootstrap import (
     quantile_replicates,
     quantiles_over_rounds,
     ratio_over_rounds,
+    share_over_rounds,
 )
 from jostle.analysis.censoring import product_limit
 from jostle.analysis.distribution import describe, letter_values
@@ -260,6 +261,14 @@ def test_ratios_of_rounds() -> None:
     assert ratio_over_rounds([1.0], [0.0], 1).value is None
     again = [ratio_over_rounds([1.0, 2.0, 1.5], [2.0, 3.0, 2.5], 7) for _ in range(2)]
     assert again[0] == again[1]
+
+
+def test_a_round_in_which_nearly_nothing_is_left_does_not_blow_up_the_share() -> None:
+    left = share_over_rounds([20.0, 20.0, 2.0], [100.0, 100.0, 100.0], 1)
+    assert left.value == pytest.approx(0.14)
+    assert left.low == 0
+    assert left.high is not None
+    assert 0.2 < left.high < 0.5
 
 
 def test_quantiles_over_rounds_see_a_round_that_differs() -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "quantile_replicates",
     "quantiles_over_rounds",
     "ratio_over_rounds",
+    "share_over_rounds",
     "stretch",
     "widened",
 ]
@@ -60,6 +61,22 @@ def ratio_over_rounds(
     Student's quantile times the bootstrap standard error of the logarithm, corrected for the number of
     rounds; of the ratio itself where a numerator is 0. Denominators must be positive.
     """
+    return _ratio(numerators, denominators, seed, confidence, log=min(numerators, default=0) > 0)
+
+
+def share_over_rounds(
+    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float = CONFIDENCE
+) -> Estimate:
+    """As `ratio_over_rounds`, with an interval as wide below as above: for what may be nearly nothing.
+
+    The logarithm of a share near 0 differs by much from round to round where the share itself hardly does.
+    """
+    return _ratio(numerators, denominators, seed, confidence, log=False)
+
+
+def _ratio(
+    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float, *, log: bool
+) -> Estimate:
     n = len(numerators)
     if n == 0 or min(denominators) <= 0:
         return Estimate(None, unit="", n=n, note="nothing to compare with")
@@ -69,7 +86,7 @@ def ratio_over_rounds(
     chosen = picks(n, seed, RESAMPLES)
     replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
     factor = stretch(n, confidence)
-    if min(numerators) > 0:
+    if log:
         spread = math.exp(factor * float(np.std(np.log(replicates))))
         return Estimate(ratio, ratio / spread, ratio * spread, "", n=n)
     half = factor * float(np.std(replicates))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, ratio_over_rounds, widened
+from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, share_over_rounds, widened
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts
 from jostle.analysis.histograms import Sample, pool
@@ -102,14 +102,14 @@ def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts
 
 
 def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) -> Estimate:
-    ratio = ratio_over_rounds(
+    left = share_over_rounds(
         [b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed, confidence
     )
-    if ratio.value is None:
-        return ratio
-    if ratio.low is None or ratio.high is None:
-        return replace(ratio, value=1 - ratio.value)
-    return replace(ratio, value=1 - ratio.value, low=1 - ratio.high, high=1 - ratio.low)
+    if left.value is None:
+        return left
+    if left.low is None or left.high is None:
+        return replace(left, value=1 - left.value)
+    return replace(left, value=1 - left.value, low=1 - left.high, high=1 - left.low)
 
 
 def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
