@@ -1,7 +1,7 @@
 """Which cores the server gets and which the generator."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 __all__ = ["Placement", "available_cores", "place"]
@@ -9,11 +9,26 @@ __all__ = ["Placement", "available_cores", "place"]
 
 @dataclass(frozen=True)
 class Placement:
-    """Core numbers; `shared` when server and generator may use the same core, None when it is not known."""
+    """Core numbers; `shared` when server and generator may use the same core, None when it is not known.
+
+    `peer_cores`: of the server that the measured one asks, where there is one.
+    """
 
     server_cores: list[int]
     generator_cores: list[int]
     shared: bool | None
+    peer_cores: list[int] | None = None
+
+    def with_peer(self) -> "Placement":
+        """The same with a second server: on half of the server's cores, or, where it has one only, on the
+        generator's. Where cores are shared, it may use all of them too.
+        """
+        if self.shared is not False:
+            return replace(self, peer_cores=self.server_cores)
+        if len(self.server_cores) < 2:
+            return replace(self, peer_cores=self.generator_cores)
+        half = len(self.server_cores) // 2
+        return replace(self, server_cores=self.server_cores[:-half], peer_cores=self.server_cores[-half:])
 
     def as_record(self) -> dict[str, Any]:
         return asdict(self)

@@ -37,7 +37,8 @@ class Sample:
     `t_ns`: since the trial's start. CPU in seconds, switches in number: of all the tree since it began, ended
     processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
     `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
-    one counted once.
+    one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
+    keeps it: what came and went between two samples is in it.
     """
 
     t_ns: int
@@ -50,6 +51,7 @@ class Sample:
     voluntary: int
     involuntary: int
     connections: int | None
+    peak_rss_bytes: int = 0
 
 
 class Watcher:
@@ -121,6 +123,7 @@ class Sampler:
             voluntary=self._last_switches[0],
             involuntary=self._last_switches[1],
             connections=self._read_connections(pids),
+            peak_rss_bytes=sum(map(_peak_bytes, pids)),
         )
 
 
@@ -283,6 +286,16 @@ def _thread_switches(pid: int, thread: str) -> tuple[int, int] | None:
         return None
     fields = status[status.rindex(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
     return int(fields[1]), int(fields[3])  # the line of the involuntary ones comes next
+
+
+def _peak_bytes(pid: int) -> int:
+    """VmHWM: the most resident memory that the process ever had; 0 once it is gone."""
+    try:
+        status = _read(f"/proc/{pid}/status")
+    except OSError:
+        return 0
+    found = status.find(b"\nVmHWM:")
+    return int(status[found + 7 :].split(None, 1)[0]) * 1024 if found >= 0 else 0
 
 
 def _pss_bytes(pids: list[int]) -> int | None:

@@ -10,7 +10,7 @@ from jostle import units
 from jostle.errors import PlanError
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.reading import HIDDEN, SECRET_HEADER
-from jostle.plan.request import Expect, Request
+from jostle.plan.request import PEER, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Connection, Tls, Workload
 
@@ -29,11 +29,13 @@ def engine_spec(
     interval_ns: int | None = None,
     connect_to: Sequence[str] = (),
     tls: bool = False,
+    peer: str = "",
 ) -> dict[str, Any]:
     """The run of one workload against `host:port`: the measured load first, then the background, if any.
 
     Files that the workload names are read here. `connect_to` goes before the workload's own; `tls` says that
-    the server speaks HTTPS where the workload does not say so. Raises `PlanError` for a file that is missing.
+    the server speaks HTTPS where the workload does not say so; `peer` is the URL of the workload's peer.
+    Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, host, port, connect_to, tls)
     timeouts = {
@@ -45,7 +47,7 @@ def engine_spec(
         "name": workload.name,
         "role": "measured",
         "target": target,
-        "requests": [_request(request) for request in workload.request],
+        "requests": [_request(request, peer) for request in workload.request],
         "order": workload.order,
         "load": _load(workload.load),
         "timeouts": timeouts,
@@ -53,7 +55,11 @@ def engine_spec(
     }
     workloads = [measured]
     if workload.background is not None:
-        beside = {"name": "background", "role": "background", "requests": [_request(workload.background)]}
+        beside = {
+            "name": "background",
+            "role": "background",
+            "requests": [_request(workload.background, peer)],
+        }
         workloads.append({**measured, **beside, "order": "weighted", "load": _load(workload.background.load)})
     seconds = workload.seconds()
     return {
@@ -133,13 +139,13 @@ def _bytes(path: Path) -> bytes:
         raise PlanError(f"{path} cannot be read: {error.strerror}", "the plan names this file") from None
 
 
-def _request(request: Request) -> dict[str, Any]:
+def _request(request: Request, peer: str) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
     return {
         "name": request.label,
         "weight": request.weight,
         "method": request.method,
-        "path": request.path,
+        "path": request.path.replace(PEER, peer),
         "headers": [
             [name, line]
             for name, lines in request.headers.items()

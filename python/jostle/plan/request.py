@@ -10,10 +10,12 @@ from jostle.plan.table import Table
 from jostle.plan.values import Count, File, Param, PositiveCount, shown
 from jostle.units import BadValue
 
-__all__ = ["METHODS", "Expect", "JsonValue", "Request"]
+__all__ = ["METHODS", "PEER", "Expect", "JsonValue", "Request"]
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+PEER = "{peer}"
+"""In a path: the address of the workload's `peer`."""
 
 
 class JsonValue(Table):
@@ -144,7 +146,7 @@ class Request(Table):
         return self
 
     def _filled(self) -> None:
-        wanted = PLACEHOLDER.findall(self.path)
+        wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
             if name not in self.params:
                 raise BadValue(f"nothing says what {{{name}}} in the path is", nearest(name, self.params))
