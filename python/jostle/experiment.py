@@ -14,7 +14,7 @@ from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.errors import ContestantError, MissingRuntime
 from jostle.executor import Executor
-from jostle.host import host_facts
+from jostle.host import host_facts, machine
 from jostle.placement import Placement, available_cores, place
 from jostle.plan import Plan, to_toml
 from jostle.plan.engine_spec import engine_spec
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from jostle._engine import Interval
     from jostle.analysis.result import Validity
     from jostle.database import Database
+    from jostle.resuming import Unfinished
 
-__all__ = ["Observer", "Outcome", "run_experiment", "schedule"]
+__all__ = ["Observer", "Outcome", "resume_experiment", "run_experiment", "schedule"]
 
 
 class Observer(Protocol):
@@ -77,12 +78,49 @@ def run_experiment(
     ready, skipped = _build(found, observer)
     trials = schedule([c.label for c in ready], list(plan.workload), plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
-    writer.journal("run started", seed=seed, contestants=[c.label for c in ready])
+    writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
     for planned in trials:
         writer.journal("trial planned", **planned.as_record())
     observer.scheduled(trials, writer.folder)
+    sound = _run_all(trials, plan, ready, writer, executor, observer, seed)
+    return Outcome(writer.folder, complete=sound and not skipped)
+
+
+def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Outcome:
+    """Run the trials of `run` that are left, into its own folder, with its own seed.
+
+    What was cut short is kept beside the trials and not counted. Raises `UserError` when the run is still
+    going on, `MissingRuntime` and `BuildFailed` when a contestant that is left cannot run here any more, and
+    `KeyboardInterrupt` after what was measured has been recorded.
+    """
+    left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
+    _find_room(run.plan, left, executor)
+    for contestant in left:
+        if not contestant.is_built():
+            observer.building(contestant.label)
+        contestant.build()
+    writer = RunWriter.resume(run.folder)
+    writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
+    for planned in run.left:
+        if aside := writer.set_aside(planned.number):
+            writer.journal("trial set aside", number=planned.number, folder=aside)
+    observer.scheduled(run.trials, run.folder)
+    sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed)
+    return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
+
+
+def _run_all(
+    trials: list[Planned],
+    plan: Plan,
+    ready: list[Contestant],
+    writer: RunWriter,
+    executor: Executor,
+    observer: Observer,
+    seed: int,
+) -> bool:
+    """Run them in their order, and close the run; whether all of them ended as they should."""
     try:
         with _database(plan, ready) as database:
             session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, database)
@@ -91,7 +129,7 @@ def run_experiment(
         writer.journal("run stopped", why="stopped by the user")
         raise
     writer.journal("run ended")
-    return Outcome(writer.folder, complete=all(sound) and not skipped)
+    return all(sound)
 
 
 def _database(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["Database | None"]:

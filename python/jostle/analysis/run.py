@@ -67,7 +67,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         seed=int(record.host.get("seed") or 0),
         requirements=_requirements(plan, grouped, cells, skipped),
         comparisons=with_the_first(grouped, cells, plan.get("contestants", [])) if distributions else [],
-        notes=_notes(facts, record.host),
+        notes=[*_notes(facts, record.host), *_resumed(record)],
     )
 
 
@@ -234,4 +234,20 @@ def _notes(facts: Sequence[Facts], host: Mapping[str, Any]) -> list[str]:
         )
     if floor := floor_note(host, facts):
         notes.append(floor)
+    return notes
+
+
+def _resumed(record: RunRecord) -> list[str]:
+    """That the run was made in several goes, and on what else than where it began."""
+    notes = []
+    for entry in record.resumed:
+        other = [
+            f"{key.replace('_', ' ')} {value} instead of {record.host.get(key)}"
+            for key, value in entry["host"].items()
+            if value != record.host.get(key)
+        ]
+        changed = f"; the machine was not the same: {', '.join(other)}" if other else ""
+        notes.append(
+            f"The run was resumed with {entry['done']} trials done and {entry['left']} left{changed}."
+        )
     return notes

@@ -1,29 +1,54 @@
-"""What `hit`, `race` and `run` have in common: run the plan, show the result, write the page."""
+"""What `hit`, `race` and `run` have in common: run a plan or what is left of it, show the result."""
 
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.executor import OnThisMachine
-from jostle.experiment import run_experiment
+from jostle.experiment import Outcome, resume_experiment, run_experiment
 from jostle.live import Silent, observer_for
 from jostle.plan import Plan
 
 if TYPE_CHECKING:
     from jostle.analysis.result import RunResult
 
-__all__ = ["carry_out", "show"]
+__all__ = ["carry_out", "go_on", "show"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
     """Run `plan`, print its result, write its pages when asked to; the exit code."""
+    executor = OnThisMachine(plan.processes)
+    return _carried_out(
+        lambda observer: run_experiment(plan, base, slug, seed, executor, observer),
+        as_json=as_json,
+        pages=pages,
+    )
+
+
+def go_on(folder: Path, *, as_json: bool) -> int:
+    """Finish the run in `folder`, print its result, write its pages; the exit code."""
+    from jostle.resuming import unfinished
+
+    run = unfinished(folder)
+    if run is None:
+        print(f"{folder} is complete: nothing to do (jostle report {folder} shows it)", file=sys.stderr)
+        return 0
+    print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
+    executor = OnThisMachine(run.plan.processes)
+    return _carried_out(
+        lambda observer: resume_experiment(run, executor, observer), as_json=as_json, pages=True
+    )
+
+
+def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: bool) -> int:
     observer = Silent() if as_json else observer_for(sys.stderr)
     _let_sigterm_stop_like_ctrl_c()
     complete = False
     try:
-        complete = run_experiment(plan, base, slug, seed, OnThisMachine(plan.processes), observer).complete
+        complete = work(observer).complete
     except KeyboardInterrupt:
         if observer.folder is None:
             raise

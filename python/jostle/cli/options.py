@@ -1,6 +1,6 @@
 """Options that several commands share: how they stand on the command line, and what their text means."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +17,7 @@ __all__ = [
     "Seed",
     "Settings",
     "ShareCores",
+    "refuse_beside",
     "split_contestants",
     "split_settings",
 ]
@@ -71,3 +72,26 @@ def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
             raise PlanError(f"--set {setting!r} is not NAME=VALUE", "for example: --set slow=41")
         values[name.strip()] = value.strip()
     return values
+
+
+def refuse_beside(option: str, context: typer.Context, *, allowed: Collection[str]) -> None:
+    """Raises `PlanError` when anything stands beside `option` that is not `allowed` (names of parameters)."""
+    given = [
+        parameter.opts[0] if parameter.param_type_name == "option" else str(context.params[parameter.name])
+        for parameter in context.command.params
+        if parameter.name is not None
+        and parameter.name not in allowed
+        and parameter.opts[0] != option
+        and is_given(context, parameter.name)
+    ]
+    if given:
+        raise PlanError(
+            f"{option} goes without {', '.join(given)}: a run keeps the plan that it began with",
+            "to change the plan, run it anew",
+        )
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """The parameter stands on the command line, and is not its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

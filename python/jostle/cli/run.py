@@ -1,4 +1,4 @@
-"""`jostle run PLAN.toml`: an experiment of one's own."""
+"""`jostle run PLAN.toml`: an experiment of one's own; `--resume RUN` finishes any."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,11 @@ from jostle.cli.options import (
     Seed,
     Settings,
     ShareCores,
+    refuse_beside,
     split_contestants,
     split_settings,
 )
+from jostle.errors import PlanError
 
 __all__ = ["run"]
 
@@ -26,13 +28,16 @@ HELP = """Run the experiment that a plan file describes, your own servers includ
   jostle run my-plan.toml
   jostle run my-plan.toml --contestants mine,node --rounds 10
   jostle run my-plan.toml --set rate=500/s
+  jostle run --resume runs/2026-…                  finish what was killed or stopped, a race too
 
-The form of a plan is in docs/PLAN.md.
+The form of a plan is in docs/PLAN.md. A run that is resumed keeps its plan, order and seed: what is done
+stands, a trial that was cut short is run anew.
 """
 
 
 def run(
-    plan_file: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.")],
+    context: typer.Context,
+    plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", help="The plan.")] = None,
     contestants: Contestants = None,
     rounds: Rounds = None,
     duration: Annotated[
@@ -44,10 +49,18 @@ def run(
     processes: Processes = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.")
+    ] = None,
 ) -> int:
-    from jostle.cli.carry_out import carry_out
+    from jostle.cli.carry_out import carry_out, go_on
     from jostle.plan import load_plan
 
+    if resume is not None:
+        refuse_beside("--resume", context, allowed=("as_json",))
+        return go_on(resume, as_json=as_json)
+    if plan_file is None:
+        raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
     plan = load_plan(plan_file, settings=split_settings(settings)).with_changes(
         contestants=split_contestants(contestants),
         rounds=rounds,

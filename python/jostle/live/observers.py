@@ -140,7 +140,7 @@ class Progress(Silent):
         if self._all is None:
             return
         total = bars.tasks[0].total or 0
-        bars.update(self._all, advance=1, said=f"{planned.number}/{total:.0f}")
+        bars.update(self._all, completed=planned.number, said=f"{planned.number}/{total:.0f}")
         if validity is None or validity.verdict != "valid":
             style = STYLES[validity.verdict] if validity else "red"
             text = f"{planned.number}/{total:.0f} {_name(planned)}: {_verdict(status, why, validity)}"

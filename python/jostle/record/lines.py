@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["append_line", "read_json", "read_lines", "read_objects", "write_json"]
+__all__ = ["append_line", "mend_last_line", "read_json", "read_lines", "read_objects", "write_json"]
 
 
 def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
@@ -17,6 +17,12 @@ def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
     file.flush()
     if sync:
         os.fsync(file.fileno())
+
+
+def mend_last_line(path: Path) -> None:
+    """Cut off a last line without its end, so that the next one begins at the beginning."""
+    with path.open("rb+") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

@@ -50,6 +50,11 @@ class TrialRecord:
     def round(self) -> int:
         return int(self.description["round"])
 
+    @property
+    def earlier(self) -> "list[TrialRecord]":
+        """Runs of the load on the same server before the measured one, in their order; mostly none."""
+        return [TrialRecord(folder) for folder in sorted(self.folder.glob("run-*"), key=_run_number)]
+
     @cached_property
     def _outcome(self) -> dict[str, Any] | None:
         return read_json(self.folder / "outcome.json")
@@ -194,13 +199,19 @@ class RunRecord:
         return any(entry["event"] == "run ended" for entry in self.journal)
 
     @property
+    def resumed(self) -> list[dict[str, Any]]:
+        """When and where the run went on: "at" (Unix ns), "done", "left", "host" (facts of the machine)."""
+        return [entry for entry in self.journal if entry["event"] == "run resumed"]
+
+    @property
     def incomplete_why(self) -> str:
         """Empty for a complete run; else what is missing and why."""
         if self.complete:
             return ""
         planned = sum(entry["event"] == "trial planned" for entry in self.journal)
         over = sum(trial.status != "cut short" for trial in self.trials)
-        stopped = next((e for e in self.journal if e["event"] == "run stopped"), None)
+        last = next((e for e in reversed(self.journal) if e["event"] in ("run stopped", "run resumed")), None)
+        stopped = last if last is not None and last["event"] == "run stopped" else None
         why = (
             stopped.get("why") or "stopped"
             if stopped
@@ -217,6 +228,10 @@ def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram | None":
     for histogram in histograms:
         merged.add(histogram)
     return merged
+
+
+def _run_number(folder: Path) -> int:
+    return int(folder.name.removeprefix("run-"))
 
 
 def _matches(series: tuple[int, int, int], wanted: tuple[int | None, int | None, int | None]) -> bool:

@@ -1,17 +1,20 @@
 """Writes a run folder as the run happens: append-only, flushed at every interval, never overwritten."""
 
 import contextlib
+import fcntl
 import itertools
 import json
+import os
 import re
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jostle.errors import UserError
 from jostle.record.hlog import header, interval_lines
-from jostle.record.lines import append_line, write_json
+from jostle.record.lines import append_line, mend_last_line, read_json, write_json
 from jostle.record.rows import RowWriter
 
 __all__ = ["FORMAT", "RunWriter", "TrialWriter"]
@@ -21,15 +24,26 @@ FORMAT = 1
 
 
 class RunWriter:
-    """One run. `folder` is new: no run is ever written over another one."""
+    """One run, held by its writer alone until that is gone, `kill -9` included."""
 
     def __init__(self, folder: Path, version: str) -> None:
         self.folder = folder
         self._version = version
+        held = os.open(folder / "journal.ndjson", os.O_RDONLY)
+        weakref.finalize(self, os.close, held)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"{folder} is being written by another jostle", "wait until that has ended"
+            ) from None
 
     @classmethod
     def create(cls, base: Path, slug: str, plan_text: str, host: dict[str, Any]) -> "RunWriter":
-        """A fresh folder `base/<local time>-<slug>`. Raises `UserError` where it cannot be made."""
+        """A fresh folder `base/<local time>-<slug>`: no run is ever written over another one.
+
+        Raises `UserError` where it cannot be made.
+        """
         try:
             folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
         except OSError as error:
@@ -42,6 +56,27 @@ class RunWriter:
         write_json(folder / "host.json", {"format": FORMAT, **host})
         (folder / "journal.ndjson").touch(exist_ok=False)
         return cls(folder, str(host.get("jostle", "")))
+
+    @classmethod
+    def resume(cls, folder: Path) -> "RunWriter":
+        """The run that was begun in `folder`. Raises `UserError` while somebody else is writing it."""
+        host = read_json(folder / "host.json") or {}
+        writer = cls(folder, str(host.get("jostle", "")))
+        mend_last_line(folder / "journal.ndjson")
+        return writer
+
+    def set_aside(self, number: int) -> str:
+        """Move what there is of a trial out of the way, to be looked at and not counted.
+
+        Returns the name that its folder has now, "" where there was none.
+        """
+        for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
+            aside = self.folder / "cut-short"
+            aside.mkdir(exist_ok=True)
+            place = _fresh_folder(aside, folder.name)
+            folder.replace(place)  # an empty folder gives way
+            return str(place.relative_to(self.folder))
+        return ""
 
     def journal(self, event: str, **fields: Any) -> None:
         """Append what happened, with the time; on disk when this returns."""

@@ -1,0 +1,121 @@
+"""`jostle run --resume`: a killed or stopped run is finished, and nothing is done twice."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.real import Jostle, as_json, command, environment
+
+PLAN = """
+title = "Is it finished?"
+contestants = ["reference-run-to-completion", "reference-null"]
+rounds = 3
+seed = 7
+
+[workload.hello]
+request = { get = "/hello" }
+load = { clients = 2, for = "1s" }
+"""
+
+
+def journal(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "journal.ndjson").read_text().splitlines()]
+
+
+def started(tmp_path: Path, trial: int) -> tuple["subprocess.Popen[bytes]", Path]:
+    """A run that is in the middle of its `trial`th trial, with an interval of it recorded."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    process = subprocess.Popen(
+        command("run", "plan.toml"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        if list(tmp_path.glob(f"runs/*/trials/{trial:03d}-*/intervals.hlog")):
+            (run,) = (tmp_path / "runs").iterdir()
+            return process, run
+        time.sleep(0.01)
+    process.kill()
+    pytest.fail("the run did not come so far")
+
+
+def test_a_killed_run_is_finished_with_its_own_order_and_arrivals(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    process, run = started(tmp_path, 3)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = {path.name: path.stat().st_mtime_ns for path in run.glob("trials/00[12]-*/outcome.json")}
+    result = as_json(jostle_command("run", "--resume", run, "--json"))
+
+    assert result["complete"]
+    assert [trial["status"] for trial in result["trials"]] == ["ended"] * 6
+    assert [cell["rounds"] for cell in result["cells"]] == [3, 3]
+    planned = [entry for entry in journal(run) if entry["event"] == "trial planned"]
+    assert [(t["number"], t["contestant"], t["round"]) for t in result["trials"]] == [
+        (p["number"], p["contestant"], p["round"]) for p in planned
+    ]
+    assert before == {path.name: path.stat().st_mtime_ns for path in run.glob("trials/00[12]-*/outcome.json")}
+    seeds = {
+        (trial["round"], trial["engine"]["seed"])
+        for trial in (json.loads(path.read_text()) for path in run.glob("trials/*/trial.json"))
+    }
+    assert len(seeds) == 3  # contestants of one round meet the same arrivals, before and after
+
+    (aside,) = (run / "cut-short").iterdir()
+    assert aside.name.startswith("003-")
+    events = [entry["event"] for entry in journal(run)]
+    assert events.count("run started") == events.count("run resumed") == events.count("run ended") == 1
+    assert next(e for e in journal(run) if e["event"] == "trial set aside")["number"] == 3
+    assert any("resumed with 2 trials done and 4 left" in note for note in result["notes"])
+
+    again = jostle_command("run", "--resume", run)
+    assert again.returncode == 0
+    assert "complete: nothing to do" in again.stderr
+
+
+def test_a_run_is_written_by_one_at_a_time(jostle_command: Jostle, tmp_path: Path) -> None:
+    process, run = started(tmp_path, 1)
+    try:
+        refused = jostle_command("run", "--resume", run)
+        assert refused.returncode == 2
+        assert "another jostle" in refused.stderr
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    assert journal(run)[-1]["event"] == "run stopped"
+    result = as_json(jostle_command("run", "--resume", run, "--json"))
+    assert result["complete"]
+    assert len(result["trials"]) == 6
+
+
+def test_what_cannot_be_resumed_is_refused_by_name(jostle_command: Jostle, tmp_path: Path) -> None:
+    process, run = started(tmp_path, 1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    for arguments, word in (
+        (["--resume", run, "--rounds", "9"], "--rounds"),
+        (["plan.toml", "--resume", run], "plan.toml"),
+        (["--resume", run, "--into", "elsewhere"], "--into"),
+        (["--resume", tmp_path], "is not a run"),
+        ([], "which plan?"),
+    ):
+        refused = jostle_command("run", *arguments)
+        assert refused.returncode == 2, refused.stderr
+        assert word in refused.stderr
+        assert "Traceback" not in refused.stderr
+    host = json.loads((run / "host.json").read_text())
+    (run / "host.json").write_text(json.dumps(host | {"format": 99}))
+    refused = jostle_command("run", "--resume", run)
+    assert refused.returncode == 2
+    assert "format 99" in refused.stderr
+    assert run.name in refused.stderr
