@@ -24,7 +24,7 @@ from jostle.trial import Planned, run_trial
 if TYPE_CHECKING:
     from jostle._engine import Interval
     from jostle.analysis.result import Validity
-    from jostle.database import Database
+    from jostle.database.current import CurrentDatabase
     from jostle.resuming import Unfinished
 
 __all__ = ["Observer", "Outcome", "resume_experiment", "run_experiment", "schedule"]
@@ -122,8 +122,8 @@ def _run_all(
 ) -> bool:
     """Run them in their order, and close the run; whether all of them ended as they should."""
     try:
-        with _database(plan, ready) as database:
-            session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, database)
+        with _databases(plan, ready) as databases:
+            session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
             sound = [session.run(planned) for planned in trials]
     except KeyboardInterrupt:
         writer.journal("run stopped", why="stopped by the user")
@@ -132,16 +132,19 @@ def _run_all(
     return all(sound)
 
 
-def _database(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["Database | None"]:
-    """The plan's database for the length of the run, where a contestant uses one, on the server's cores."""
-    table = plan.database
-    if table is None or not any(contestant.file.database for contestant in ready):
-        return contextlib.nullcontext()
-    from jostle import database
+def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
+    """The databases of the run, on the server's cores; None where no contestant uses one.
 
-    options = database.Options(table.pool, table.delay * 1000, table.index, table.customers)
-    placement = place(available_cores(), plan.share_cores)
-    return database.start(options, url=table.url, cores=placement.server_cores)
+    The first is started here: where there can be none, that is said before anything is measured.
+    """
+    tables = [table for table in map(plan.database_of, plan.workload.values()) if table is not None]
+    if not tables or not any(contestant.file.database for contestant in ready):
+        return contextlib.nullcontext()
+    from jostle.database.current import CurrentDatabase
+
+    databases = CurrentDatabase(place(available_cores(), plan.share_cores).server_cores)
+    databases.as_asked(tables[0])
+    return databases
 
 
 def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
@@ -192,7 +195,7 @@ class _Session:
     executor: Executor
     observer: Observer
     seed: int
-    database: "Database | None"
+    databases: "CurrentDatabase | None"
 
     def run(self, planned: Planned) -> bool:
         """Run one trial; True when it ended as it should."""
@@ -207,7 +210,7 @@ class _Session:
             writer=self.writer,
             executor=self.executor,
             placement=self._placement(planned),
-            database=self.database,
+            databases=self.databases,
             observe=lambda interval: self.observer.interval(planned, interval),
         )
         return self._close(planned, folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle import __version__
+from jostle.addresses import without_password
 from jostle.cache import cache_folder
 from jostle.errors import UserError
 from jostle.record import FORMAT
@@ -39,7 +40,7 @@ def host_facts(seed: int) -> dict[str, Any]:
         "settings": {name: text for name in SETTINGS if (text := _setting(name))},
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
-        "argv": ["jostle", *sys.argv[1:]],
+        "argv": ["jostle", *map(without_password, sys.argv[1:])],
         "seed": seed,
         **({"floor": floor} if (floor := stored_floor()) else {}),
     }

@@ -23,6 +23,7 @@ from jostle.vitals import Watcher
 if TYPE_CHECKING:
     from jostle._engine import Interval
     from jostle.database import Database
+    from jostle.database.current import CurrentDatabase
 
 __all__ = ["Planned", "run_trial"]
 
@@ -54,7 +55,7 @@ def run_trial(
     writer: RunWriter,
     executor: Executor,
     placement: Placement,
-    database: "Database | None",
+    databases: "CurrentDatabase | None",
     observe: Observe,
 ) -> Path:
     """Run one trial and return its folder. A server's failure is recorded in it, not raised.
@@ -69,7 +70,8 @@ def run_trial(
     }
     try:
         server = contestant.start(
-            cores=placement.server_cores if placement.shared is False else None, database=database
+            cores=placement.server_cores if placement.shared is False else None,
+            database=_database(plan, workload, contestant, databases),
         )
     except ContestantError as error:
         record = writer.trial(
@@ -100,6 +102,15 @@ def run_trial(
         )
         _measure(record, server, running, observe)
     return record.folder
+
+
+def _database(
+    plan: Plan, workload: Workload, contestant: Contestant, databases: "CurrentDatabase | None"
+) -> "Database | None":
+    table = plan.database_of(workload)
+    if databases is None or table is None or not contestant.file.database:
+        return None
+    return databases.as_asked(table)
 
 
 def _spec(plan: Plan, workload: Workload, server: Server, placement: Placement, seed: int) -> dict[str, Any]:
@@ -174,6 +185,8 @@ def _intervals(running: Running, server: Server | None = None) -> Iterator["Inte
                 f"{server.contestant.label} {server.exit or 'ended'} in the middle of the trial",
                 server.last_output(),
             )
+        if server is not None and server.database is not None and not server.database.alive():
+            raise ServerDied("the database ended in the middle of the trial")
 
 
 def _drain(running: Running, record: TrialWriter) -> None:

@@ -13,8 +13,10 @@ import pytest
 
 from jostle import database
 from jostle.database import Database, Options, cluster
-from jostle.errors import MissingRuntime, StartFailed
+from jostle.database.current import CurrentDatabase
+from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTarget
 from jostle.plan.contestant_file import Need
+from jostle.plan.database_table import DatabaseTable
 from jostle.processes import descendants
 
 SMALL = {"customers": 20}
@@ -98,6 +100,67 @@ def test_ones_own_database_is_left_running() -> None:
             assert own.url != private.url
         assert private.alive()
         assert ask(private, "SELECT 1").stdout == "1\n"
+
+
+def as_owner(found: Database, sql: str) -> None:
+    """As the superuser of the private cluster, through its socket."""
+    assert found.cluster is not None
+    folder, port = found.cluster.folder / "tmp", found.cluster.port
+    command = ["psql", "-XAtq", "-h", folder, "-p", str(port), "-U", "postgres", "-d", "jostle", "-c", sql]
+    subprocess.run(command, check=True)
+
+
+def test_ones_own_database_is_filled_with_leave_only() -> None:
+    with database.start(Options(**SMALL)) as private:
+        as_owner(private, "DELETE FROM customers")
+        with pytest.raises(PlanError, match="has no customers"):
+            database.start(url=private.url)
+        as_owner(private, "DROP TABLE orders, customers; GRANT CREATE ON SCHEMA public TO jostle")
+        with pytest.raises(PlanError, match=r'(?s)relation "orders" does not exist.*--fill-database makes'):
+            database.start(url=private.url)
+        for options in (Options(customers=30), Options(customers=7, index=False)):
+            with database.start(options, url=private.url, fill=True) as own:
+                told = own.describe()
+                indexes = ask(own, "SELECT indexdef FROM pg_indexes WHERE tablename = 'orders'").stdout
+                assert own.content() == {customer.name: customer for customer in options.content()}
+                assert ask(own, "SELECT count(*) FROM customers").stdout == f"{options.customers}\n"
+            assert (told["private"], told["customers"]) == (False, options.customers)
+            assert ("(customer_id)" in indexes) is options.index
+        as_owner(private, "CREATE VIEW ours AS SELECT name FROM customers")
+        with pytest.raises(PlanError, match=r"could not be filled: .*objects depend on them"):
+            database.start(Options(**SMALL), url=private.url, fill=True)
+        assert ask(private, "SELECT count(*) FROM customers").stdout == "7\n"
+
+
+def test_ones_own_database_that_lets_nobody_in() -> None:
+    with database.start(Options(**SMALL)) as private:
+        stranger = private.url.replace("://jostle@", "://stranger:secret@")
+        with pytest.raises(UnreachableTarget, match=r"cannot be used: .*no pg_hba.conf entry") as refused:
+            database.start(url=stranger)
+    assert "secret" not in str(refused.value)
+
+
+def test_one_database_at_a_time_as_each_workload_asks() -> None:
+    def table(**choices: object) -> DatabaseTable:
+        return DatabaseTable.model_validate({"customers": 20, **choices})
+
+    with CurrentDatabase() as current:
+        near = current.as_asked(table())
+        assert current.as_asked(table()) is near
+        pooled = current.as_asked(table(pool=3))
+        assert (pooled.pid, pooled.places()["pool"], pooled.url) == (near.pid, "3", near.url)
+        far = current.as_asked(table(delay="2ms"))
+        assert (far.pid, far.describe()["delay_ms"]) == (near.pid, 2.0)
+        assert far.url != near.url
+        assert ask(far, "SELECT count(*) FROM customers").stdout == "20\n"
+        again = current.as_asked(table())
+        assert (again.pid, again.url) == (near.pid, near.url)
+        assert far.proxy is not None
+        assert not far.proxy.alive()
+        other = current.as_asked(table(index=False))
+        assert other.pid != near.pid
+        assert not near.alive()
+        assert other.alive()
 
 
 def test_kill_9_of_jostle_leaves_nothing(running: Path) -> None:

@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from jostle.addresses import without_password
 from jostle.contestant.account import Account
 from jostle.database import Database, Options, cluster, start
 from jostle.errors import PlanError, UnreachableTarget
+from jostle.plan import parse_plan, to_toml
+
+WORKLOAD = '[workload.w]\nrequest = { get = "/orders" }\nload = { clients = 1, for = "1s" }\n'
 
 
 def test_the_same_seed_gives_the_same_customers() -> None:
@@ -86,3 +90,32 @@ def test_a_socket_path_that_would_be_too_long_goes_elsewhere(
     finally:
         (scratch / "tmp").rmdir()
         scratch.rmdir()
+
+
+@pytest.mark.parametrize(
+    ("address", "fit_for_a_record"),
+    [
+        ("postgresql://me:se%3Acret@here/shop", "postgresql://me@here/shop"),
+        ("--database=postgres://me:x@here:5432/shop", "--database=postgres://me@here:5432/shop"),
+        (
+            "postgresql://here/shop?sslmode=require&password=x",
+            "postgresql://here/shop?sslmode=require&password=",
+        ),
+        ("http://here:80/a@b", "http://here:80/a@b"),
+        ("postgresql://me@here/shop", "postgresql://me@here/shop"),
+    ],
+)
+def test_passwords_never_reach_a_record(address: str, fit_for_a_record: str) -> None:
+    assert without_password(address) == fit_for_a_record
+    if address.startswith("postgresql"):
+        text = f'title = "t"\ncontestants = ["go"]\n[database]\nurl = "{address}"\n' + WORKLOAD
+        assert parse_plan(to_toml(parse_plan(text, "p")), "record").database.url == fit_for_a_record  # type: ignore[union-attr]
+
+
+def test_content_of_ones_own_cannot_be_changed_without_leave() -> None:
+    text = 'title = "t"\ncontestants = ["go"]\n[database]\nurl = "postgresql://me@here/shop"\n' + WORKLOAD
+    asking = text + "database = { index = false }\n"
+    with pytest.raises(PlanError, match=r"(?s)workload.w.database: index of one's own.*fill = true"):
+        parse_plan(asking, "p")
+    parse_plan(asking.replace("[database]", "[database]\nfill = true"), "p")
+    parse_plan(text + 'database = { delay = "2ms" }\n', "p")

@@ -240,3 +240,26 @@ def test_the_starvation_experiment() -> None:
     assert max(workload.seconds() or 0 for workload in quick.workload.values()) == 1.0
     with pytest.raises(UnknownName, match="experiment 'starvatoin'"):
         experiments.load("starvatoin")
+
+
+def test_a_workload_says_what_is_otherwise_with_the_database() -> None:
+    text = (
+        CROWD
+        + """
+        [database]
+        pool = 5
+        [workload.far]
+        request = { get = "/orders" }
+        load = { clients = 1, for = "1s" }
+        database = { delay = "3ms", index = false }
+        """
+    )
+    plan = parse_plan(text, "p")
+    near, far = (plan.database_of(plan.workload[name]) for name in ("crowd", "far"))
+    assert near == plan.database
+    assert far is not None
+    assert (far.pool, far.delay, far.index, far.customers) == (5, 0.003, False, 8000)
+    assert parse_plan(to_toml(plan), "again") == plan
+    alone = parse_plan(text.replace("[database]\n        pool = 5", ""), "p")
+    assert alone.database_of(alone.workload["crowd"]) is None
+    assert alone.database_of(alone.workload["far"]) is not None

@@ -5,40 +5,49 @@
 
 A private cluster is made, filled and started in about a second, and is gone afterwards, also when jostle is
 killed. A database of one's own (`url`) is used as it is: it needs the tables customers (id, name) and
-orders (id, customer_id, ordered_on, item), and nothing is written to it.
+orders (id, customer_id, ordered_on, item), and nothing is written to it unless there is leave to fill it.
 """
 
-import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+from jostle.addresses import without_password
 from jostle.contestant import ports
 from jostle.database.cluster import NAME, USER, Cluster, missing
 from jostle.database.delay import DelayProxy
 from jostle.database.options import Options
 from jostle.database.orders import Customer, Order
-from jostle.errors import PlanError, UnreachableTarget
+from jostle.database.own import DEFAULT_PORT, prepare
 
 __all__ = ["Customer", "Database", "Options", "Order", "missing", "start"]
-
-DEFAULT_PORT = 5432
-ATTEMPT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Database:
     """A database that servers can use. As a context manager it is stopped at the end.
 
-    `url`: where servers find it. `cluster` None: it ran before, and is left running.
+    `near`: where it is without a delay. `cluster` None: it ran before, and is left running. `filled`: what is
+    in it is what `options` say.
     """
 
-    url: str
+    near: str
     options: Options
+    version: str = ""
+    filled: bool = False
     cluster: Cluster | None = None
     proxy: DelayProxy | None = None
+
+    @property
+    def url(self) -> str:
+        """Where servers find it: behind the proxy, if there is one."""
+        if self.proxy is None:
+            return self.near
+        parts = urlsplit(self.near)
+        who = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+        return parts._replace(netloc=f"{who}{ports.HOST}:{self.proxy.port}").geturl()
 
     @property
     def pid(self) -> int | None:
@@ -49,8 +58,8 @@ class Database:
         return all(part.alive() for part in (self.cluster, self.proxy) if part is not None)
 
     def content(self) -> dict[str, Customer] | None:
-        """What is in it: name → customer; None for a database of one's own."""
-        if self.cluster is None:
+        """What is in it: name → customer; None where that is not known."""
+        if not self.filled:
             return None
         return {customer.name: customer for customer in self.options.content()}
 
@@ -68,11 +77,17 @@ class Database:
 
     def describe(self) -> dict[str, Any]:
         """For the record; without the password."""
-        if self.cluster is None:
-            chosen = {"pool": self.options.pool, "delay_ms": self.options.delay_ms}
-            return {"private": False, "url": _without_password(self.url), **chosen}
-        facts = {"private": True, "url": self.url, "version": self.cluster.version, "pid": self.pid}
-        return {**facts, **self.options.describe()}
+        facts = {"private": self.cluster is not None, "version": self.version, "pid": self.pid}
+        chosen = self.options.describe()
+        if not self.filled:  # the content is its owner's
+            chosen = {key: chosen[key] for key in ("pool", "delay_ms")}
+        return {**facts, "url": without_password(self.url), **chosen}
+
+    def with_options(self, options: Options) -> "Database":
+        """The same content with another pool or delay; this one is no longer to be used."""
+        if self.proxy is not None:
+            self.proxy.stop()
+        return _delayed(replace(self, options=options, proxy=None))
 
     def stop(self) -> None:
         """End what was started here. May be called again."""
@@ -90,58 +105,34 @@ class Database:
 
 
 def start(
-    options: Options | None = None, *, url: str | None = None, cores: Sequence[int] | None = None
+    options: Options | None = None,
+    *,
+    url: str | None = None,
+    fill: bool = False,
+    cores: Sequence[int] | None = None,
 ) -> Database:
     """A private cluster, or the database at `url`; behind a proxy if its answers are to be delayed.
 
-    `cores`: what the private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url`
-    `PlanError`, `UnreachableTarget`.
+    `fill`: leave to make the tables in the one at `url`, in place of any that are there. `cores`: what the
+    private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url` as `jostle.database.own`.
     """
     options = options or Options()
     if url is not None:
-        _check(url)
-        return _delayed(Database(url, options))
+        version = prepare(url, options, fill=fill)
+        return _delayed(Database(url, options, version, filled=fill))
     cluster = Cluster(options, cores=cores)
     near = f"postgresql://{USER}@{ports.HOST}:{cluster.port}/{NAME}"
     try:
-        return _delayed(Database(near, options, cluster))
+        return _delayed(Database(near, options, cluster.version, filled=True, cluster=cluster))
     except BaseException:
         cluster.stop()
         raise
 
 
-def _delayed(near: Database) -> Database:
+def _delayed(database: Database) -> Database:
     """The same database, behind a proxy if there is to be a delay."""
-    if not near.options.delay_ms:
-        return near
-    parts = urlsplit(near.url)
-    proxy = DelayProxy(parts.hostname or "", parts.port or DEFAULT_PORT, near.options.delay_ms)
-    who = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
-    far = parts._replace(netloc=f"{who}{ports.HOST}:{proxy.port}").geturl()
-    return Database(far, near.options, near.cluster, proxy)
-
-
-def _check(url: str) -> None:
-    """Whether the URL is one, and something listens there."""
-    example = "write for example postgresql://me:secret@127.0.0.1:5432/shop"
-    parts = urlsplit(url)
-    try:
-        port = parts.port or DEFAULT_PORT
-    except ValueError:
-        raise PlanError(f"{_without_password(url)!r}: the port must be from 0 to 65535", example) from None
-    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path[1:]:
-        raise PlanError(f"{_without_password(url)!r} is not the address of a PostgreSQL database", example)
-    try:
-        socket.create_connection((parts.hostname, port), ATTEMPT_S).close()
-    except OSError as error:
-        why = error.strerror.lower() if error.strerror else str(error)
-        raise UnreachableTarget(
-            f"cannot connect to the database at {parts.hostname}:{port}: {why}",
-            "is it running, and the address right?",
-        ) from None
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    who, at, where = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{who.partition(':')[0]}{at}{where}").geturl()
+    if not database.options.delay_ms:
+        return database
+    parts = urlsplit(database.near)
+    proxy = DelayProxy(parts.hostname or "", parts.port or DEFAULT_PORT, database.options.delay_ms)
+    return replace(database, proxy=proxy)

@@ -19,6 +19,7 @@ from jostle.contestant.account import Account
 from jostle.contestant.kept import Kept, Task, last_lines
 from jostle.contestant.needs import Found, Missing, look_up
 from jostle.database.options import Options
+from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, StartFailed
 from jostle.plan.contestant_file import Need
 
@@ -69,16 +70,11 @@ CREATE ROLE {USER} LOGIN;
 CREATE DATABASE {NAME};
 """
 FILL = """\
-CREATE TABLE customers (id integer NOT NULL, name text NOT NULL);
-CREATE TABLE orders (id integer NOT NULL, customer_id integer NOT NULL, ordered_on text, item text);
-COPY customers FROM '../customers.tsv';
+{create}COPY customers FROM '../customers.tsv';
 COPY orders FROM '../orders.tsv';
-ALTER TABLE customers ADD PRIMARY KEY (id);
-ALTER TABLE orders ADD PRIMARY KEY (id);
-{index}GRANT SELECT ON customers, orders TO {user};
+{keys}GRANT SELECT ON customers, orders TO {user};
 VACUUM ANALYZE;
 """
-INDEX = "CREATE INDEX orders_customer_id ON orders (customer_id);\n"
 
 
 def missing() -> Missing | None:
@@ -194,17 +190,12 @@ def _scratch(account: Account, port: int) -> Path:
 def _write_content(scratch: Path, options: Options, account: Account) -> None:
     """The files that the cluster is filled from."""
     folder = scratch / "tmp"
-    number = 0
-    with (folder / "customers.tsv").open("w") as people, (folder / "orders.tsv").open("w") as orders:
-        for customer in options.content():
-            people.write(f"{customer.id}\t{customer.name}\n")
-            for order in customer.orders:
-                number += 1
-                orders.write(f"{number}\t{customer.id}\t{order.ordered_on}\t{order.item}\n")
-    index = INDEX if options.index else ""
+    people, orders = rows(options)
+    (folder / "customers.tsv").write_text(people, encoding="utf-8")
+    (folder / "orders.tsv").write_text(orders, encoding="utf-8")
     (folder / "pg_hba.conf").write_text(ACCESS)
     (folder / "database.sql").write_text(DATABASE)
-    (folder / "fill.sql").write_text(FILL.format(index=index, user=USER))
+    (folder / "fill.sql").write_text(FILL.format(create=CREATE, keys=keys(options), user=USER))
     if os.geteuid() == 0:
         for path in (folder, *folder.iterdir()):
             os.chown(path, account.uid, account.gid)

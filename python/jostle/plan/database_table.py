@@ -6,8 +6,21 @@ from pydantic import Field
 
 from jostle.plan.table import Table
 from jostle.plan.values import Duration
+from jostle.units import BadValue
 
-__all__ = ["DatabaseTable"]
+__all__ = ["DatabaseChange", "DatabaseTable"]
+
+Pool = Annotated[int, Field(ge=1, le=1000)]
+Customers = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class DatabaseChange(Table):
+    """What a workload finds otherwise than the plan's `[database]` says; what is not named stays."""
+
+    pool: Pool | None = Field(default=None, description="connections that each process of a server may hold")
+    delay: Duration | None = Field(default=None, description='added to each of its answers: "2ms"')
+    index: bool | None = Field(default=None, description="whether orders.customer_id has an index")
+    customers: Customers | None = Field(default=None, description="customers in it")
 
 
 class DatabaseTable(Table):
@@ -17,11 +30,26 @@ class DatabaseTable(Table):
         default=None,
         description='one of one\'s own: "postgresql://me@127.0.0.1:5432/shop"; private when not given',
     )
-    pool: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=10, description="connections that each process of a server may hold"
+    fill: bool = Field(
+        default=False,
+        description="leave to make the tables customers and orders in one's own, in place of any that are "
+        "there; without it they are used as they are, and nothing is written",
     )
+    pool: Pool = Field(default=10, description="connections that each process of a server may hold")
     delay: Duration = Field(default=0.0, description='added to each of its answers: "2ms"')
     index: bool = Field(
         default=True, description="whether orders.customer_id has an index; the date never has"
     )
-    customers: Annotated[int, Field(ge=1, le=1_000_000)] = Field(default=8000, description="customers in it")
+    customers: Customers = Field(default=8000, description="customers in it")
+
+    def changed(self, change: DatabaseChange | None) -> "DatabaseTable":
+        """The same with what a workload says of it. Raises `BadValue` for content that may not be written."""
+        named = {} if change is None else {key: getattr(change, key) for key in DatabaseChange.model_fields}
+        changes = {key: value for key, value in named.items() if value is not None}
+        content = changes.keys() & {"index", "customers"}
+        if content and self.url is not None and not self.fill:
+            raise BadValue(
+                f"{min(content)} of one's own database cannot be changed: it is used as it is",
+                "leave it out, or give leave to make its tables: fill = true",
+            )
+        return self.model_copy(update=changes)

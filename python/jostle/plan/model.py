@@ -135,12 +135,25 @@ class Plan(Table):
             raise BadValue("workload: there is none", "write a table [workload.NAME] with request and load")
         for name, workload in self.workload.items():
             workload._name = name
+            self._check_database(workload)
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
         for number, require in enumerate(self.require, 1):
             self._measures(f"require.{number}", require)
         return self
+
+    def _check_database(self, workload: Workload) -> None:
+        try:
+            self.database_of(workload)
+        except BadValue as wrong:
+            raise BadValue(f"workload.{workload.name}.database: {wrong.message}", wrong.hint) from None
+
+    def database_of(self, workload: Workload) -> DatabaseTable | None:
+        """What contestants that use a database find under this workload; None: they find none."""
+        if self.database is None and workload.database is None:
+            return None
+        return (self.database or DatabaseTable()).changed(workload.database)
 
     def _measures(self, where: str, require: Requirement) -> None:
         """Refuse a requirement on what this plan does not measure."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jostle.addresses import without_password
 from jostle.errors import PlanError, UnknownName
 from jostle.plan.model import Plan
 
@@ -124,7 +125,8 @@ def _in_texts(data: Any, change: Any) -> Any:
 def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
 
-    Values of headers that may be credentials are hidden, unless `secrets`: what is written may be a record.
+    Values of headers that may be credentials and a database's password are hidden, unless `secrets`: what is
+    written may be a record.
     """
     import tomli_w
 
@@ -133,6 +135,8 @@ def to_toml(plan: Plan, *, secrets: bool = False) -> str:
         for workload in data["workload"].values():
             for request in [*workload["request"], workload.get("background", {})]:
                 _hide(request.get("headers", {}))
+        if (database := data.get("database", {})).get("url"):
+            database["url"] = without_password(database["url"])
     return tomli_w.dumps(data, multiline_strings=True)
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jostle.plan.database_table import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.model import Figure, Plan, Published, Requirement, Starvation
 from jostle.plan.request import Expect, JsonValue, Request
@@ -72,6 +73,8 @@ def reference() -> str:
         ("`background`", Background),
         ("`connection`", Connection),
         ("`connection.tls`", Tls),
+        ("`[database]`", DatabaseTable),
+        ("`database` of a workload", DatabaseChange),
         ("`[[starvation]]`", Starvation),
         ("`[[require]]`", Requirement),
         ("`[published]`", Published),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr
 from pydantic import model_validator as validator
 
+from jostle.plan.database_table import DatabaseChange
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import Request
 from jostle.plan.table import Table
@@ -109,6 +110,9 @@ class Workload(Table):
     warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
     rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
     connection: Connection = Field(default=Connection(), description="how connections are made")
+    database: DatabaseChange | None = Field(
+        default=None, description='what is otherwise with the plan\'s database: { delay = "3ms" }'
+    )
 
     _name: str = PrivateAttr(default="")
 

@@ -1,0 +1,50 @@
+"""The database of the trial that runs: one at a time, as the plan and the trial's workload want it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from jostle.database import Database, Options, start
+from jostle.plan.database_table import DatabaseTable
+
+__all__ = ["CurrentDatabase"]
+
+
+class CurrentDatabase:
+    """Nothing but the current one runs, so that no other stands beside what is measured.
+
+    It is kept from one trial to the next where both ask for the same content; another delay takes another
+    proxy, another content another cluster.
+    """
+
+    def __init__(self, cores: Sequence[int] | None = None) -> None:
+        self._cores = cores
+        self._current: Database | None = None
+
+    def as_asked(self, table: DatabaseTable) -> Database:
+        """The database that `table` describes. Raises as `jostle.database.start`."""
+        options = Options(table.pool, table.delay * 1000, table.index, table.customers)
+        if self._current is None or not self._current.alive() or not _same_content(self._current, options):
+            self.stop()
+            self._current = start(options, url=table.url, fill=table.fill, cores=self._cores)
+        elif self._current.options != options:
+            self._current = self._current.with_options(options)
+        return self._current
+
+    def stop(self) -> None:
+        if self._current is not None:
+            self._current.stop()
+            self._current = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _same_content(database: Database, options: Options) -> bool:
+    return replace(database.options, pool=options.pool, delay_ms=options.delay_ms) == options
