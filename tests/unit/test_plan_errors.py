@@ -235,7 +235,7 @@ REFUSED = [
         "published.figures.1.workload: there is no workload 'crow'",
         "'crowd'",
     ),
-    (PLAN + "[published]\nfigures = []", "plan.toml: published.source: is missing", ""),
+    (PLAN + "[published]\nfigures = []", "plan.toml: published: no source is named", "source ="),
 ]
 
 

@@ -4,20 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import betaincinv
-
-from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis import quantities
+from jostle.analysis.bootstrap import quantiles_over_rounds
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import Facts
-from jostle.analysis.quantiles import CONFIDENCE
+from jostle.analysis.quantiles import CONFIDENCE, LEVELS
 from jostle.analysis.result import Cell, Estimate, Outcome, Requirement
 from jostle.analysis.starvation import Form, compare
-from jostle.analysis.trial import rss_max
+from jostle.analysis.wording import interval
 from jostle.errors import PlanError
 from jostle.plan.condition import INDICES, Condition, requirement
-from jostle.units import format_bytes, format_duration, format_rate, share
+from jostle.units import share
 
-__all__ = ["error_share", "judge_requirements", "outcome"]
+__all__ = ["judge_requirements", "outcome"]
 
 
 @dataclass(frozen=True)
@@ -92,35 +91,11 @@ def _estimate(asked: _Asked, trials: Sequence[Facts]) -> Estimate:
     """The quantity over all rounds, with an interval of the confidence that is asked for."""
     measured = [f for f in trials if f.trial.status != "failed" and f.intervals]
     quantity, confidence = asked.condition.quantity, asked.confidence
-    if quantity == "throughput":
-        return mean_over_rounds([f.throughput for f in measured], "/s", confidence)
-    if quantity == "errors":
-        return error_share(measured, confidence)
-    if quantity == "memory":
-        held = [most for f in measured if (most := rss_max(f)) is not None]
-        return mean_over_rounds(held, "bytes", confidence)
     service, _, name = quantity.rpartition(" ")
+    if name not in LEVELS or service not in ("", "service"):
+        return quantities.estimate(quantity, measured, confidence=confidence)
     times = [f.service if service else f.response for f in measured]
     return quantiles_over_rounds(times, seed_of(asked.contestant, asked.workload), confidence)[name]
-
-
-def error_share(trials: Sequence[Facts], confidence: float = CONFIDENCE) -> Estimate:
-    """Failed requests among those that ended; of intervals over requests and over rounds, the wider one.
-
-    Source of the first: Clopper and Pearson, Biometrika 26 (1934). That none failed proves little.
-    """
-    failed = [sum(f.errors.values()) for f in trials]
-    ended = [n + f.ok() for n, f in zip(failed, trials, strict=True)]
-    k, n = sum(failed), sum(ended)
-    if n == 0:
-        return Estimate(None, unit="share", note="no request came to an end")
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
-    high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
-    rounds = mean_over_rounds([f / e for f, e in zip(failed, ended, strict=True) if e], "share", confidence)
-    if rounds.low is not None and rounds.high is not None:
-        low, high = min(low, rounds.low), min(1.0, max(high, rounds.high))
-    return Estimate(k / n, low, high, "share", n=n)
 
 
 def outcome(below: bool, limit: float, estimate: Estimate) -> Outcome:
@@ -137,7 +112,7 @@ def _requirement(
 ) -> Requirement:
     condition = asked.condition
     verdict = outcome(condition.below, condition.limit, estimate)
-    says = f"{condition.quantity} {_interval(estimate, condition.unit)}"
+    says = f"{condition.quantity} {interval(estimate, condition.unit)}"
     if any(cell.verdict == "invalid" for cell in cells):
         verdict, says = "cannot tell", f"the trials were invalid ({says})"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
@@ -162,26 +137,3 @@ def _not_measured(asked: _Asked, skipped: Mapping[str, str]) -> Requirement:
     return Requirement(
         condition.text, *about, asked.confidence, nothing, condition.limit, "cannot tell", says
     )
-
-
-def _interval(e: Estimate, unit: str) -> str:
-    if e.value is None:
-        return f"is not known: {e.note}"
-    value = f"{e.bound} {_amount(e.value, unit)}".strip()
-    if e.bound or e.low is None or e.high is None:
-        return f"{value} ({e.note})" if e.note else value
-    return f"{value} [{_amount(e.low, unit)}, {_amount(e.high, unit)}]"
-
-
-def _amount(value: float, unit: str) -> str:
-    match unit:
-        case "s":
-            return format_duration(value)
-        case "/s":
-            return format_rate(value)
-        case "bytes":
-            return format_bytes(value)
-        case "share":
-            return f"{value * 100:.2g} %"
-        case _:
-            return f"{value:.2f}"

@@ -9,20 +9,25 @@ from typing import Any, Literal
 __all__ = [
     "Cell",
     "Check",
+    "Claim",
+    "ClaimPart",
     "CompareResult",
     "Comparison",
     "ConditionResult",
     "Difference",
     "Distribution",
+    "EarlierRun",
     "Estimate",
     "Finding",
     "Outcome",
     "Phase",
     "PublishedFigure",
+    "Ratio",
     "Requirement",
     "RunResult",
     "Shift",
     "Starvation",
+    "Threads",
     "Timeline",
     "TrialResult",
     "Validity",
@@ -190,6 +195,8 @@ class PublishedFigure:
     unit: str
     source: str
     workload: str = ""
+    note: str = ""
+    measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
 
 
 @dataclass(frozen=True)
@@ -278,6 +285,73 @@ class Requirement:
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """A quantity of one contestant under one workload, beside the same under another; paired by round."""
+
+    title: str
+    quantity: str
+    contestant: str
+    workload: str
+    against: str
+    value: Estimate
+    against_value: Estimate
+    ratio: Estimate
+    published: float | None  # both in the unit of the article
+    published_against: float | None
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What a thread of one contestant costs, seen from outside."""
+
+    contestant: str
+    workload: str
+    count: int  # threads per request
+    memory_bytes: Estimate  # per thread
+    time_s: Estimate  # per thread
+    before_bytes: Estimate  # of the whole server
+    peak_bytes: Estimate
+    published_bytes: float | None  # per thread
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run of the load before the measured one, on the same started server; over all rounds."""
+
+    contestant: str
+    workload: str
+    run: int  # from 1
+    throughput: Estimate
+    response: dict[str, Estimate]
+    error_share: float
+
+
+@dataclass(frozen=True)
+class ClaimPart:
+    """One thing that must hold if a claim is to be reproduced: the interval decides, not the value."""
+
+    measure: str  # what is measured: "spread of node, closed / the same of go"
+    rule: str  # "above 1.5"
+    contestant: str
+    workload: str
+    quantity: str
+    estimate: Estimate
+    verdict: Literal["holds", "fails", "cannot tell"]
+    says: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an article says, and whether this run reproduces it."""
+
+    says: str
+    published: str
+    verdict: Literal["reproduced", "not reproduced", "cannot tell"]
+    sentence: str  # names the part that decides
+    parts: list[ClaimPart]
+
+
+@dataclass(frozen=True)
 class ConditionResult:
     """A condition on a change ("p99 > +5 %") for one comparison: "fail" where it surely holds."""
 
@@ -329,6 +403,12 @@ class RunResult:
     seed: int
     requirements: list[Requirement] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
+    claims: list[Claim] = field(default_factory=list)
+    setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value
+    published_setup: str = ""
+    ratios: list[Ratio] = field(default_factory=list)
+    threads: list[Threads] = field(default_factory=list)
+    earlier: list[EarlierRun] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

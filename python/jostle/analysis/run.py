@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.cells import by_cell, describe_cell
+from jostle.analysis.earlier import earlier_runs
 from jostle.analysis.facts import Facts
 from jostle.analysis.floor import floor_note
 from jostle.analysis.pairs import Key, with_the_first
+from jostle.analysis.ratios import ratios
 from jostle.analysis.result import (
     Cell,
+    Claim,
+    Estimate,
     PublishedFigure,
     Requirement,
     RunResult,
@@ -22,7 +26,9 @@ from jostle.analysis.result import (
     Validity,
     Verdict,
 )
+from jostle.analysis.setup import used_here
 from jostle.analysis.starvation import Form, compare
+from jostle.analysis.threads import threads
 from jostle.analysis.trial import describe_trial
 from jostle.analysis.validity import judge_facts, worst
 from jostle.record import RunRecord, TrialRecord
@@ -44,7 +50,8 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     grouped = by_cell(facts)
     cells = describe_cells(grouped, verdicts, plan, distributions=distributions)
     skipped = _skipped(record)
-    published = _published(plan)
+    published = _published(plan, grouped)
+    starvation = _starvation(plan, grouped, cells, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(cell.verdict for cell in cells.values()), *_whole_run(record, trials)])
     return RunResult(
@@ -57,7 +64,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         reasons=reasons,
         cells=list(cells.values()),
         trials=trials,
-        starvation=_starvation(plan, grouped, cells, published),
+        starvation=starvation,
         published=published,
         contestants={trial.contestant: _contestant(trial) for trial in trials},
         skipped=skipped,
@@ -67,6 +74,12 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         seed=int(record.host.get("seed") or 0),
         requirements=_requirements(plan, grouped, cells, skipped),
         comparisons=with_the_first(grouped, cells, plan.get("contestants", [])) if distributions else [],
+        claims=_claims(plan, grouped, cells, starvation, skipped),
+        setup=used_here(facts, plan, record.host) if plan.get("published") else [],
+        published_setup=str(plan.get("published", {}).get("setup", "")).strip(),
+        ratios=ratios(plan, grouped, published) if plan.get("ratio") else [],
+        threads=threads(grouped, published),
+        earlier=earlier_runs(grouped),
         notes=[*_notes(facts, record.host), *_resumed(record)],
     )
 
@@ -104,6 +117,20 @@ def _requirements(
     return judge_requirements(plan, grouped, cells, skipped)
 
 
+def _claims(
+    plan: Mapping[str, Any],
+    grouped: Mapping[Key, Sequence[Facts]],
+    cells: Mapping[Key, Cell],
+    starvation: Sequence[Starvation],
+    skipped: Mapping[str, str],
+) -> list[Claim]:
+    if not plan.get("claim"):
+        return []
+    from jostle.analysis.claims import Measured, judge_claims
+
+    return judge_claims(plan, Measured(grouped, cells, starvation, skipped))
+
+
 def _skipped(record: RunRecord) -> dict[str, str]:
     return {
         str(e.get("contestant")): str(e.get("why", ""))
@@ -135,7 +162,7 @@ def _title(facts: Facts, workloads: Mapping[str, Any]) -> str:
     return str(told or facts.trial.workload)
 
 
-def _published(plan: Mapping[str, Any]) -> list[PublishedFigure]:
+def _published(plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -> list[PublishedFigure]:
     table = plan.get("published", {})
     return [
         PublishedFigure(
@@ -145,9 +172,25 @@ def _published(plan: Mapping[str, Any]) -> list[PublishedFigure]:
             unit=str(figure.get("unit", "")),
             source=str(table.get("source", "")),
             workload=str(figure.get("workload", "")),
+            note=str(figure.get("note", "")),
+            measured=_beside(figure, grouped),
         )
         for figure in table.get("figures", [])
     ]
+
+
+def _beside(figure: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -> Estimate | None:
+    """The same quantity as measured here; None where it was not."""
+    from jostle.analysis import quantities
+    from jostle.analysis.claims import matching
+
+    workload, quantity = str(figure.get("workload", "")), str(figure.get("quantity", ""))
+    known = [name for name, w in grouped if w == workload]
+    names = matching(str(figure.get("contestant", "")), known)
+    if not names or quantity not in quantities.MEASURES:
+        return None
+    trials = [f for f in grouped[names[0], workload] if f.trial.status != "failed" and f.duration_s]
+    return quantities.estimate(quantity, trials)
 
 
 def _starvation(

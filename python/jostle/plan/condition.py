@@ -9,21 +9,10 @@ from dataclasses import dataclass
 
 from jostle import units
 from jostle.errors import nearest
+from jostle.quantities import INDICES, QUANTITIES
 from jostle.units import BadValue
 
-__all__ = ["INDICES", "QUANTITIES", "Condition", "change", "requirement"]
-
-INDICES = ("starvation index", "blocking index")
-"""Quantities of a comparison with and without slow requests."""
-
-QUANTITIES = {
-    **{f"{kind}{q}": "s" for kind in ("", "service ") for q in ("p50", "p90", "p99", "p99.9")},
-    "throughput": "/s",
-    "errors": "share",
-    "memory": "bytes",
-    **dict.fromkeys(INDICES, ""),
-}
-"""What a requirement may be about, and its unit."""
+__all__ = ["INDICES", "Condition", "change", "requirement"]
 
 CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
 """What a change may be about."""
@@ -80,8 +69,17 @@ def _amount(value: str, unit: str) -> float:
             return units.rate(value)
         case "bytes":
             return float(units.size(value))
+        case "ratio":
+            return _number(value)
         case _:
             return units.share(value)
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise BadValue(f"{value!r} is not a number", 'write for example "1.5"') from None
 
 
 def _share(value: str) -> float:

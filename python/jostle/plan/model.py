@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
@@ -11,12 +11,13 @@ from jostle.errors import nearest
 from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.plan.contestant_file import ContestantFile
 from jostle.plan.database_table import DatabaseTable
+from jostle.plan.published import Claim, Figure, Part, Published, Ratio
 from jostle.plan.table import Table, in_own_words
 from jostle.plan.values import Duration, PositiveCount, shown
 from jostle.plan.workload import Workload
 from jostle.units import BadValue
 
-__all__ = ["Figure", "Plan", "Published", "Requirement", "Starvation"]
+__all__ = ["Plan", "Requirement", "Starvation"]
 
 
 class Starvation(Table):
@@ -27,25 +28,6 @@ class Starvation(Table):
     alone: str = Field(description="the workload with fast requests only")
     with_: str = Field(description="the workload with slow requests beside the fast ones")
     slow: str = Field(description="the workload that measures the slow request by itself")
-
-
-class Figure(Table):
-    """A figure as published."""
-
-    contestant: str = Field(description="whose figure it is, as this plan names it")
-    workload: str = Field(description="the workload that stands for what was measured")
-    quantity: Literal["throughput", "p50", "p90", "p99", "p99.9", "mean", "min", "max", "memory"] = Field(
-        description="what was published"
-    )
-    value: float = Field(description="the figure")
-    unit: str = Field(description='its unit as published: "requests/5 s", "s"')
-
-
-class Published(Table):
-    """Figures to stand beside the measured ones."""
-
-    source: str = Field(min_length=1, description="who published them, where and when")
-    figures: list[Figure] = Field(description="the figures")
 
 
 def _confidence(value: Any) -> Any:
@@ -128,6 +110,8 @@ class Plan(Table):
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
+    ratio: list[Ratio] = Field(default=[], description="workloads set beside one another")
+    claim: list[Claim] = Field(default=[], description="what was published, and when it reproduces")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Plan":
@@ -141,7 +125,27 @@ class Plan(Table):
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
         for number, require in enumerate(self.require, 1):
             self._measures(f"require.{number}", require)
+        for where, name in self._contestants_named():
+            if name not in (known := self._servers()) and name.partition(":")[0] not in known:
+                raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
+        self._indices_are_measured()
         return self
+
+    def _servers(self) -> list[str]:
+        """All that a claim or a figure may be about, whether this plan measures it or not."""
+        from jostle import roster  # which reads plans' tables itself
+
+        return list(dict.fromkeys([*self.contestants, *self.contestant, *roster.names()]))
+
+    def _indices_are_measured(self) -> None:
+        compared = {w for s in self.starvation for w in (s.alone, s.with_)}
+        for where, part in self._parts():
+            if part.quantity in INDICES and part.workload not in compared:
+                raise BadValue(
+                    f"{where}: no [[starvation]] of this plan measures the {part.quantity}"
+                    f" of {part.workload!r}",
+                    "write a [[starvation]] with alone, with and slow",
+                )
 
     def _check_database(self, workload: Workload) -> None:
         try:
@@ -182,8 +186,32 @@ class Plan(Table):
         for number, require in enumerate(self.require, 1):
             if require.workload:
                 yield f"require.{number}.workload", require.workload
+        for number, ratio in enumerate(self.ratio, 1):
+            yield f"ratio.{number}.workload", ratio.workload
+            yield f"ratio.{number}.against", ratio.against
+        for where, figure in self._figures():
+            yield f"{where}.workload", figure.workload
+        for where, part in self._parts():
+            yield f"{where}.workload", part.workload
+            if part.against and part.against.workload:
+                yield f"{where}.against.workload", part.against.workload
+
+    def _contestants_named(self) -> Iterator[tuple[str, str]]:
+        for where, figure in self._figures():
+            yield f"{where}.contestant", figure.contestant
+        for where, part in self._parts():
+            yield f"{where}.contestant", part.contestant
+            if part.against and part.against.contestant:
+                yield f"{where}.against.contestant", part.against.contestant
+
+    def _figures(self) -> Iterator[tuple[str, Figure]]:
         for number, figure in enumerate(self.published.figures if self.published else [], 1):
-            yield f"published.figures.{number}.workload", figure.workload
+            yield f"published.figures.{number}", figure
+
+    def _parts(self) -> Iterator[tuple[str, Part]]:
+        for number, claim in enumerate(self.claim, 1):
+            for index, part in enumerate(claim.holds, 1):
+                yield f"claim.{number}.holds.{index}", part
 
     @classmethod
     def of(

@@ -12,7 +12,8 @@ from typing import Any
 
 from jostle.plan.database_table import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
-from jostle.plan.model import Figure, Plan, Published, Requirement, Starvation
+from jostle.plan.model import Plan, Requirement, Starvation
+from jostle.plan.published import Claim, Figure, Opponent, Part, Published, Ratio
 from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.table import Table
 from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
@@ -79,6 +80,10 @@ def reference() -> str:
         ("`[[require]]`", Requirement),
         ("`[published]`", Published),
         ("`published.figures`", Figure),
+        ("`[[ratio]]`", Ratio),
+        ("`[[claim]]`", Claim),
+        ("`claim.holds`", Part),
+        ("`claim.holds.against`", Opponent),
     ]
     return "\n".join(_section(heading, table) for heading, table in tables)
 

@@ -1,0 +1,33 @@
+"""Figures in the sentences of the analysis: "1.2 ms [1.1 ms, 1.3 ms]"."""
+
+from jostle.analysis.result import Estimate
+from jostle.units import format_bytes, format_duration, format_rate
+
+__all__ = ["amount", "interval"]
+
+
+def interval(e: Estimate, unit: str) -> str:
+    """A figure with its interval; or why there is none."""
+    if e.value is None:
+        return f"is not known: {e.note}"
+    value = f"{e.bound} {amount(e.value, unit)}".strip()
+    if e.bound or e.low is None or e.high is None:
+        return f"{value} ({e.note})" if e.note else value
+    return f"{value} [{amount(e.low, unit)}, {amount(e.high, unit)}]"
+
+
+def amount(value: float, unit: str) -> str:
+    """A number in the unit of its quantity."""
+    match unit:
+        case "s":
+            return format_duration(value)
+        case "/s":
+            return format_rate(value)
+        case "bytes":
+            return format_bytes(value)
+        case "share":
+            return f"{value * 100:.2g} %"
+        case "ratio":
+            return f"{value:.3g}"
+        case _:
+            return f"{value:.2f}"
