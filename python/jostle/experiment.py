@@ -16,7 +16,7 @@ from jostle.errors import ContestantError, MissingRuntime
 from jostle.executor import Executor
 from jostle.host import host_facts, machine
 from jostle.placement import Placement, available_cores, place
-from jostle.plan import Plan, to_toml
+from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.engine_spec import engine_spec
 from jostle.record import RunWriter, TrialRecord
 from jostle.trial import Planned, run_trial
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from jostle.resuming import Unfinished
 
 __all__ = ["Observer", "Outcome", "resume_experiment", "run_experiment", "schedule"]
+
+
+SAME = "same"
+"""Stands for another server of the measured kind, where a workload names its peer."""
 
 
 class Observer(Protocol):
@@ -49,12 +53,19 @@ class Outcome:
     complete: bool
 
 
-def schedule(contestants: list[str], workloads: list[str], rounds: int, seed: int) -> list[Planned]:
-    """In every round each workload on each contestant once, in an order that follows from `seed`."""
+def schedule(
+    contestants: list[str], workloads: Mapping[str, Workload], rounds: int, seed: int
+) -> list[Planned]:
+    """In every round each workload on each of its contestants once, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, rounds + 1):
-        cells = [(contestant, workload) for contestant in contestants for workload in workloads]
+        cells = [
+            (contestant, name)
+            for contestant in contestants
+            for name, workload in workloads.items()
+            if workload.measures(contestant)
+        ]
         order.shuffle(cells)
         for contestant, workload in cells:
             trials.append(Planned(len(trials) + 1, contestant, workload, round_number))
@@ -74,9 +85,10 @@ def run_experiment(
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     found = [contestants.find(label, plan.contestant) for label in plan.contestants]
+    _named(plan)
     _find_room(plan, found, executor)
     ready, skipped = _build(found, observer)
-    trials = schedule([c.label for c in ready], list(plan.workload), plan.rounds, seed)
+    trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
     writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():
@@ -121,6 +133,7 @@ def _run_all(
     seed: int,
 ) -> bool:
     """Run them in their order, and close the run; whether all of them ended as they should."""
+    _build_peers(plan, observer)
     try:
         with _databases(plan, ready) as databases:
             session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
@@ -185,6 +198,30 @@ def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant
     return ready, skipped
 
 
+def _named(plan: Plan) -> None:
+    """Raises `UnknownName` for a contestant that only a workload names, and that does not exist."""
+    for workload in plan.workload.values():
+        for label in workload.contestants:
+            contestants.find(label, plan.contestant)
+
+
+def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:
+    """Whom the measured server asks under this workload; another one of its own kind is `measured` itself."""
+    return measured if workload.peer in ("", SAME) else contestants.find(workload.peer, plan.contestant)
+
+
+def _build_peers(plan: Plan, observer: Observer) -> None:
+    """Where one cannot be built, every trial that needs it fails with the reason."""
+    found = [_peer(plan, workload) for workload in plan.workload.values()]
+    for peer in {contestant.label: contestant for contestant in found if contestant}.values():
+        try:
+            if not peer.is_built():
+                observer.building(peer.label)
+            peer.build()
+        except MissingRuntime as error:
+            observer.skipped(f"{peer.label}, the peer", str(error))
+
+
 @dataclass(frozen=True)
 class _Session:
     """What all trials of one run share."""
@@ -202,16 +239,18 @@ class _Session:
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
         self.observer.trial_started(planned, workload.seconds())
+        contestant = self.contestants[planned.contestant]
         folder = run_trial(
             planned,
             self.plan,
-            self.contestants[planned.contestant],
+            contestant,
             seed=_trial_seed(self.seed, planned),
             writer=self.writer,
             executor=self.executor,
             placement=self._placement(planned),
             databases=self.databases,
             observe=lambda interval: self.observer.interval(planned, interval),
+            peer=_peer(self.plan, workload, contestant) if workload.peer else None,
         )
         return self._close(planned, folder)
 
@@ -220,7 +259,8 @@ class _Session:
         cores = available_cores()
         if contestant.url is not None:  # runs already, where its owner put it
             return Placement(cores, cores, shared=None)
-        return place(cores, self.plan.share_cores)
+        placement = place(cores, self.plan.share_cores)
+        return placement.with_peer() if self.plan.workload[planned.workload].peer else placement
 
     def _close(self, planned: Planned, folder: Path) -> bool:
         from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request

@@ -18,7 +18,7 @@ from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
 from jostle.priority import real_time
 from jostle.record import FORMAT, RunWriter, TrialWriter
-from jostle.vitals import Watcher
+from jostle.vitals import Sampler, Watcher
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -57,8 +57,11 @@ def run_trial(
     placement: Placement,
     databases: "CurrentDatabase | None",
     observe: Observe,
+    peer: Contestant | None = None,
 ) -> Path:
     """Run one trial and return its folder. A server's failure is recorded in it, not raised.
+
+    `peer` is the second server, which the measured one asks, where the workload has one.
 
     `KeyboardInterrupt` is raised again after everything measured so far has been recorded.
     """
@@ -68,39 +71,55 @@ def run_trial(
         **planned.as_record(),
         "title": workload.title,
     }
-    try:
-        server = contestant.start(
-            cores=placement.server_cores if placement.shared is False else None,
-            database=_database(plan, workload, contestant, databases),
-        )
-    except ContestantError as error:
-        record = writer.trial(
-            {
-                **description,
-                "server": {"label": contestant.label},
-                "engine": None,
-                "placement": placement.as_record(),
-            }
-        )
-        record.finish("failed", str(error))
-        return record.folder
-    with server:
-        spec = executor.prepare(_spec(plan, workload, server, placement, seed))
+    pinned = placement.shared is False
+    with contextlib.ExitStack() as stack:
+        try:
+            server = stack.enter_context(
+                contestant.start(
+                    cores=placement.server_cores if pinned else None,
+                    database=_database(plan, workload, contestant, databases),
+                )
+            )
+            asked: Server | None = None
+            if peer is not None:
+                asked = stack.enter_context(peer.start(cores=placement.peer_cores if pinned else None))
+        except ContestantError as error:
+            record = writer.trial(
+                {
+                    **description,
+                    "server": {"label": contestant.label},
+                    "engine": None,
+                    "placement": placement.as_record(),
+                }
+            )
+            record.finish("failed", str(error))
+            return record.folder
+        spec = executor.prepare(_spec(plan, workload, server, asked, placement, seed))
         _warm_up(plan, workload, spec, executor)
-        paced = placement.shared is False and isinstance(workload.load, OpenLoad)
-        with real_time(paced) as allowed:
-            running = executor.start(spec)
-        record = writer.trial(
-            {
-                **description,
-                "placement": {**placement.as_record(), "real_time": allowed},
-                "server": server.describe(),
-                "engine": without_secrets(spec),
-                "started_unix_ns": running.started_unix_ns,
-                "generators": [generator.as_record() for generator in running.generators],
-            }
-        )
-        _measure(record, server, running, observe)
+        description |= {
+            "server": server.describe(),
+            "peer": asked.describe() if asked else None,
+            "engine": without_secrets(spec),
+        }
+        for run in range(1, workload.runs + 1):
+            before = Sampler(server.pid).sample(0) if server.pid is not None else None
+            with real_time(pinned and isinstance(workload.load, OpenLoad)) as allowed:
+                running = executor.start(spec)
+            record = writer.trial(
+                {
+                    **description,
+                    "placement": {**placement.as_record(), "real_time": allowed},
+                    "before": asdict(before) if before else None,
+                    "started_unix_ns": running.started_unix_ns,
+                    "generators": [generator.as_record() for generator in running.generators],
+                },
+                run=run if run < workload.runs else 0,
+            )
+            why = _measure(record, server, asked, running, observe)
+            if why and run < workload.runs:
+                record = writer.trial({**description, "placement": placement.as_record()})
+                record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_output())
+                break
     return record.folder
 
 
@@ -113,7 +132,9 @@ def _database(
     return databases.as_asked(table)
 
 
-def _spec(plan: Plan, workload: Workload, server: Server, placement: Placement, seed: int) -> dict[str, Any]:
+def _spec(
+    plan: Plan, workload: Workload, server: Server, peer: Server | None, placement: Placement, seed: int
+) -> dict[str, Any]:
     pinned = placement.shared is False
     return engine_spec(
         workload,
@@ -124,6 +145,7 @@ def _spec(plan: Plan, workload: Workload, server: Server, placement: Placement, 
         cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
         tls=server.scheme == "https",
+        peer=peer.url if peer else "",
     )
 
 
@@ -142,12 +164,20 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
         pass
 
 
-def _measure(record: TrialWriter, server: Server, running: Running, observe: Observe) -> None:
+def _measure(
+    record: TrialWriter, server: Server, peer: Server | None, running: Running, observe: Observe
+) -> str:
+    """Record the load to its end; why it did not end well, or nothing."""
     started = running.started_unix_ns
-    trees = {"server": server.pid, "database": server.database.pid if server.database else None}
+    trees = {
+        "server": server.pid,
+        "peer": peer.pid if peer else None,
+        "database": server.database.pid if server.database else None,
+    }
 
-    def close(status: str, why: str = "", output: str = "") -> None:
+    def close(status: str, why: str = "", output: str = "") -> str:
         record.finish(status, why, output, [lost.as_record() for lost in running.lost])
+        return why
 
     with contextlib.ExitStack() as stack:
         for name, pid in trees.items():
@@ -156,37 +186,37 @@ def _measure(record: TrialWriter, server: Server, running: Running, observe: Obs
                 watcher.start()
                 stack.callback(watcher.stop)
         try:
-            for interval in _intervals(running, server):
+            for interval in _intervals(running, server, peer):
                 record.write_interval(interval)
                 observe(interval)
         except ServerDied as error:
             _drain(running, record)
-            close("failed", str(error), server.last_output())
+            return close("failed", str(error), server.last_output())
         except GeneratorsLost as error:
-            close("failed", str(error))
+            return close("failed", str(error))
         except KeyboardInterrupt:
             _drain(running, record)
             close("cut short", "stopped by the user")
             raise
-        else:
-            close("ended")
+        return close("ended")
 
 
-def _intervals(running: Running, server: Server | None = None) -> Iterator["Interval"]:
-    """Every interval up to the last. Raises `ServerDied` when the server ends before the load does."""
+def _intervals(running: Running, *servers: Server | None) -> Iterator["Interval"]:
+    """Every interval up to the last. Raises `ServerDied` when a server ends before the load does."""
     while True:
         interval = running.next_interval(POLL_S)
         if interval is not None:
             yield interval
             if interval["last"]:
                 return
-        if server is not None and not server.alive():
-            raise ServerDied(
-                f"{server.contestant.label} {server.exit or 'ended'} in the middle of the trial",
-                server.last_output(),
-            )
-        if server is not None and server.database is not None and not server.database.alive():
-            raise ServerDied("the database ended in the middle of the trial")
+        for server in filter(None, servers):
+            if not server.alive():
+                raise ServerDied(
+                    f"{server.contestant.label} {server.exit or 'ended'} in the middle of the trial",
+                    server.last_output(),
+                )
+            if server.database is not None and not server.database.alive():
+                raise ServerDied("the database ended in the middle of the trial")
 
 
 def _drain(running: Running, record: TrialWriter) -> None:

@@ -9,9 +9,9 @@ from pydantic import model_validator as validator
 
 from jostle.plan.database_table import DatabaseChange
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
-from jostle.plan.request import Request
+from jostle.plan.request import PEER, Request
 from jostle.plan.table import Table
-from jostle.plan.values import Duration, File, PositiveDuration, Size, shown
+from jostle.plan.values import Duration, File, PositiveCount, PositiveDuration, Size, shown
 from jostle.units import BadValue
 
 __all__ = ["Background", "Connection", "Tls", "Workload"]
@@ -110,6 +110,20 @@ class Workload(Table):
     warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
     rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
     connection: Connection = Field(default=Connection(), description="how connections are made")
+    contestants: list[str] = Field(
+        default=[],
+        description="of these only, with or without their variants; all of the plan's when not given",
+    )
+    runs: PositiveCount = Field(
+        default=1,
+        description="how often the load is driven on the same started server; the last one is measured, the "
+        "earlier ones are recorded beside it",
+    )
+    peer: str = Field(
+        default="",
+        description='a second server, which the measured one asks: a contestant, or "same" for another one '
+        "of the measured; `{peer}` in a path is its address",
+    )
     database: DatabaseChange | None = Field(
         default=None, description='what is otherwise with the plan\'s database: { delay = "3ms" }'
     )
@@ -120,6 +134,11 @@ class Workload(Table):
     def name(self) -> str:
         """Its key in the plan."""
         return self._name
+
+    def measures(self, contestant: str) -> bool:
+        """It is driven on this contestant."""
+        names = (contestant, contestant.partition(":")[0])
+        return not self.contestants or any(name in self.contestants for name in names)
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""
@@ -134,4 +153,10 @@ class Workload(Table):
             raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
         if not self.load.ends():
             raise BadValue("load: nothing ends it", 'write for = "10s" or requests = 10_000')
+        asked = [*self.request, *([self.background] if self.background else [])]
+        if (self.peer != "") != any(PEER in request.path for request in asked):
+            raise BadValue(
+                f"peer and {PEER} in a path belong together",
+                'write for example get = "/pair/30/31?where=remote&peer={peer}" and peer = "same"',
+            )
         return self

@@ -83,11 +83,17 @@ class RunWriter:
         with (self.folder / "journal.ndjson").open("a", encoding="utf-8") as file:
             append_line(file, json.dumps({"at": time.time_ns(), "event": event, **fields}), sync=True)
 
-    def trial(self, description: dict[str, Any]) -> "TrialWriter":
-        """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder."""
+    def trial(self, description: dict[str, Any], run: int = 0) -> "TrialWriter":
+        """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder.
+
+        `run`: of the runs of the load that come before the measured one on the same server, each in a folder
+        of its own within the trial's.
+        """
         number, contestant, workload = (description[key] for key in ("number", "contestant", "workload"))
         folder = self.folder / "trials" / f"{number:03d}-{safe_name(contestant)}-{safe_name(workload)}"
-        folder.mkdir()
+        if run:
+            folder = folder / f"run-{run}"
+        folder.mkdir(parents=run > 0, exist_ok=(folder / "run-1").exists())
         write_json(folder / "trial.json", {"format": FORMAT, **description})
         return TrialWriter(folder, description, self._version)
 

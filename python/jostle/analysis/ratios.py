@@ -1,0 +1,68 @@
+"""The plan's `[[ratio]]`: what one workload is beside another, contestant by contestant."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis import quantities
+from jostle.analysis.facts import Facts
+from jostle.analysis.pairs import Key
+from jostle.analysis.result import PublishedFigure, Ratio
+
+__all__ = ["ratios"]
+
+
+def ratios(
+    plan: Mapping[str, Any],
+    grouped: Mapping[Key, Sequence[Facts]],
+    published: Sequence[PublishedFigure],
+) -> list[Ratio]:
+    """Every ratio for every contestant that was measured under both workloads, paired by round."""
+    return [
+        _ratio(table, contestant, grouped, published)
+        for table in plan.get("ratio", [])
+        for contestant in dict.fromkeys(name for name, _ in grouped)
+        if {(contestant, str(table.get(key))) for key in ("workload", "against")} <= grouped.keys()
+    ]
+
+
+def _ratio(
+    table: Mapping[str, Any],
+    contestant: str,
+    grouped: Mapping[Key, Sequence[Facts]],
+    published: Sequence[PublishedFigure],
+) -> Ratio:
+    quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
+    ours, theirs = (_by_round(grouped[contestant, name]) for name in (workload, against))
+    common = sorted(ours.keys() & theirs.keys())
+    left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
+    told = [
+        next((f.value for f in published if _is_about(f, contestant, quantity, name)), None)
+        for name in (workload, against)
+    ]
+    return Ratio(
+        title=str(table.get("title", "")),
+        quantity=quantity,
+        contestant=contestant,
+        workload=workload,
+        against=against,
+        value=quantities.estimate(quantity, list(ours.values())),
+        against_value=quantities.estimate(quantity, list(theirs.values())),
+        ratio=quantities.ratio(left, right),
+        published=told[0],
+        published_against=told[1],
+    )
+
+
+def _value(quantity: str, facts: Facts) -> quantities.Value:
+    """None for a quantity that another version of jostle measures."""
+    measure = quantities.MEASURES.get(quantity)
+    return measure(facts) if measure else None
+
+
+def _by_round(trials: Sequence[Facts]) -> dict[int, Facts]:
+    return {f.trial.round: f for f in trials if f.trial.status != "failed" and f.duration_s}
+
+
+def _is_about(figure: PublishedFigure, contestant: str, quantity: str, workload: str) -> bool:
+    names = (contestant, contestant.partition(":")[0])
+    return figure.contestant in names and (figure.quantity, figure.workload) == (quantity, workload)
