@@ -59,6 +59,7 @@ class Trial:
     why: str = ""
     rows: bool = False
     vitals: bool = True
+    database: dict[str, Any] | None = None  # as its server was told of it
 
 
 def lognormal(median: float, sigma: float) -> Times:
@@ -281,6 +282,7 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
             "variants": {},
             "pid": 4242,
             "cores": [0],
+            "database": trial.database,
         },
         "engine": engine_spec(trial),
         "placement": {"server_cores": [0], "generator_cores": [1], "shared": trial.shared},
@@ -291,6 +293,8 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         recorded.write_interval(interval)
     if trial.vitals:
         _write_vitals(recorded.folder / "server.ndjson", trial)
+        if trial.database:
+            _write_vitals(recorded.folder / "database.ndjson", trial)
     if trial.status is not None:
         recorded.finish(trial.status, trial.why)
     return recorded.folder

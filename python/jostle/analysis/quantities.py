@@ -14,6 +14,7 @@ from scipy.special import betaincinv, stdtrit
 from jostle.analysis.bootstrap import ONE_ROUND, mean_over_rounds
 from jostle.analysis.censoring import product_limit
 from jostle.analysis.facts import Facts
+from jostle.analysis.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.histograms import Sample
 from jostle.analysis.quantiles import CONFIDENCE
 from jostle.analysis.result import Estimate
@@ -67,13 +68,6 @@ def _spread(sample: Sample) -> Value:
     return (high - low) / middle
 
 
-def _dispersion(facts: Facts) -> Value:
-    """Standard deviation over mean of the throughput per second; the cut-off last second is left out."""
-    rates = facts.throughputs[:-1] if len(facts.throughputs) > 2 else facts.throughputs
-    mean = float(rates.mean()) if len(rates) else 0.0
-    return float(np.std(rates, ddof=1)) / mean if len(rates) > 1 and mean else None
-
-
 OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
     **{name: lambda sample, p=p: _quantile(sample, p) for name, p in LEVELS.items()},  # type: ignore[misc]
     "min": _smallest,
@@ -85,10 +79,12 @@ OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
 
 MEASURES: Mapping[str, Callable[[Facts], Value]] = {
     "throughput": lambda facts: facts.throughput,
-    "dispersion": _dispersion,
+    "dispersion": dispersion,
+    "goodput": goodput,
     "errors": lambda facts: facts.error_share,
     "memory": rss_max,
     "server cpu": cpu_per_request,
+    "database cpu": database_cpu_per_request,
     "memory per thread": memory_per_thread,
     "time per thread": time_per_thread,
     **{

@@ -19,6 +19,7 @@ __all__ = [
     "EarlierRun",
     "Estimate",
     "Finding",
+    "Goodput",
     "Outcome",
     "Phase",
     "PublishedFigure",
@@ -327,6 +328,26 @@ class EarlierRun:
 
 
 @dataclass(frozen=True)
+class Goodput:
+    """What clients that do not wait for ever got of one contestant under one workload; means over rounds.
+
+    `hits` and `timeouts` are requests in a trial; `least_per_s` and `most_per_s` are hits in a second of it.
+    """
+
+    contestant: str
+    workload: str
+    timeout_s: float | None
+    database: dict[str, Any]  # delay_ms, pool, index, customers as they are known; {} where there was none
+    hits: Estimate
+    timeouts: Estimate
+    least_per_s: Estimate
+    most_per_s: Estimate
+    goodput: Estimate  # answered within the timeout, counted from when it was due
+    dispersion: Estimate  # standard deviation over mean of the throughput per second
+    database_cpu_s_per_request: Estimate
+
+
+@dataclass(frozen=True)
 class ClaimPart:
     """One thing that must hold if a claim is to be reproduced: the interval decides, not the value."""
 
@@ -409,6 +430,7 @@ class RunResult:
     ratios: list[Ratio] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
+    goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

@@ -12,6 +12,7 @@ from jostle.analysis.cells import by_cell, describe_cell
 from jostle.analysis.earlier import earlier_runs
 from jostle.analysis.facts import Facts
 from jostle.analysis.floor import floor_note
+from jostle.analysis.goodput import goodputs
 from jostle.analysis.pairs import Key, with_the_first
 from jostle.analysis.ratios import ratios
 from jostle.analysis.result import (
@@ -80,6 +81,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         ratios=ratios(plan, grouped, published) if plan.get("ratio") else [],
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
+        goodputs=goodputs(grouped),
         notes=[*_notes(facts, record.host), *_resumed(record)],
     )
 

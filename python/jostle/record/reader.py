@@ -144,6 +144,10 @@ class TrialRecord:
         """What the server's process tree used, a sample each; empty where it is not ours to watch."""
         return read_objects(self.folder / "server.ndjson")
 
+    def database_vitals(self) -> list[dict[str, Any]]:
+        """As `server_vitals`, of the private database; empty where there was none."""
+        return read_objects(self.folder / "database.ndjson")
+
 
 class RunRecord:
     """One run. Open it with `RunRecord.open`."""
