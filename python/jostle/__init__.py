@@ -4,22 +4,37 @@ import jostle
 
 run = jostle.run("my-plan.toml")      # or jostle.hit("http://127.0.0.1:8080/", clients=50, seconds=10)
 run.result.verdict                    # "valid", "suspect" or "invalid"
-run.requests                          # per-request rows as a polars frame, where the plan asks for them
+run.figures                           # every figure with its interval, as a polars frame
+run.requests                          # per-request rows, where the plan asks for them
+jostle.compare(run, other).chart()    # by how much the quantiles differ, as an altair chart
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Finished", "JostleError", "Plan", "__version__", "hit", "load_plan", "open_run", "run"]
+__all__ = [
+    "Compared",
+    "Finished",
+    "JostleError",
+    "Plan",
+    "__version__",
+    "compare",
+    "hit",
+    "load_plan",
+    "open_run",
+    "run",
+]
 
 if TYPE_CHECKING:
-    from jostle.api import Finished, hit, open_run, run
+    from jostle.api import Compared, Finished, compare, hit, open_run, run
     from jostle.errors import JostleError
     from jostle.plan import Plan, load_plan
 
 _HOME = {
+    "Compared": "jostle.api",
     "Finished": "jostle.api",
+    "compare": "jostle.api",
     "hit": "jostle.api",
     "open_run": "jostle.api",
     "run": "jostle.api",

@@ -1,11 +1,13 @@
-"""jostle from Python: run a plan, look at what came out."""
+"""jostle from Python: run a plan, look at what came out, compare."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jostle.executor import OnThisMachine
+from jostle.errors import PlanError, UnknownName
+from jostle.executor import executor_for
 from jostle.experiment import Observer, run_experiment
 from jostle.live import Silent
 from jostle.plan import Plan, load_plan
@@ -14,14 +16,14 @@ from jostle.record import RunRecord
 if TYPE_CHECKING:
     import polars
 
-    from jostle.analysis.result import RunResult
+    from jostle.analysis.result import CompareResult, RunResult
 
-__all__ = ["Finished", "hit", "open_run", "run"]
+__all__ = ["Compared", "Finished", "compare", "hit", "open_run", "run"]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A run on disk. `folder` holds the record; everything else is read from it when asked for."""
+    """A run on disk, which shows itself in a notebook. Everything is read from `folder` when asked for."""
 
     folder: Path
 
@@ -36,6 +38,16 @@ class Finished:
         from jostle.analysis.run import analyse
 
         return analyse(self.record)
+
+    @property
+    def figures(self) -> "polars.DataFrame":
+        """A row per figure of every contestant, workload and trial: quantity, value, interval, unit, n."""
+        import polars
+
+        from jostle.report import figures
+
+        rows = [row for row in figures(self.result) if not isinstance(row.get("value"), str)]
+        return polars.DataFrame(rows, infer_schema_length=None)
 
     @property
     def requests(self) -> "polars.DataFrame":
@@ -53,6 +65,12 @@ class Finished:
         ]
         return polars.concat(frames) if frames else polars.DataFrame()
 
+    def charts(self) -> dict[str, Any]:
+        """The pictures of the report as altair charts, by key: "density-1", "timeline-1-node", …"""
+        from jostle.report import notebook
+
+        return notebook.run_charts(self.result)
+
     def report(self) -> Path:
         """Write the page into the run's folder and return its path."""
         from jostle.report import write_page
@@ -61,6 +79,39 @@ class Finished:
         write_page(self.result, path)
         return path
 
+    def _repr_html_(self) -> str:
+        from jostle.report import notebook
+
+        return notebook.run_html(self.result)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What differs between two runs, or two contestants of one; shows itself in a notebook."""
+
+    result: "CompareResult"
+
+    def chart(self, workload: str | None = None) -> Any:
+        """The shift function of one workload (the first, when not named) as an altair chart.
+
+        Raises `PlanError` where there is none, as after one round only.
+        """
+        from jostle.report import notebook
+
+        found = {c.workload: c for c in self.result.comparisons}
+        name = next(iter(found)) if workload is None else workload
+        if name not in found:
+            raise UnknownName("workload in this comparison", name, found)
+        chart = notebook.shift_chart(found[name])
+        if chart is None:
+            raise PlanError(f"{name}: no bands can be drawn", "it takes at least 2 rounds, better 5")
+        return chart
+
+    def _repr_html_(self) -> str:
+        from jostle.report import notebook
+
+        return notebook.comparison_html(self.result)
+
 
 def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observer | None = None) -> Finished:
     """Run a plan, or the file of one, and wait for its end. Raises `JostleError`."""
@@ -68,9 +119,7 @@ def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observe
     if not isinstance(plan, Plan):
         name = Path(plan).stem
         plan = load_plan(Path(plan))
-    outcome = run_experiment(
-        plan, Path(into), name, None, OnThisMachine(plan.processes), observer or Silent()
-    )
+    outcome = run_experiment(plan, Path(into), name, None, executor_for(plan), observer or Silent())
     return Finished(outcome.folder)
 
 
@@ -84,3 +133,26 @@ def open_run(folder: Path | str) -> Finished:
     finished = Finished(Path(folder))
     finished.record  # noqa: B018 (opened now, so that a wrong folder is told at once)
     return finished
+
+
+def compare(
+    a: Finished | Path | str,
+    b: Finished | Path | str | None = None,
+    *,
+    contestants: Sequence[str] | None = None,
+    fail_if: Sequence[str] = (),
+) -> Compared:
+    """The run `b` against the run `a`, or of `contestants` (two names) of `a` the second against the first.
+
+    `fail_if`: conditions such as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`,
+    `NotComparable`, `UnknownName`.
+    """
+    from jostle.analysis.two import compare_records, judge_conditions
+    from jostle.plan.condition import change
+
+    records = [_record(side) for side in (a, b) if side is not None]
+    return Compared(judge_conditions(compare_records(records, contestants), [change(t) for t in fail_if]))
+
+
+def _record(run: Finished | Path | str) -> RunRecord:
+    return run.record if isinstance(run, Finished) else RunRecord.open(Path(run))

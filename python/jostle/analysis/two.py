@@ -18,11 +18,11 @@ from jostle.analysis.result import (
 )
 from jostle.analysis.run import describe_cells, plan_of
 from jostle.analysis.validity import judge_facts
-from jostle.errors import UnknownName, UserError
+from jostle.errors import PlanError, UnknownName, UserError
 from jostle.plan.condition import Condition
 from jostle.record import RunRecord
 
-__all__ = ["NotComparable", "compare_contestants", "compare_runs", "judge_conditions"]
+__all__ = ["NotComparable", "compare_contestants", "compare_records", "compare_runs", "judge_conditions"]
 
 
 class NotComparable(UserError):
@@ -48,6 +48,19 @@ class _Run:
 
     def workloads(self, contestant: str) -> list[str]:
         return [workload for name, workload in self.cells if name == contestant]
+
+
+def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | None) -> CompareResult:
+    """Two runs, or two contestants of one. Raises PlanError for anything else."""
+    match records, contestants:
+        case [record], [a, b]:
+            return compare_contestants(record, a, b)
+        case [a_run, b_run], None:
+            return compare_runs(a_run, b_run)
+    raise PlanError(
+        "compare takes two runs, or one run and two contestants",
+        "jostle compare runs/before runs/after\njostle compare runs/2026-… --contestants node,go",
+    )
 
 
 def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:

@@ -46,33 +46,13 @@ def compare(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="text, md, json or junit.")] = Format.text,
 ) -> int:
-    from jostle.analysis.two import judge_conditions
-    from jostle.plan.condition import change
+    from jostle import api
+    from jostle.cli.options import split_contestants
 
-    conditions = [change(text) for text in fail_if or []]
-    result = judge_conditions(_compared(folders, contestants), conditions)
+    result = api.compare(*folders, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
     _print(result, form)
     _add_to_job_summary(result)
     return 1 if any(condition.verdict == "fail" for condition in result.conditions) else 0
-
-
-def _compared(folders: list[Path], contestants: str | None) -> "CompareResult":
-    from jostle.analysis.two import compare_contestants, compare_runs
-    from jostle.cli.options import split_contestants
-    from jostle.errors import PlanError
-    from jostle.record import RunRecord
-
-    names = split_contestants(contestants)
-    records = [RunRecord.open(folder) for folder in folders]
-    match records, names:
-        case [record], [a, b]:
-            return compare_contestants(record, a, b)
-        case [a_run, b_run], None:
-            return compare_runs(a_run, b_run)
-    raise PlanError(
-        "compare takes two runs, or one run and two contestants",
-        "jostle compare runs/before runs/after\njostle compare runs/2026-… --contestants node,go",
-    )
 
 
 def _print(result: "CompareResult", form: Format) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "compare_to_json",
     "compare_to_junit",
     "compare_to_markdown",
+    "figures",
     "page",
     "render_comparison",
     "render_hit",
@@ -91,6 +92,13 @@ def to_csv(result: RunResult) -> str:
     from jostle.report.exports import to_csv
 
     return to_csv(result)
+
+
+def figures(result: RunResult) -> list[dict[str, Any]]:
+    """A row per figure, as `to_csv` writes them."""
+    from jostle.report.exports import figures
+
+    return figures(result)
 
 
 def to_junit(result: RunResult) -> str:

@@ -10,7 +10,7 @@ from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.views import View, views
 
-__all__ = ["render", "write_pngs"]
+__all__ = ["render", "titled", "write_pngs"]
 
 LIGHT = {
     "first": "#0072b2",
@@ -61,9 +61,20 @@ def render(picture: Picture) -> tuple[bytes, str]:
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    spec = titled(picture)
+    spec["padding"] = 16
+    # the face that vl-convert brings, so that text is there on a machine without fonts and alike on all
+    spec["config"]["font"] = "Liberation Sans, sans-serif"
+    text = json.dumps(spec)
+    png: bytes = vl_convert.vegalite_to_png(text, vl_version=version, scale=SCALE, allowed_base_urls=[])
+    svg: str = vl_convert.vegalite_to_svg(text, vl_version=version, allowed_base_urls=[])
+    return png, svg
+
+
+def titled(picture: Picture) -> dict[str, Any]:
+    """The specification of a picture that stands by itself: light colours, its sentence above it."""
     spec = in_light_colours(picture.spec())
     spec["background"] = LIGHT["surface"]
-    spec["padding"] = 16
     spec["title"] = {
         "text": _wrapped(picture.title, TITLE_WIDTH),
         "subtitle": _wrapped(picture.reading, TITLE_WIDTH + 22),
@@ -73,12 +84,7 @@ def render(picture: Picture) -> tuple[bytes, str]:
         "subtitlePadding": 6,
         "offset": 14,
     }
-    # the face that vl-convert brings, so that text is there on a machine without fonts and alike on all
-    spec["config"]["font"] = "Liberation Sans, sans-serif"
-    text = json.dumps(spec)
-    png: bytes = vl_convert.vegalite_to_png(text, vl_version=version, scale=SCALE, allowed_base_urls=[])
-    svg: str = vl_convert.vegalite_to_svg(text, vl_version=version, allowed_base_urls=[])
-    return png, svg
+    return spec
 
 
 def in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
