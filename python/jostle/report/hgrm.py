@@ -1,10 +1,10 @@
 """Percentile distributions in HdrHistogram's own text form, for its plotters.
 
 One file per contestant and workload; times in milliseconds, 5 steps per half distance.
-Source: `outputPercentileDistribution` of the Java HdrHistogram.
+Source: `outputPercentileDistribution` and `PercentileIterator` of the Java HdrHistogram 2.2.2.
 """
 
-import io
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -19,12 +19,39 @@ __all__ = ["percentiles", "write_hgrms"]
 
 US_PER_MS = 1000.0
 
+TICKS = 5
+"""Lines per half distance to 100 %."""
+
 
 def percentiles(histogram: "HdrHistogram") -> str:
-    """The percentile distribution of a histogram in microseconds."""
-    out = io.BytesIO()
-    histogram.output_percentile_distribution(out, US_PER_MS)
-    return out.getvalue().decode()
+    """The percentile distribution of a histogram in microseconds, as the Java library prints it.
+
+    Not by hdrh's own output: its steps differ, and its standard deviation keeps the other unit.
+    """
+    total = histogram.get_total_count()
+    lines = [f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}", ""]
+    level, last = 0.0, ""
+    for item in histogram.get_recorded_iterator():
+        reached = item.total_count_to_this_value
+        value = f"{item.value_iterated_to / US_PER_MS:12.3f}"
+        while 100.0 * reached / total >= level:
+            share = level / 100.0
+            lines.append(f"{value} {share:2.12f} {reached:10} {1 / (1 - share):14.2f}")
+            if reached == total:
+                break
+            level += 100.0 / (TICKS * 2 ** (int(math.log2(100.0 / (100.0 - level))) + 1))
+        last = f"{value} {1.0:2.12f} {reached:10}"
+    mean, deviation, largest = (
+        figure / US_PER_MS
+        for figure in (histogram.get_mean_value(), histogram.get_stddev(), histogram.get_max_value())
+    )
+    lines += [
+        last,
+        f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]",
+        f"#[Max     = {largest:12.3f}, Total count    = {total:12}]",
+        f"#[Buckets = {histogram.bucket_count:12}, SubBuckets     = {histogram.sub_bucket_count:12}]",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def write_hgrms(record: RunRecord, folder: Path | str) -> list[Path]:
