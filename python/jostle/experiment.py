@@ -150,8 +150,10 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 
     The first is started here: where there can be none, that is said before anything is measured.
     """
-    tables = [table for table in map(plan.database_of, plan.workload.values()) if table is not None]
-    if not tables or not any(contestant.file.database for contestant in ready):
+    users = [contestant.label for contestant in ready if contestant.file.database]
+    used = [workload for workload in plan.workload.values() if any(map(workload.measures, users))]
+    tables = [table for table in map(plan.database_of, used) if table is not None]
+    if not tables:
         return contextlib.nullcontext()
     from jostle.database.current import CurrentDatabase
 

@@ -263,3 +263,33 @@ def test_a_workload_says_what_is_otherwise_with_the_database() -> None:
     alone = parse_plan(text.replace("[database]\n        pool = 5", ""), "p")
     assert alone.database_of(alone.workload["crowd"]) is None
     assert alone.database_of(alone.workload["far"]) is not None
+
+
+def test_a_scale_and_the_command_line_say_what_is_measured() -> None:
+    text = (
+        CROWD
+        + '[parameters]\nslow = 1\n[scale.quick]\nslow = 2\nworkloads = ["open"]\ncontestants = ["go"]\n'
+    )
+
+    def measured(plan: Plan) -> list[str]:
+        return [name for name, workload in plan.workload.items() if workload.measures("go")]
+
+    assert measured(parse_plan(text, "p")) == ["crowd", "open"]
+    quick = parse_plan(text, "p", scale="quick")
+    assert (quick.contestants, measured(quick), quick.parameters) == (["go"], ["open"], {"slow": 2})
+    assert measured(quick.with_changes(workloads=["crowd"])) == ["crowd"]
+    assert measured(parse_plan(to_toml(quick), "again")) == ["open"]
+    with pytest.raises(PlanError, match="workloads: there is no workload 'opn'"):
+        quick.with_changes(workloads=["opn"])
+
+
+def test_a_database_of_ones_own_takes_the_place_of_the_plans() -> None:
+    plan = parse_plan(CROWD + "[database]\npool = 5\n", "p")
+    own = plan.with_changes(database_url="postgresql://me@here/shop", fill_database=True).database
+    assert own is not None
+    assert (own.url, own.fill, own.pool) == ("postgresql://me@here/shop", True, 5)
+    assert plan.with_changes().database == plan.database
+    with pytest.raises(PlanError, match="--database: 'mysql://here/x' is not the address of a PostgreSQL"):
+        plan.with_changes(database_url="mysql://here/x")
+    with pytest.raises(PlanError, match="leave to fill a database, but which"):
+        plan.with_changes(fill_database=True)

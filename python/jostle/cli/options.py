@@ -11,20 +11,41 @@ from jostle.errors import PlanError
 __all__ = [
     "AsJson",
     "Contestants",
+    "DatabaseUrl",
+    "FillDatabase",
     "Into",
     "Processes",
     "Rounds",
     "Seed",
     "Settings",
     "ShareCores",
+    "Workloads",
     "refuse_beside",
     "split_contestants",
     "split_settings",
+    "split_workloads",
 ]
 
 Contestants = Annotated[
     str | None,
     typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1; instead of the plan's."),
+]
+Workloads = Annotated[
+    str | None, typer.Option("--workloads", help="Comma-separated: measure these of the plan's only.")
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database", metavar="URL", help="A PostgreSQL of one's own (postgresql://…), not a private one."
+    ),
+]
+FillDatabase = Annotated[
+    bool,
+    typer.Option(
+        "--fill-database",
+        help="Make the tables customers and orders in it, in place of any of these names; "
+        "else nothing is written.",
+    ),
 ]
 Rounds = Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")]
 Settings = Annotated[
@@ -61,6 +82,16 @@ def split_contestants(text: str | None) -> list[str] | None:
     if not labels:
         raise PlanError("--contestants names none", "for example: --contestants node,go")
     return labels
+
+
+def split_workloads(text: str | None) -> list[str] | None:
+    """`"closed, paced"` → `["closed", "paced"]`."""
+    if text is None:
+        return None
+    names = [name for name in map(str.strip, text.split(",")) if name]
+    if not names:
+        raise PlanError("--workloads names none", "for example: --workloads closed,paced")
+    return names
 
 
 def split_settings(settings: Iterable[str] | None) -> dict[str, str]:

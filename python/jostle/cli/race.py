@@ -8,14 +8,18 @@ import typer
 from jostle.cli.options import (
     AsJson,
     Contestants,
+    DatabaseUrl,
+    FillDatabase,
     Into,
     Processes,
     Rounds,
     Seed,
     Settings,
     ShareCores,
+    Workloads,
     split_contestants,
     split_settings,
+    split_workloads,
 )
 
 __all__ = ["race"]
@@ -34,11 +38,14 @@ HELP = """Rerun a published experiment on real servers, with the published figur
 def race(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
     contestants: Contestants = None,
+    workloads: Workloads = None,
     rounds: Rounds = None,
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
     settings: Settings = None,
     seed: Seed = None,
     share_cores: ShareCores = False,
+    database: DatabaseUrl = None,
+    fill_database: FillDatabase = False,
     processes: Processes = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
@@ -52,6 +59,9 @@ def race(
         return 0
     plan = experiments.load(name, quick=quick, settings=split_settings(settings)).with_changes(
         contestants=split_contestants(contestants),
+        workloads=split_workloads(workloads),
+        database_url=database,
+        fill_database=fill_database,
         rounds=rounds,
         share_cores=share_cores or None,
         processes=processes,

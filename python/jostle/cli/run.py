@@ -8,15 +8,19 @@ import typer
 from jostle.cli.options import (
     AsJson,
     Contestants,
+    DatabaseUrl,
+    FillDatabase,
     Into,
     Processes,
     Rounds,
     Seed,
     Settings,
     ShareCores,
+    Workloads,
     refuse_beside,
     split_contestants,
     split_settings,
+    split_workloads,
 )
 from jostle.errors import PlanError
 
@@ -39,6 +43,7 @@ def run(
     context: typer.Context,
     plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", help="The plan.")] = None,
     contestants: Contestants = None,
+    workloads: Workloads = None,
     rounds: Rounds = None,
     duration: Annotated[
         str | None, typer.Option("-d", "--duration", help="Length of every workload, instead of the plan's.")
@@ -46,6 +51,8 @@ def run(
     settings: Settings = None,
     seed: Seed = None,
     share_cores: ShareCores = False,
+    database: DatabaseUrl = None,
+    fill_database: FillDatabase = False,
     processes: Processes = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
@@ -63,6 +70,9 @@ def run(
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
     plan = load_plan(plan_file, settings=split_settings(settings)).with_changes(
         contestants=split_contestants(contestants),
+        workloads=split_workloads(workloads),
+        database_url=database,
+        fill_database=fill_database,
         rounds=rounds,
         duration=duration,
         share_cores=share_cores or None,

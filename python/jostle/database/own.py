@@ -16,6 +16,7 @@ from jostle.database.options import Options
 from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
 from jostle.plan.contestant_file import Need
+from jostle.plan.database_table import postgresql
 
 __all__ = ["DEFAULT_PORT", "prepare"]
 
@@ -61,14 +62,8 @@ def prepare(url: str, options: Options, *, fill: bool) -> str:
 
 def _reach(url: str) -> None:
     """Whether the URL is one, and something listens there."""
-    example = "write for example postgresql://me:secret@127.0.0.1:5432/shop"
-    parts = urlsplit(url)
-    try:
-        port = parts.port or DEFAULT_PORT
-    except ValueError:
-        raise PlanError(f"{without_password(url)!r}: the port must be from 0 to 65535", example) from None
-    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path[1:]:
-        raise PlanError(f"{without_password(url)!r} is not the address of a PostgreSQL database", example)
+    parts = urlsplit(postgresql(url))
+    port = parts.port or DEFAULT_PORT
     try:
         socket.create_connection((parts.hostname, port), ATTEMPT_S).close()
     except OSError as error:

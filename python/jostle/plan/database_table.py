@@ -1,17 +1,32 @@
 """The database that contestants find behind the orders page: these choices decide how they rank on it."""
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
+from jostle.addresses import without_password
 from jostle.plan.table import Table
 from jostle.plan.values import Duration
 from jostle.units import BadValue
 
-__all__ = ["DatabaseChange", "DatabaseTable"]
+__all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 
 Pool = Annotated[int, Field(ge=1, le=1000)]
 Customers = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+def postgresql(url: str) -> str:
+    """The address of a PostgreSQL database; `BadValue` where it is none."""
+    example = "write for example postgresql://me:secret@127.0.0.1:5432/shop"
+    parts = urlsplit(url)
+    try:
+        _ = parts.port
+    except ValueError:
+        raise BadValue(f"{without_password(url)!r}: the port must be from 0 to 65535", example) from None
+    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path[1:]:
+        raise BadValue(f"{without_password(url)!r} is not the address of a PostgreSQL database", example)
+    return url
 
 
 class DatabaseChange(Table):
@@ -26,7 +41,7 @@ class DatabaseChange(Table):
 class DatabaseTable(Table):
     """A private PostgreSQL, made for the run and gone after it; or one of one's own."""
 
-    url: str | None = Field(
+    url: Annotated[str, AfterValidator(postgresql)] | None = Field(
         default=None,
         description='one of one\'s own: "postgresql://me@127.0.0.1:5432/shop"; private when not given',
     )
@@ -41,6 +56,12 @@ class DatabaseTable(Table):
         default=True, description="whether orders.customer_id has an index; the date never has"
     )
     customers: Customers = Field(default=8000, description="customers in it")
+
+    @model_validator(mode="after")
+    def _only_ones_own_is_filled_with_leave(self) -> "DatabaseTable":
+        if self.fill and self.url is None:
+            raise BadValue("leave to fill a database, but which?", "give its address: --database URL")
+        return self
 
     def changed(self, change: DatabaseChange | None) -> "DatabaseTable":
         """The same with what a workload says of it. Raises `BadValue` for content that may not be written."""

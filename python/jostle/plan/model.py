@@ -84,6 +84,7 @@ class Plan(Table):
     contestants: Annotated[list[str], BeforeValidator(_contestants)] = Field(
         description='servers by name, with variants: ["node", "go:procs=1"]'
     )
+    workloads: list[str] = Field(default=[], description="which of them are measured; all when not given")
     rounds: PositiveCount = Field(default=5, description="how often each workload is measured on each server")
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="every random choice follows from it; drawn and recorded when not given"
@@ -119,6 +120,7 @@ class Plan(Table):
             raise BadValue("workload: there is none", "write a table [workload.NAME] with request and load")
         for name, workload in self.workload.items():
             workload._name = name
+            workload._chosen = not self.workloads or name in self.workloads
             self._check_database(workload)
         for where, name in self._workloads_named():
             if name not in self.workload:
@@ -176,6 +178,8 @@ class Plan(Table):
                 )
 
     def _workloads_named(self) -> Iterator[tuple[str, str]]:
+        for name in self.workloads:
+            yield "workloads", name
         for number, comparison in enumerate(self.starvation, 1):
             for key, name in (
                 ("alone", comparison.alone),
@@ -243,6 +247,9 @@ class Plan(Table):
         self,
         *,
         contestants: Sequence[str] | None = None,
+        workloads: Sequence[str] | None = None,
+        database_url: str | None = None,
+        fill_database: bool = False,
         rounds: int | None = None,
         seed: int | None = None,
         duration: float | str | None = None,
@@ -252,12 +259,16 @@ class Plan(Table):
         """The same plan with some of it changed, checked again.
 
         `duration`: how long every measured load lasts that has a time of its own, in seconds or as text;
-        phases in proportion.
+        phases in proportion. `database_url`: one's own in place of the plan's; all else of it stays.
         """
         changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
         changes["processes"] = processes
         changes["contestants"] = None if contestants is None else list(contestants)
+        changes["workloads"] = None if workloads is None else list(workloads)
         data = self.data() | {key: value for key, value in changes.items() if value is not None}
+        if database_url is not None or fill_database:
+            own = {} if database_url is None else {"url": database_url}
+            data["database"] = data.get("database", {}) | own | {"fill": fill_database}
         if duration is not None:
             seconds = units.duration(duration, bare="s") if isinstance(duration, str) else duration
             for name, workload in self.workload.items():
@@ -267,6 +278,8 @@ class Plan(Table):
 
 _OPTIONS = {
     "contestants": "--contestants",
+    "workloads": "--workloads",
+    "database.url": "--database",
     "rounds": "--rounds",
     "seed": "--seed",
     "share-cores": "--share-cores",

@@ -13,6 +13,9 @@ from jostle.plan.model import Plan
 __all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
 
 HIDDEN = "(hidden)"
+SCALED = ("contestants", "workloads")
+"""What a scale may replace beside parameters."""
+
 SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|credential", re.IGNORECASE)
 
 
@@ -73,15 +76,20 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
 
 
 def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
-    """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params."""
+    """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
+
+    A scale may also say who is measured, and under which workloads.
+    """
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
     if not isinstance(own, dict) or not isinstance(scales, dict):
         return data  # refused by the model
     if scale and scale not in scales:
         raise UnknownName("scale", scale, scales)
+    chosen = dict(scales.get(scale, {}))
+    data |= {key: chosen.pop(key) for key in SCALED if key in chosen}
     values = dict(own)
-    for name, value in {**scales.get(scale, {}), **changes}.items():
+    for name, value in {**chosen, **changes}.items():
         if name not in own:
             raise UnknownName("parameter", name, own)
         values[name] = _like(own[name], value, name)

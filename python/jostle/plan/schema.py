@@ -14,6 +14,7 @@ from jostle.plan.database_table import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.model import Plan, Requirement, Starvation
 from jostle.plan.published import Claim, Figure, Opponent, Part, Published, Ratio
+from jostle.plan.reading import SCALED
 from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.table import Table
 from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
@@ -30,10 +31,16 @@ def plan_schema() -> dict[str, Any]:
     _shorthands(definitions)
     schema["properties"]["scale"] = {
         "type": "object",
-        "description": "other parameters by the name of a scale: `--quick` takes [scale.quick]",
+        "description": "other parameters, contestants and workloads by the name of a scale: `--quick` takes "
+        "[scale.quick]",
         "additionalProperties": {"$ref": "#/$defs/Parameters"},
     }
-    definitions["Parameters"] = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+    names = {"type": "array", "items": {"type": "string"}}
+    definitions["Parameters"] = {
+        "type": "object",
+        "properties": dict.fromkeys(SCALED, names),
+        "additionalProperties": {"type": ["string", "number"]},
+    }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A plan of jostle"}
 
 

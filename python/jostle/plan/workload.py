@@ -129,6 +129,7 @@ class Workload(Table):
     )
 
     _name: str = PrivateAttr(default="")
+    _chosen: bool = PrivateAttr(default=True)
 
     @property
     def name(self) -> str:
@@ -138,7 +139,7 @@ class Workload(Table):
     def measures(self, contestant: str) -> bool:
         """It is driven on this contestant."""
         names = (contestant, contestant.partition(":")[0])
-        return not self.contestants or any(name in self.contestants for name in names)
+        return self._chosen and (not self.contestants or any(name in self.contestants for name in names))
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""
