@@ -8,6 +8,7 @@ JostleError                 every message says what happened, where, and what to
 │   └── UnreachableTarget   nothing listens where the load should go
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
+    ├── TooFewFiles         it cannot hold so many connections: its processes may open too few files
     ├── BuildFailed         with the last lines of the build
     ├── StartFailed         with the server's own last output
     └── ServerDied          in the middle of a trial, with its own last output
@@ -25,6 +26,7 @@ __all__ = [
     "PlanError",
     "ServerDied",
     "StartFailed",
+    "TooFewFiles",
     "UnknownName",
     "UnreachableTarget",
     "UserError",
@@ -74,6 +76,10 @@ class ContestantError(JostleError):
 
 class MissingRuntime(ContestantError):
     """A command that the contestant needs is not installed."""
+
+
+class TooFewFiles(ContestantError):
+    """The contestant cannot hold the connections that are asked for."""
 
 
 class BuildFailed(ContestantError):

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
-from jostle.errors import ContestantError, MissingRuntime
+from jostle.contestant.room import check_room
+from jostle.errors import ContestantError, MissingRuntime, TooFewFiles
 from jostle.executor import Executor
 from jostle.host import host_facts, machine
 from jostle.placement import Placement, available_cores, place
@@ -87,7 +88,7 @@ def run_experiment(
     found = [contestants.find(label, plan.contestant) for label in plan.contestants]
     _named(plan)
     _find_room(plan, found, executor)
-    ready, skipped = _build(found, observer)
+    ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
     writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
@@ -104,15 +105,13 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     """Run the trials of `run` that are left, into its own folder, with its own seed.
 
     What was cut short is kept beside the trials and not counted. Raises `UserError` when the run is still
-    going on, `MissingRuntime` and `BuildFailed` when a contestant that is left cannot run here any more, and
+    going on, a `ContestantError` when a contestant that is left cannot run here any more, and
     `KeyboardInterrupt` after what was measured has been recorded.
     """
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
     _find_room(run.plan, left, executor)
     for contestant in left:
-        if not contestant.is_built():
-            observer.building(contestant.label)
-        contestant.build()
+        _build_one(run.plan, contestant, observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
     for planned in run.left:
@@ -150,10 +149,8 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 
     The first is started here: where there can be none, that is said before anything is measured.
     """
-    users = [contestant.label for contestant in ready if contestant.file.database]
-    used = [workload for workload in plan.workload.values() if any(map(workload.measures, users))]
-    tables = [table for table in map(plan.database_of, used) if table is not None]
-    if not tables:
+    tables = [table for table in map(plan.database_of, plan.workload.values()) if table is not None]
+    if not tables or not any(contestant.file.database for contestant in ready):
         return contextlib.nullcontext()
     from jostle.database.current import CurrentDatabase
 
@@ -177,15 +174,16 @@ def _address(url: str | None) -> tuple[str, int]:
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant], dict[str, str]]:
+def _build(
+    plan: Plan, found: list[Contestant], observer: Observer
+) -> tuple[list[Contestant], dict[str, str]]:
+    """Those that can run here, built; the others by label, with the reason."""
     ready: list[Contestant] = []
     skipped: dict[str, str] = {}
     for contestant in found:
         try:
-            if not contestant.is_built():
-                observer.building(contestant.label)
-            contestant.build()
-        except MissingRuntime as error:
+            _build_one(plan, contestant, observer)
+        except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
             skipped[contestant.label] = str(error)
@@ -198,6 +196,15 @@ def _build(found: list[Contestant], observer: Observer) -> tuple[list[Contestant
             "\n".join(f"{name}: {why}" for name, why in skipped.items()),
         )
     return ready, skipped
+
+
+def _build_one(plan: Plan, contestant: Contestant, observer: Observer) -> None:
+    """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the connections."""
+    loads = [workload for workload in plan.workload.values() if workload.measures(contestant.label)]
+    check_room(contestant, max((workload.most_connections for workload in loads), default=0))
+    if not contestant.is_built():
+        observer.building(contestant.label)
+    contestant.build()
 
 
 def _named(plan: Plan) -> None:

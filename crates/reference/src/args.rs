@@ -12,6 +12,7 @@ use std::str::FromStr;
 pub const HELP: &str = include_str!("help.txt");
 
 const MAX_PARALLELISM: u64 = 100_000;
+const MAX_PROCESSES: u64 = 100;
 const MAX_SLICE_US: u64 = 60_000_000;
 const MAX_DELAY_MS: f64 = 60_000.0;
 const NANOS_PER_MICROSECOND: Nanos = 1_000;
@@ -21,7 +22,8 @@ pub enum Command {
     Help,
     Version,
     ListHostile,
-    Serve(Server, SocketAddr),
+    /// What, where, and in how many processes.
+    Serve(Server, SocketAddr, usize),
 }
 
 pub enum Server {
@@ -37,6 +39,7 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     let mut settings = Settings::default();
     let mut host = IpAddr::from(Ipv4Addr::LOCALHOST);
     let mut port: u16 = 0;
+    let mut processes = 1;
     let mut list = false;
     while let Some(argument) = parser.next()? {
         match argument {
@@ -47,6 +50,9 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 host = value(&mut parser, "--host", "an IP address, such as 127.0.0.1")?;
             }
             Long("port") => port = value(&mut parser, "--port", "a whole number from 0 to 65535")?,
+            Long("processes") => {
+                processes = count(&mut parser, "--processes", MAX_PROCESSES)? as usize;
+            }
             Long("workers") => settings.workers = Some(parallelism(&mut parser, "--workers")?),
             Long("cores") => settings.cores = Some(parallelism(&mut parser, "--cores")?),
             Long("slice-us") => {
@@ -65,7 +71,11 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     }
     let server = server(&names, &mut settings)?;
     match unused(&settings) {
-        None if !list => Ok(Command::Serve(server, SocketAddr::new(host, port))),
+        None if !list => Ok(Command::Serve(
+            server,
+            SocketAddr::new(host, port),
+            processes,
+        )),
         None => Err("--list goes with hostile, and with nothing else".into()),
         Some(option) => Err(format!(
             "{option} has no meaning for {}; see --help",
@@ -178,7 +188,7 @@ mod tests {
             ("random-order --workers 4", 4),
             ("gated-lifo", 1),
         ] {
-            let Ok(Command::Serve(Server::Scheduled { made, .. }, _)) = parsed(line) else {
+            let Ok(Command::Serve(Server::Scheduled { made, .. }, ..)) = parsed(line) else {
                 panic!("{line}")
             };
             assert_eq!(made.parallelism, expected, "{line}");
@@ -187,19 +197,27 @@ mod tests {
 
     #[test]
     fn the_address_is_loopback_and_any_free_port_unless_said() {
-        let Ok(Command::Serve(Server::Null, address)) = parsed("null") else {
+        let Ok(Command::Serve(Server::Null, address, 1)) = parsed("null") else {
             panic!()
         };
         assert_eq!(address.to_string(), "127.0.0.1:0");
-        let Ok(Command::Serve(_, address)) = parsed("null --host ::1 --port 81") else {
+        let Ok(Command::Serve(_, address, _)) = parsed("null --host ::1 --port 81") else {
             panic!()
         };
         assert_eq!(address.to_string(), "[::1]:81");
     }
 
     #[test]
+    fn any_server_may_have_several_processes() {
+        let Ok(Command::Serve(Server::Null, _, 6)) = parsed("null --processes 6") else {
+            panic!()
+        };
+        assert!(refused("null --processes 0").contains("from 1 to 100"));
+    }
+
+    #[test]
     fn the_proxy_is_told_where_to_and_how_late() {
-        let Ok(Command::Serve(Server::Delay { to, delay }, _)) =
+        let Ok(Command::Serve(Server::Delay { to, delay }, ..)) =
             parsed("delay-proxy --to localhost:5432 --delay-ms 2.5")
         else {
             panic!()

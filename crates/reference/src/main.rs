@@ -15,6 +15,7 @@ mod routes;
 mod scheduled;
 mod scheduler;
 mod server;
+mod siblings;
 mod site;
 mod timer;
 
@@ -54,20 +55,30 @@ fn execute(command: Command) -> Result<(), Box<dyn Error>> {
                 println!("{name:22}{about}");
             }
         }
-        Command::Serve(server, address) => {
+        Command::Serve(server, address, processes) => {
             server::raise_descriptor_limit()?;
             let runtime = runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?;
-            LocalSet::new().block_on(&runtime, serve(server, address))?;
+            LocalSet::new().block_on(&runtime, serve(server, address, processes))?;
         }
     }
     Ok(())
 }
 
-async fn serve(server: Server, address: SocketAddr) -> Result<(), Box<dyn Error>> {
+async fn serve(
+    server: Server,
+    address: SocketAddr,
+    processes: usize,
+) -> Result<(), Box<dyn Error>> {
     let stop = server::asked_to_stop()?;
-    let listener = server::listen(address)?;
+    let listener = server::listen(address, processes > 1)?;
+    if siblings::is_sibling() {
+        siblings::end_with_parent()?;
+    } else if processes > 1 {
+        siblings::start(processes - 1, listener.local_addr()?)?;
+    }
+    server::say_where(&listener)?;
     tokio::select! {
         () = stop => {}
         result = serve_kind(server, listener) => result?,

@@ -20,8 +20,8 @@ pub fn raise_descriptor_limit() -> io::Result<()> {
     Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
-/// Listens at `address` and says where on standard output.
-pub fn listen(address: SocketAddr) -> Result<TcpListener, String> {
+/// Listens at `address`; `shared` with other processes of the same user.
+pub fn listen(address: SocketAddr, shared: bool) -> Result<TcpListener, String> {
     let attempt = || {
         let socket = if address.is_ipv4() {
             TcpSocket::new_v4()
@@ -29,14 +29,18 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, String> {
             TcpSocket::new_v6()
         }?;
         socket.set_reuseaddr(true)?;
+        socket.set_reuseport(shared)?;
         socket.bind(address)?;
-        let listener = socket.listen(BACKLOG)?;
-        writeln!(io::stdout(), "listening on {}", listener.local_addr()?)?;
-        Ok(listener)
+        socket.listen(BACKLOG)
     };
     attempt().map_err(|error: io::Error| {
         format!("cannot listen on {address}: {error}\nchoose another port, or --port 0 for any that is free")
     })
+}
+
+/// Tells on standard output that connections may come, and where to.
+pub fn say_where(listener: &TcpListener) -> io::Result<()> {
+    writeln!(io::stdout(), "listening on {}", listener.local_addr()?)
 }
 
 /// Handles each connection in a task of its own, for ever.

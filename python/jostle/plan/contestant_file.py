@@ -144,6 +144,10 @@ class ContestantFile(Table):
     absent: dict[str, str] = Field(
         default={}, description="Routes (or keep-alive) that it does not have, with the reason."
     )
+    processes: int | str = Field(
+        default=1,
+        description='How many of its processes hold clients\' connections: a number, or "{variant}".',
+    )
     database: bool = Field(default=False, description="Whether /orders uses the PostgreSQL it is given.")
     user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
     folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
@@ -183,6 +187,21 @@ class ContestantFile(Table):
         known -= {"port", "host", "tmp"}
         for used in sorted(placeholders(self.build_texts()) - known):
             raise BadValue(f"{{{used}}} stands for nothing in a build", nearest(used, sorted(known)))
+        return self
+
+    @model_validator(mode="after")
+    def _processes_are_a_number(self) -> Self:
+        given = self.processes
+        if isinstance(given, int):
+            if given < 1:
+                raise BadValue(f"processes = {given}", "at least 1")
+            return self
+        name = given.removeprefix("{").removesuffix("}")
+        if given != f"{{{name}}}" or not isinstance(getattr(self.variants.get(name), "default", None), int):
+            raise BadValue(
+                f"processes = {given!r} is neither a number nor a variant that is one",
+                'write for example 1 or "{workers}"',
+            )
         return self
 
     def start_command(self) -> list[str]:

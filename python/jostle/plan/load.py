@@ -151,6 +151,11 @@ class ClosedLoad(_Connections):
         """The most clients at any time."""
         return self.clients or max(max(phase.ends) for phase in self.phases)
 
+    @property
+    def most_connections(self) -> int:
+        """The most connections at once: one for each client."""
+        return self.most_clients
+
     def seconds(self) -> float | None:
         """How long it lasts; None where the number of requests decides."""
         course = self.course()
@@ -265,6 +270,11 @@ class OpenLoad(_Connections):
         listed = round(sum(step.for_ or 0.0 for step in self.rates), 9)
         if self.for_ is not None and listed > self.for_:
             raise BadValue("the rates last longer than for", "leave out for: the rates say how long")
+
+    @property
+    def most_connections(self) -> int:
+        """The most connections at once."""
+        return self.max_connections
 
     def seconds(self) -> float | None:
         """How long it lasts; None where the number of requests decides."""

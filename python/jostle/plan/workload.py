@@ -141,6 +141,12 @@ class Workload(Table):
         names = (contestant, contestant.partition(":")[0])
         return self._chosen and (not self.contestants or any(name in self.contestants for name in names))
 
+    @property
+    def most_connections(self) -> int:
+        """The most connections at once, those of the background included."""
+        beside = self.background.load.most_connections if self.background is not None else 0
+        return self.load.most_connections + beside
+
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""
         return self.load.seconds()

@@ -3,4 +3,5 @@
 mod client;
 mod delay;
 mod hostile;
+mod siblings;
 mod well_behaved;

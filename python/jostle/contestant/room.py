@@ -1,0 +1,59 @@
+"""How many connections a server can hold here: a process may have so many open files, and no more.
+
+Known before anything starts, so that a server is not measured at its limit of files and taken for slow.
+"""
+
+import math
+import resource
+from typing import TYPE_CHECKING
+
+from jostle.errors import TooFewFiles
+from jostle.units import format_count
+
+if TYPE_CHECKING:
+    from jostle.contestant import Contestant
+
+__all__ = ["check_room", "most_connections"]
+
+FILES_BESIDE = 200
+"""Descriptors of a server's process beside its clients' connections: libraries, listeners, pools, logs."""
+
+
+def most_connections(contestant: "Contestant", files: int) -> int:
+    """What all of its processes hold together, where each may have `files` open files."""
+    return max(0, files - FILES_BESIDE) * _processes(contestant)
+
+
+def check_room(contestant: "Contestant", connections: int) -> None:
+    """Raises `TooFewFiles` when it cannot hold so many connections here.
+
+    Of a server that runs already the limits are not known: it is let pass.
+    """
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if contestant.url is not None or files == resource.RLIM_INFINITY:
+        return
+    if most_connections(contestant, files) >= connections:
+        return
+    processes = _processes(contestant)
+    who = f"its {processes} processes" if processes > 1 else "it holds them in one process, which"
+    raise TooFewFiles(
+        f"{contestant.label} cannot hold {format_count(connections)} connections here: {who} may open "
+        f"{format_count(files)} files{' each' if processes > 1 else ''}, {FILES_BESIDE} of them for itself",
+        _remedy(contestant, connections, files),
+    )
+
+
+def _remedy(contestant: "Contestant", connections: int, files: int) -> str:
+    spread, room = contestant.file.processes, files - FILES_BESIDE
+    if isinstance(spread, str) and room > 0:
+        return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / room)} has room for them"
+    return (
+        "raise the limit (ulimit -Hn); if more of its processes hold connections, its file says processes = N"
+    )
+
+
+def _processes(contestant: "Contestant") -> int:
+    spread = contestant.file.processes
+    if isinstance(spread, int):
+        return spread
+    return max(1, int(contestant.variants[spread.strip("{}")]))

@@ -1,0 +1,73 @@
+"""Which contestants can hold so many connections: data of their files, and the limit of open files."""
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from jostle import contestant, roster
+from jostle.contestant.room import check_room, most_connections
+from jostle.errors import PlanError, TooFewFiles
+from jostle.plan.contestant_file import ContestantFile
+
+
+@pytest.fixture(autouse=True)
+def files_20_000(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _what: (1024, 20_000))
+
+
+@pytest.mark.parametrize(
+    ("label", "held"),
+    [
+        ("go", 19_800),
+        ("node", 19_800),
+        ("node-cluster", 2 * 19_800),
+        ("node-cluster:workers=6", 6 * 19_800),
+        ("reference-workers:processes=6", 6 * 19_800),
+        ("rails-puma:workers=0", 19_800),
+    ],
+)
+def test_every_process_that_holds_connections_counts(label: str, held: int) -> None:
+    found = contestant.find(label)
+    assert most_connections(found, 20_000) == held
+    check_room(found, held)
+    with pytest.raises(TooFewFiles) as caught:
+        check_room(found, held + 1)
+    assert found.label in str(caught.value)
+    assert "20,000 files" in str(caught.value)
+
+
+def test_the_way_out_is_named() -> None:
+    with pytest.raises(TooFewFiles, match="node-cluster:workers=6 has room for them"):
+        check_room(contestant.find("node-cluster"), 100_000)
+    with pytest.raises(TooFewFiles, match="ulimit -Hn"):
+        check_room(contestant.find("go"), 100_000)
+
+
+def test_nothing_is_said_of_a_server_that_runs_already(tmp_path: Path) -> None:
+    table = ContestantFile.of({"url": "http://127.0.0.1:9"}, "plan")
+    check_room(contestant.find("mine", {"mine": table}, tmp_path), 100_000)
+
+
+def test_without_a_limit_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _what: (1024, resource.RLIM_INFINITY))
+    check_room(contestant.find("go"), 10**6)
+
+
+@pytest.mark.parametrize("processes", [0, "{worker}", "workers", "{mode}"])
+def test_a_number_or_a_variant_that_is_one(processes: int | str) -> None:
+    table = {
+        "command": "serve {port}",
+        "processes": processes,
+        "variants": {"workers": {"default": 2}, "mode": {"default": "fast"}},
+    }
+    with pytest.raises(PlanError, match="processes = "):
+        ContestantFile.of(table, "plan")
+
+
+def test_contestants_with_worker_processes_say_so() -> None:
+    """Whoever has a variant for processes is not taken for one process."""
+    for name in roster.names():
+        file, _ = roster.load(name)
+        if "worker processes" in getattr(file.variants.get("workers"), "about", ""):
+            assert file.processes == "{workers}", name
