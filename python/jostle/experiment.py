@@ -14,7 +14,7 @@ from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.room import check_room
 from jostle.errors import ContestantError, MissingRuntime, TooFewFiles
-from jostle.executor import Executor
+from jostle.executor import Executor, ExecutorLost
 from jostle.host import host_facts, machine
 from jostle.placement import Placement, available_cores, place
 from jostle.plan import Plan, Workload, to_toml
@@ -140,6 +140,9 @@ def _run_all(
     except KeyboardInterrupt:
         writer.journal("run stopped", why="stopped by the user")
         raise
+    except ExecutorLost as error:
+        writer.journal("run stopped", why=error.message)
+        raise
     writer.journal("run ended")
     return all(sound)
 
@@ -149,8 +152,10 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 
     The first is started here: where there can be none, that is said before anything is measured.
     """
-    tables = [table for table in map(plan.database_of, plan.workload.values()) if table is not None]
-    if not tables or not any(contestant.file.database for contestant in ready):
+    users = [contestant.label for contestant in ready if contestant.file.database]
+    used = [workload for workload in plan.workload.values() if any(map(workload.measures, users))]
+    tables = [table for table in map(plan.database_of, used) if table is not None]
+    if not tables:
         return contextlib.nullcontext()
     from jostle.database.current import CurrentDatabase
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.contestant import Contestant, Server
 from jostle.errors import ContestantError, ServerDied
-from jostle.executor import Executor, GeneratorsLost, Running
+from jostle.executor import Executor, ExecutorLost, GeneratorsLost, Running
 from jostle.placement import Placement
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
@@ -115,6 +115,7 @@ def run_trial(
                 },
                 run=run if run < workload.runs else 0,
             )
+            running.keep(record.folder)
             why = _measure(record, server, asked, running, observe)
             if why and run < workload.runs:
                 record = writer.trial({**description, "placement": placement.as_record()})
@@ -160,8 +161,10 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
         "rows": False,
         "workloads": [load for load in spec["workloads"] if load["role"] == "measured"],
     }
-    for _ in _intervals(executor.start(warm_up)):
+    running = executor.start(warm_up)
+    for _ in _intervals(running):
         pass
+    running.pull()
 
 
 def _measure(
@@ -176,6 +179,7 @@ def _measure(
     }
 
     def close(status: str, why: str = "", output: str = "") -> str:
+        running.pull()
         record.finish(status, why, output, [lost.as_record() for lost in running.lost])
         return why
 
@@ -192,6 +196,9 @@ def _measure(
         except ServerDied as error:
             _drain(running, record)
             return close("failed", str(error), server.last_output())
+        except ExecutorLost as error:
+            record.finish("cut short", str(error), "", [lost.as_record() for lost in running.lost])
+            raise
         except GeneratorsLost as error:
             return close("failed", str(error))
         except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jostle.executor import OnThisMachine
+from jostle.executor import ExecutorLost, executor_for
 from jostle.experiment import Outcome, resume_experiment, run_experiment
 from jostle.live import Silent, observer_for
 from jostle.plan import Plan
@@ -20,7 +20,7 @@ __all__ = ["carry_out", "go_on", "show"]
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
     """Run `plan`, print its result, write its pages when asked to; the exit code."""
-    executor = OnThisMachine(plan.processes)
+    executor = executor_for(plan)
     return _carried_out(
         lambda observer: run_experiment(plan, base, slug, seed, executor, observer),
         as_json=as_json,
@@ -37,7 +37,7 @@ def go_on(folder: Path, *, as_json: bool) -> int:
         print(f"{folder} is complete: nothing to do (jostle report {folder} shows it)", file=sys.stderr)
         return 0
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
-    executor = OnThisMachine(run.plan.processes)
+    executor = executor_for(run.plan)
     return _carried_out(
         lambda observer: resume_experiment(run, executor, observer), as_json=as_json, pages=True
     )
@@ -52,6 +52,8 @@ def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: boo
     except KeyboardInterrupt:
         if observer.folder is None:
             raise
+    except ExecutorLost as error:
+        print(f"jostle: {error}", file=sys.stderr)
     finally:
         observer.close()
     assert observer.folder is not None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import AsJson
+from jostle.cli.options import AllowTargets, AsJson, Cluster
 
 __all__ = ["hit"]
 
@@ -74,6 +74,8 @@ def hit(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
     ] = None,
+    cluster: Cluster = None,
+    allow_target: AllowTargets = None,
     as_json: AsJson = False,
 ) -> int:
     from jostle.cli.carry_out import carry_out
@@ -95,7 +97,7 @@ def hit(
         threads=threads,
         processes=processes,
         insecure=insecure,
-    )
+    ).with_changes(cluster=cluster, allow_targets=allow_target)
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, as_json=as_json, pages=False)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:

@@ -9,7 +9,9 @@ import typer
 from jostle.errors import PlanError
 
 __all__ = [
+    "AllowTargets",
     "AsJson",
+    "Cluster",
     "Contestants",
     "DatabaseUrl",
     "FillDatabase",
@@ -57,6 +59,16 @@ ShareCores = Annotated[
     bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
 ]
 Processes = Annotated[int | None, typer.Option("--processes", help="Generator processes; as many as needed.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS:PORT", help="Load from every node of the cluster with this head."
+    ),
+]
+AllowTargets = Annotated[
+    list[str] | None,
+    typer.Option("--allow-target", metavar="HOST", help="The cluster may load it; may be repeated."),
+]
 Into = Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")]
 

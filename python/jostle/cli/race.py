@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from jostle.cli.options import (
+    AllowTargets,
     AsJson,
+    Cluster,
     Contestants,
     DatabaseUrl,
     FillDatabase,
@@ -47,6 +49,8 @@ def race(
     database: DatabaseUrl = None,
     fill_database: FillDatabase = False,
     processes: Processes = None,
+    cluster: Cluster = None,
+    allow_target: AllowTargets = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
 ) -> int:
@@ -65,6 +69,8 @@ def race(
         rounds=rounds,
         share_cores=share_cores or None,
         processes=processes,
+        cluster=cluster,
+        allow_targets=allow_target,
     )
     return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=True)
 

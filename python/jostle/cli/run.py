@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from jostle.cli.options import (
+    AllowTargets,
     AsJson,
+    Cluster,
     Contestants,
     DatabaseUrl,
     FillDatabase,
@@ -54,6 +56,8 @@ def run(
     database: DatabaseUrl = None,
     fill_database: FillDatabase = False,
     processes: Processes = None,
+    cluster: Cluster = None,
+    allow_target: AllowTargets = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
     resume: Annotated[
@@ -77,6 +81,8 @@ def run(
         duration=duration,
         share_cores=share_cores or None,
         processes=processes,
+        cluster=cluster,
+        allow_targets=allow_target,
     )
     return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jostle.errors import JostleError, PlanError
@@ -9,7 +10,7 @@ from jostle.errors import JostleError, PlanError
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
-__all__ = ["Executor", "Generator", "GeneratorsLost", "Lost", "Running", "StartRefused"]
+__all__ = ["Executor", "ExecutorLost", "Generator", "GeneratorsLost", "Lost", "Running", "StartRefused"]
 
 
 class StartRefused(PlanError):
@@ -20,14 +21,25 @@ class GeneratorsLost(JostleError):
     """No generator is left: what was recorded so far is all there is."""
 
 
+class ExecutorLost(GeneratorsLost):
+    """What the generators were started by is gone: no further trial can run."""
+
+
 @dataclass(frozen=True)
 class Generator:
-    """A process that bears a share of the load. Numbers count from 1; all of `of` bear equal shares."""
+    """A process that bears a share of the load. Numbers count from 1; all of `of` bear equal shares.
+
+    `started_unix_ns`: by the clock of this machine. `host`: where it is, empty for this machine. `offset_ns`:
+    its wall clock minus ours before the start, to within `offset_error_ns`.
+    """
 
     number: int
     of: int
     pid: int
     started_unix_ns: int
+    host: str = ""
+    offset_ns: int = 0
+    offset_error_ns: int = 0
 
     def as_record(self) -> dict[str, Any]:
         return asdict(self)
@@ -35,19 +47,24 @@ class Generator:
 
 @dataclass(frozen=True)
 class Lost:
-    """A generator that ended before its load: from `at_ns` after the start its share is missing."""
+    """A generator that ended before its load: from `at_ns` after the start its share is not in the record.
+
+    `until_ns`: when the node `moved_to` took it over; None: nobody did.
+    """
 
     generator: int
     of: int
     at_ns: int
     why: str
+    until_ns: int | None = None
+    moved_to: str = ""
 
     def as_record(self) -> dict[str, Any]:
         return asdict(self)
 
 
 class Running(Protocol):
-    """Load that is being generated."""
+    """Load that is being generated: polled for intervals to its last one, and then pulled."""
 
     @property
     def started_unix_ns(self) -> int:
@@ -70,9 +87,23 @@ class Running(Protocol):
     def stop(self) -> None:
         """End cleanly: what was recorded still comes out, up to an interval marked last."""
 
+    def keep(self, folder: Path) -> None:
+        """Copy what generators on other machines give into `folder` as it comes. Called before all polls."""
+
+    def pull(self) -> None:
+        """When it is over: fetch what they have not given, if it can be had, and close the accounts."""
+
 
 class Executor(Protocol):
-    """Starts load from a specification as `crates/engine/src/spec.rs` defines it."""
+    """Starts load from a specification as `crates/engine/src/spec.rs` defines it.
+
+    A trial does not know which one it has: this process, several on this machine, or a cluster. Each places
+    a load (`prepare`), sets clocks and starts it (`start`); what runs is polled, pulled and stopped.
+    """
+
+    @property
+    def here(self) -> str:
+        """The address of this machine at which its generators can reach a server."""
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         """The specification as it can run here: with source addresses where ports would run short.

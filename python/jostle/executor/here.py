@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle._engine import Run
@@ -37,3 +38,9 @@ class _Here:
 
     def stop(self) -> None:
         self._run.stop()
+
+    def keep(self, folder: Path) -> None:
+        """The record of the trial is this generator's own log."""
+
+    def pull(self) -> None:
+        """All that there is was given."""

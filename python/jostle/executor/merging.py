@@ -38,6 +38,10 @@ class Merging:
         given, self._until[generator] = self._until[generator], math.inf
         return self._end_ns if given == math.inf else int(given)
 
+    def revive(self, generator: int, from_ns: int) -> None:
+        """Somebody else gives in its place, from there on."""
+        self._until[generator] = float(from_ns)
+
     def next(self) -> "Interval | None":
         """The next interval to which no part is missing. The last one, possibly empty, has `last` set."""
         until = min(self._until)

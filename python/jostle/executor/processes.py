@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from jostle.executor.base import Generator, GeneratorsLost, Lost, Running, StartRefused
@@ -46,6 +47,8 @@ class OnThisMachine:
 
     One is no process of its own, but threads of this one.
     """
+
+    here = "127.0.0.1"
 
     def __init__(self, processes: int | None = None) -> None:
         self._processes = processes
@@ -205,3 +208,9 @@ class _Together:
     def stop(self) -> None:
         for child in self._children:
             child.say("stop")
+
+    def keep(self, folder: Path) -> None:
+        """A pipe outlives its writer: what a process has given is never lost with it."""
+
+    def pull(self) -> None:
+        """All that there is was given."""

@@ -14,7 +14,15 @@ from typing import Any
 from jostle.executor.base import StartRefused
 from jostle.units import format_count
 
-__all__ = ["generator_processes", "processes_for", "with_sources"]
+__all__ = [
+    "connections_of",
+    "destinations_of",
+    "generator_processes",
+    "is_loopback",
+    "local_ports",
+    "processes_for",
+    "with_sources",
+]
 
 FILES_BESIDE = 200
 """Descriptors of a generator process beside its connections: threads, timers, pipes, the record's files."""
@@ -30,10 +38,10 @@ def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
     """As many as the plan has `wanted`, else as many as its connections need. Raises `StartRefused`."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = None if hard == resource.RLIM_INFINITY else hard
-    return processes_for(sum(map(_connections, spec["workloads"])), files, wanted)
+    return processes_for(sum(map(connections_of, spec["workloads"])), files, wanted)
 
 
-def _connections(workload: Mapping[str, Any]) -> int:
+def connections_of(workload: Mapping[str, Any]) -> int:
     """The most connections that it can have at once."""
     load = workload["load"]
     return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
@@ -89,11 +97,11 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
     totals: dict[str, int] = {}
     for workload in spec["workloads"]:
         # Workloads of one run go to the same destinations, and share their ports.
-        key = repr(_destinations(workload["target"]))
-        totals[key] = totals.get(key, 0) + _connections(workload)
+        key = repr(destinations_of(workload["target"]))
+        totals[key] = totals.get(key, 0) + connections_of(workload)
     workloads = []
     for workload in spec["workloads"]:
-        destinations = _destinations(workload["target"])
+        destinations = destinations_of(workload["target"])
         if destinations:
             each = math.ceil(totals[repr(destinations)] / len(destinations))
             workload = {**workload, "target": _with_room(workload["target"], destinations, each, ports)}
@@ -107,7 +115,7 @@ def _with_room(
     """The target with addresses for `each` connections to every destination."""
     needed = math.ceil(each / ports)
     given = target["source_addresses"]
-    if all(_is_loopback(place.rpartition(":")[0]) for place in destinations):
+    if all(is_loopback(place.rpartition(":")[0]) for place in destinations):
         # The kernel takes ports of one parity first. When they are gone it looks through all of them for
         # every further connection, some hundred microseconds each; addresses cost nothing.
         wanted = needed if given else math.ceil(each / (ports // 2))
@@ -124,14 +132,14 @@ def _with_room(
     return target
 
 
-def _destinations(target: Mapping[str, Any]) -> list[str]:
+def destinations_of(target: Mapping[str, Any]) -> list[str]:
     """Hosts with ports that connections go to in turn; unix sockets need no ports."""
     to = target["connect_to"] or [f"{target['host']}:{target['port']}"]
     return sorted({place for place in to if not place.startswith("unix:")})
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
-        return ipaddress.IPv4Address(host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from jostle import units
 from jostle.errors import nearest
+from jostle.plan.cluster_table import Cluster
 from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.plan.contestant_file import ContestantFile
 from jostle.plan.database_table import DatabaseTable
@@ -98,6 +99,7 @@ class Plan(Table):
     processes: PositiveCount | None = Field(
         default=None, description="generator processes; as many as the connections need when not given"
     )
+    cluster: Cluster | None = Field(default=None, description="generators on many machines")
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
     parameters: dict[str, int | float | str] = Field(
         default={},
@@ -255,17 +257,24 @@ class Plan(Table):
         duration: float | str | None = None,
         share_cores: bool | None = None,
         processes: int | None = None,
+        cluster: str | None = None,
+        allow_targets: Sequence[str] | None = None,
     ) -> "Plan":
         """The same plan with some of it changed, checked again.
 
         `duration`: how long every measured load lasts that has a time of its own, in seconds or as text;
         phases in proportion. `database_url`: one's own in place of the plan's; all else of it stays.
+        `allow_targets`: in addition to those of the plan.
         """
         changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
         changes["processes"] = processes
         changes["contestants"] = None if contestants is None else list(contestants)
         changes["workloads"] = None if workloads is None else list(workloads)
         data = self.data() | {key: value for key, value in changes.items() if value is not None}
+        if cluster is not None or allow_targets:
+            table = data.setdefault("cluster", {})
+            table |= {} if cluster is None else {"address": cluster}
+            table["allow-targets"] = [*table.get("allow-targets", []), *(allow_targets or ())]
         if database_url is not None or fill_database:
             own = {} if database_url is None else {"url": database_url}
             data["database"] = data.get("database", {}) | own | {"fill": fill_database}
@@ -284,4 +293,5 @@ _OPTIONS = {
     "seed": "--seed",
     "share-cores": "--share-cores",
     "processes": "--processes",
+    "cluster.address": "--cluster",
 }

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jostle.plan.cluster_table import Cluster
 from jostle.plan.database_table import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.model import Plan, Requirement, Starvation
@@ -81,6 +82,7 @@ def reference() -> str:
         ("`background`", Background),
         ("`connection`", Connection),
         ("`connection.tls`", Tls),
+        ("`[cluster]`", Cluster),
         ("`[database]`", DatabaseTable),
         ("`database` of a workload", DatabaseChange),
         ("`[[starvation]]`", Starvation),

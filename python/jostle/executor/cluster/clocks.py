@@ -1,0 +1,30 @@
+"""The clock of another host, seen from here. Source: Cristian, Probabilistic clock synchronization, 1989."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Clock", "measure"]
+
+READINGS = 30
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Their clock minus ours, ns, for both clocks; the true value is within `error_ns` of it."""
+
+    wall_ns: int
+    monotonic_ns: int
+    error_ns: int
+
+
+def measure(ask: Callable[[], tuple[int, int]], readings: int = READINGS) -> Clock:
+    """`ask` gives the other's wall and monotonic clock. The quickest answer tells most."""
+    return min((_reading(ask) for _ in range(readings)), key=lambda clock: clock.error_ns)
+
+
+def _reading(ask: Callable[[], tuple[int, int]]) -> Clock:
+    wall, sent = time.time_ns(), time.monotonic_ns()
+    their_wall, theirs = ask()
+    half = (time.monotonic_ns() - sent) // 2
+    return Clock(their_wall - wall - half, theirs - sent - half, half)
