@@ -56,6 +56,7 @@ def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
     sections = [a["id"] for a in starvation.all("section")]
     assert sections == [
         "verdict",
+        "published",
         "results",
         "validity",
         "distributions",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jostle.analysis.result import Estimate, RunResult
+from jostle.report import published as beside
 from jostle.report import tables
 from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, published, when
@@ -54,9 +55,31 @@ def to_csv(result: RunResult) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for row in (*_comparison_rows(result), *_cell_rows(result), *_trial_rows(result)):
-        writer.writerow([_no_formula(row.get(c, "")) for c in COLUMNS])
+    for row in figures(result):
+        writer.writerow([_no_formula(row.get(c)) for c in COLUMNS])
     return out.getvalue()
+
+
+def figures(result: RunResult) -> list[dict[str, Any]]:
+    """A row per figure, with those of `COLUMNS` that it has; `value` of a verdict is text."""
+    return [
+        *_claim_rows(result),
+        *_comparison_rows(result),
+        *_cell_rows(result),
+        *_trial_rows(result),
+    ]
+
+
+def _claim_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    for number, c in enumerate(result.claims, 1):
+        yield {"quantity": f"claim {number}", "value": c.verdict, "note": c.says}
+        for part in c.parts:
+            about = {"contestant": part.contestant, "workload": part.workload}
+            note = f"{part.verdict}: {part.rule}"
+            yield about | _figure(f"claim {number}: {part.measure}", part.estimate) | {"note": note}
+    for f in result.published:
+        about = {"contestant": f.contestant, "workload": f.workload, "unit": f.unit, "note": f.source}
+        yield about | {"quantity": f"published {f.quantity}", "value": f.value}
 
 
 def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -67,15 +90,6 @@ def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         yield about | _figure("starvation index", s.index)
         yield about | _figure("blocking index", s.blocking)
         yield about | _figure("slow request alone", s.slow_s)
-        for figure in (s.published_alone, s.published_with):
-            if figure is not None:
-                quantity = f"published {figure.quantity}"
-                yield about | {
-                    "quantity": quantity,
-                    "value": figure.value,
-                    "unit": figure.unit,
-                    "note": figure.source,
-                }
 
 
 def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -108,18 +122,16 @@ def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def _figure(quantity: str, e: Estimate) -> dict[str, Any]:
-    """An estimate as cells of a row; six digits, which is more than any of them has."""
-    values = {"value": _digits(e.value), "low": _digits(e.low), "high": _digits(e.high)}
+    """An estimate as cells of a row."""
+    values = {"value": e.value, "low": e.low, "high": e.high}
     return {"quantity": quantity, **values, "bound": e.bound, "unit": e.unit, "n": e.n, "note": e.note}
 
 
-def _digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
-
-
 def _no_formula(value: object) -> object:
+    if value is None:
+        return ""
     if isinstance(value, float):
-        return _digits(value)
+        return f"{value:.6g}"  # more digits than any of them has
     if isinstance(value, str) and value[:1] in ("=", "+", "@", "-", "\t", "\r") and not _is_number(value):
         return "'" + value
     return value
@@ -147,9 +159,11 @@ def to_markdown(result: RunResult) -> str:
         parts.append("\n".join(f"- {inline(s.sentence)}" for s in chosen if s.sentence))
         told = [(s.contestant, published(s.published_alone, s.published_with)) for s in chosen]
         parts.append("\n".join(f"- published, {inline(name)}: {inline(text)}" for name, text in told if text))
+    parts += _published(result)
     if result.requirements:
         parts.append(markdown_table(tables.requirements(result)))
     parts.append(markdown_table(tables.cells(result)))
+    parts.append(markdown_table(beside.five_numbers(result, result.cells)))
     parts.append("\n".join(f"- {inline(c.title)}: {inline(c.sentence)}" for c in result.comparisons))
     failed = tables.failed_checks(result)
     parts.append(markdown_table(failed) if failed.rows else "")
@@ -160,6 +174,20 @@ def to_markdown(result: RunResult) -> str:
         f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _published(result: RunResult) -> list[str]:
+    """Claims, figures and the set-up, where something was published."""
+    found = []
+    if result.claims:
+        found += [markdown_table(beside.claims(result)), markdown_table(beside.parts(result))]
+    if result.published:
+        found.append(markdown_table(beside.figures(result)))
+    if result.published_setup:
+        lines = [line for line in result.published_setup.splitlines() if line.strip()]
+        found.append("### What the article used\n\n" + "\n".join(f"- {inline(line)}" for line in lines))
+        found.append(markdown_table(beside.setup(result)))
+    return found
 
 
 def markdown_table(table: Table) -> str:

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
 from jostle.report import charts, tables
+from jostle.report import published as beside
 from jostle.report.charts import Picture
 from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, Shown, amount, published, published_per_s, shown, when
@@ -37,6 +38,7 @@ class Section:
     starvation: list[Starvation]
     cells: Table
     times: Table
+    five: Table
     overview: Picture | None
     distributions: list[Picture]
     timelines: list[Picture]
@@ -80,6 +82,10 @@ def page(result: RunResult) -> str:
         style=Markup(_asset("page.css")),
         hashes=[_hash(library), _hash(script)],
         tables={
+            "claims": beside.claims(result),
+            "parts": beside.parts(result),
+            "figures": beside.figures(result),
+            "setup": beside.setup(result),
             "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),
@@ -90,6 +96,7 @@ def page(result: RunResult) -> str:
             "host": tables.host(result),
         },
         symbol=SYMBOL,
+        claim_symbol=beside.CLAIM_SYMBOL,
         meaning=MEANING,
         reasons=result.reasons[:MOST_REASONS],
         more_reasons=max(0, len(result.reasons) - MOST_REASONS),
@@ -112,6 +119,7 @@ def _section(result: RunResult, view: View) -> Section:
         starvation=[s for s in result.starvation if s.form in forms],
         cells=tables.cells(result, cells),
         times=tables.times(cells),
+        five=beside.five_numbers(result, cells),
         overview=charts.overview(result, view),
         distributions=charts.distributions(result, view),
         timelines=charts.over_time(result, view),

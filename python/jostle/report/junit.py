@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from jostle.analysis.result import CompareResult, Outcome, RunResult
+from jostle.analysis.result import Claim, CompareResult, Outcome, RunResult
 
 __all__ = ["compare_to_junit", "to_junit"]
 
@@ -17,6 +17,7 @@ def to_junit(result: RunResult) -> str:
         _case(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.says)
         for r in result.requirements
     ]
+    claims = [_claim(c) for c in result.claims]
     measured = []
     for cell in result.cells:
         case = ET.Element("testcase", classname=_text(cell.contestant), name=_text(cell.workload))
@@ -25,7 +26,12 @@ def to_junit(result: RunResult) -> str:
             says = "\n".join(about) or "the trials were invalid"
             ET.SubElement(case, "error", message=_text(says.partition("\n")[0])).text = _text(says)
         measured.append(case)
-    return _document(result.title, [("requirements", requirements), ("measurement is valid", measured)])
+    suites = [
+        ("requirements", requirements),
+        ("published claims", claims),
+        ("measurement is valid", measured),
+    ]
+    return _document(result.title, suites)
 
 
 def compare_to_junit(result: CompareResult) -> str:
@@ -39,6 +45,15 @@ def compare_to_junit(result: CompareResult) -> str:
         ET.SubElement(case, "system-out").text = _text("\n".join(d.sentence for d in c.differences))
         compared.append(case)
     return _document(result.title, [("conditions", conditions), ("comparisons", compared)])
+
+
+def _claim(claim: Claim) -> ET.Element:
+    """A claim that does not reproduce is a finding and no failure: nothing is broken."""
+    case = ET.Element("testcase", classname="published claim", name=_text(claim.says))
+    if claim.verdict == "cannot tell":
+        ET.SubElement(case, "skipped", message=_text(f"cannot tell: {claim.sentence}"))
+    ET.SubElement(case, "system-out").text = _text(f"{claim.verdict}: {claim.sentence}")
+    return case
 
 
 def _case(about: str, name: str, verdict: Outcome, says: str) -> ET.Element:

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING
 
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
+from jostle.report import published as beside
 from jostle.report import tables
 from jostle.report.text import MISSING, SYMBOL, amount, one_line, percent, published, shown
 from jostle.report.views import find_cell
@@ -33,6 +34,8 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     _cells([c for c in result.cells if c.workload not in compared], console)
     for comparison in [c for c in result.comparisons if c.workload not in compared]:
         _say(console, f"\n{one_line(comparison.title)}: {one_line(comparison.sentence)}")
+    _five_numbers(result, console)
+    _claims(result, console)
     _requirements(result, console)
     _notes(result, console)
 
@@ -207,6 +210,33 @@ def _histogram(found: Distribution, console: "Console") -> None:
         bar = "█" * round(BAR_WIDTH * share / most) or ("▏" if share > 0 else "")
         table.add_row(amount(edge, "s"), _text(bar, "blue"), percent(share))
     console.print(table)
+
+
+def _five_numbers(result: RunResult, console: "Console") -> None:
+    """Of the cells of which they were published, with the published ones below."""
+    chosen = [c for c in result.cells if beside.five_published(result, c)]
+    if not chosen:
+        return
+    _say(console, "\nresponse times of answered requests", "bold")
+    table = _table("contestant", "min", "1st qu.", "median", "mean", "3rd qu.", "max", words=1)
+    for c in chosen:
+        measured = (amount(v, "s") for v in beside.five(c.response_distribution))
+        table.add_row(_text(one_line(c.contestant), "bold"), *measured)
+        table.add_row("  published", *map(one_line, beside.five_published(result, c)), style="dim")
+    console.print(table)
+
+
+def _claims(result: RunResult, console: "Console") -> None:
+    """What was published, whether it reproduces here, and what decides it."""
+    if result.claims:
+        source = f" ({one_line(result.published[0].source)})" if result.published else ""
+        _say(console, f"\npublished claims{source}", "bold")
+    for c in result.claims:
+        mark = beside.CLAIM_SYMBOL[c.verdict]
+        _say(console, f"{mark} {c.verdict}: {one_line(c.says)}", OUTCOME_STYLE[mark])
+        if c.published:
+            _say(console, f"  published: {one_line(c.published)}", "dim")
+        _say(console, f"  here: {one_line(c.sentence)}")
 
 
 def _requirements(result: RunResult, console: "Console") -> None:

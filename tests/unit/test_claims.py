@@ -1,0 +1,280 @@
+"""`[[claim]]`: refused in plans where it cannot be judged, decided by whole intervals, told everywhere."""
+
+import io
+import math
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from jostle import report
+from jostle.analysis import quantities
+from jostle.analysis.claims import MOST_ROUNDS, Rule, matching, rounds_needed
+from jostle.analysis.quantities import AtLeast
+from jostle.analysis.result import Claim, Estimate, RunResult
+from jostle.analysis.run import analyse
+from jostle.errors import PlanError
+from jostle.plan import parse_plan, to_toml
+from jostle.quantities import INDICES, QUANTITIES
+from jostle.record import RunRecord
+from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
+
+PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
+
+PUBLISHED = """
+[published]
+source = "A. Author, Concurrency, 1 April 2016"
+setup = "two cores\\nNode 6"
+
+[[published.figures]]
+contestant = "node"
+workload = "fast-only"
+quantity = "throughput"
+value = 572
+unit = "requests/5 s"
+
+[[published.figures]]
+contestant = "node"
+workload = "fast-only"
+quantity = "p50"
+value = 8.7
+unit = "ms"
+note = "by hand"
+
+[[published.figures]]
+contestant = "node"
+workload = "fast-only"
+quantity = "max"
+value = 12
+unit = "ms"
+
+[[published.figures]]
+contestant = "rust-axum"
+workload = "fast-only"
+quantity = "p50"
+value = 1
+unit = "ms"
+"""
+
+CLAIMS = """
+[[claim]]
+says = "One slow request takes most of Node's throughput"
+published = "572 requests in 5 s alone, 114 beside a slow one"
+holds = [
+    { quantity = "starvation index", contestant = "node", workload = "fast-with-slow", above = 0.3 },
+    { quantity = "throughput", contestant = "node", workload = "fast-only", above = 1 },
+]
+
+[[claim]]
+says = "Go starves too"
+holds = [
+    { quantity = "starvation index", contestant = "go", workload = "fast-with-slow", above = 0.5 },
+    { quantity = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 },
+]
+
+[[claim]]
+says = "Rust is quick"
+holds = [{ quantity = "p50", contestant = "rust-axum", workload = "fast-only", below = 1 }]
+
+[[claim]]
+says = "Node waits a hundred times longer than Go"
+holds = [
+    { quantity = "max", contestant = "node", workload = "stream", above = 9, against.contestant = "go" },
+]
+"""
+
+
+def run(folder: Path, rounds: int = 5, claims: str = CLAIMS) -> RunResult:
+    made = make_run(folder, starvation_trials(rounds), plan_text=PLAN + PUBLISHED + claims)
+    return analyse(RunRecord.open(made))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    return run(tmp_path_factory.mktemp("runs"))
+
+
+def claim(result: RunResult, says: str) -> Claim:
+    (found,) = [c for c in result.claims if c.says.startswith(says)]
+    return found
+
+
+RULES = [  # rule, estimate, verdict
+    ({"above": 2}, Estimate(3, 2.5, 3.5), "holds"),
+    ({"above": 2}, Estimate(1, 0.5, 1.5), "fails"),
+    ({"above": 2}, Estimate(2.1, 1.5, 2.7), "cannot tell"),
+    ({"above": 2}, Estimate(3, 3, None, bound="≥"), "holds"),
+    ({"above": 2}, Estimate(1, 1, None, bound="≥"), "cannot tell"),
+    ({"below": 2}, Estimate(1, 0.5, 1.5), "holds"),
+    ({"below": 2}, Estimate(3, 2.5, 3.5), "fails"),
+    ({"below": 2}, Estimate(3, 3, None, bound="≥"), "fails"),
+    ({"below": 2}, Estimate(1, 1, None, bound="≥"), "cannot tell"),
+    ({"between": [1, 2]}, Estimate(1.5, 1.2, 1.8), "holds"),
+    ({"between": [1, 2]}, Estimate(1.9, 1.7, 2.1), "cannot tell"),
+    ({"between": [1, 2]}, Estimate(3, 2.1, 4), "fails"),
+    ({"between": [1, 2]}, Estimate(0.5, 0.2, 0.8), "fails"),
+    ({"above": 2}, Estimate(3, note="one round"), "cannot tell"),
+    ({"above": 2}, Estimate(None, note="nothing"), "cannot tell"),
+]
+
+
+@pytest.mark.parametrize(("rule", "estimate", "verdict"), RULES)
+def test_the_whole_interval_decides(rule: dict[str, object], estimate: Estimate, verdict: str) -> None:
+    assert Rule.of(rule).judge(estimate) == verdict
+
+
+def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
+    reproduced = claim(judged, "One slow")
+    assert reproduced.verdict == "reproduced"
+    assert [part.verdict for part in reproduced.parts] == ["holds", "holds"]
+    assert "starvation index of node, fast-with-slow" in reproduced.sentence
+    assert "above 0.30" in reproduced.sentence
+    failed = claim(judged, "Go starves")
+    assert failed.verdict == "not reproduced"  # though its other part was not measured
+    assert "is not above 0.50" in failed.sentence
+    assert "rust" not in failed.sentence
+    assert claim(judged, "Rust").verdict == "cannot tell"
+    assert claim(judged, "Rust").sentence == "rust-axum was not measured."
+
+
+def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
+    (part,) = claim(judged, "Node waits").parts
+    assert part.measure == "max of node, stream / max of go, stream"
+    assert part.rule == "above 9"
+    assert part.estimate.value is not None
+    assert part.estimate.n == 5
+
+
+def test_one_round_says_how_many_it_needs(tmp_path: Path) -> None:
+    found = claim(run(tmp_path, rounds=1), "One slow")
+    assert found.verdict == "cannot tell"
+    assert "needs at least 2, better 5" in found.sentence
+
+
+def test_rounds_that_would_tell() -> None:
+    rule = Rule(low=1.0, high=math.inf)
+    near, far = Estimate(1.5, 0.9, 2.1, n=3), Estimate(1.001, 0.5, 1.5, n=3)
+    assert rounds_needed(rule, near) == 4
+    assert rounds_needed(rule, far) == MOST_ROUNDS + 1
+    assert rounds_needed(rule, Estimate(1.5, n=1)) is None
+
+
+def test_ratios_of_rounds() -> None:
+    found = quantities.ratio([2.0, 4.0, 8.0], [1.0, 2.0, 4.0])
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
+    assert quantities.ratio([2.0, AtLeast(4.0)], [1.0, 2.0]).bound == "≥"
+    assert quantities.ratio([2.0, 4.0], [1.0, AtLeast(2.0)]).value is None
+    assert quantities.ratio([2.0, 4.0], [1.0, None]).value is None
+    assert quantities.ratio([2.0, 0.0], [1.0, 1.0]).note == "it is nought in a round"
+    assert quantities.ratio([3.0], [1.0]).low is None
+    assert quantities.ratio([], []).value is None
+
+
+def test_every_quantity_is_measured() -> None:
+    assert {*quantities.MEASURES, *INDICES} == {*QUANTITIES}
+
+
+def test_names_mean_variants_too() -> None:
+    known = ["haskell-warp", "haskell-warp:yields", "rails:workers=1", "rails:workers=4"]
+    assert matching("haskell-warp", known) == ["haskell-warp"]
+    assert matching("rails", known) == ["rails:workers=1", "rails:workers=4"]
+    assert matching("go", known) == []
+
+
+REFUSED = [
+    ('{ quantity = "p9", contestant = "node", workload = "fast-only", above = 1 }', "'p9' is nothing", "p90"),
+    ('{ quantity = "p50", contestant = "nod", workload = "fast-only", above = 1 }', "'nod'", "node"),
+    ('{ quantity = "p50", contestant = "node", workload = "fast", above = 1 }', "'fast'", "fast-only"),
+    ('{ quantity = "p50", contestant = "node", workload = "fast-only" }', "a rule is missing", "exactly one"),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 1, below = 2 }',
+        "above and below together",
+        "exactly one",
+    ),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only", between = [2, 1] }',
+        "no interval",
+        "ascending",
+    ),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only", against = {}, above = 1 }',
+        "against itself",
+        "differs",
+    ),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only",'
+        ' against = { quantity = "memory" }, above = 1 }',
+        "their units differ",
+        "like with like",
+    ),
+    (
+        '{ quantity = "starvation index", contestant = "node", workload = "fast-with-slow",'
+        ' against = { contestant = "go" }, above = 1 }',
+        "an index is a ratio already",
+        "each",
+    ),
+    (
+        '{ quantity = "starvation index", contestant = "node", workload = "slow-alone", above = 0 }',
+        "no [[starvation]] of this plan",
+        "[[starvation]]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("part", "says", "hint"), REFUSED)
+def test_what_cannot_be_judged_is_refused_with_a_remedy(part: str, says: str, hint: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(PLAN + f'[[claim]]\nsays = "x"\nholds = [{part}]\n', "plan.toml")
+    assert "claim.1.holds.1" in caught.value.message
+    assert says in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_figures_need_a_source() -> None:
+    text = PLAN + PUBLISHED.replace("A. Author, Concurrency, 1 April 2016", "")
+    with pytest.raises(PlanError, match="figures without a source"):
+        parse_plan(text, "plan.toml")
+
+
+def test_a_plan_with_claims_is_written_and_read_again() -> None:
+    plan = parse_plan(PLAN + PUBLISHED + CLAIMS, "plan.toml")
+    again = parse_plan(to_toml(plan), "again")
+    assert (again.claim, again.published) == (plan.claim, plan.published)
+    only_go = plan.with_changes(contestants=["go"])  # claims about others stay: they cannot be told
+    assert len(only_go.claim) == 4
+
+
+def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
+    out = io.StringIO()
+    report.render_terminal(judged, Console(file=out, width=80))
+    terminal = out.getvalue()
+    assert max(map(len, terminal.splitlines())) <= 80
+    assert "✓ reproduced: One slow request takes most of Node's throughput" in terminal
+    assert "✗ not reproduced: Go starves too" in terminal
+    page, markdown = report.page(judged), report.to_markdown(judged)
+    for text in (page, markdown):
+        assert "two cores" in text
+        assert "loopback" in text
+        assert "572 requests/5 s (114/s)" in text
+        assert "not measured" in text
+        assert "by hand" in text
+    assert page.index("published claim") if "published claim" in page else page.index("What was published")
+    rows = report.to_csv(judged).splitlines()
+    assert any(",claim 1,reproduced," in row for row in rows)
+    cases = ET.fromstring(report.to_junit(judged)).findall("testsuite[@name='published claims']/testcase")
+    assert [case.find("skipped") is not None for case in cases] == [False, False, True, False]
+    assert not any(case.find("failure") is not None for case in cases)
+    data = report.to_json(judged)
+    assert [c["verdict"] for c in data["claims"]][:3] == ["reproduced", "not reproduced", "cannot tell"]
+    assert dict(data["setup"])["rounds"] == "5"
+
+
+def test_published_figures_stand_beside_the_same_quantity(judged: RunResult) -> None:
+    throughput, median, largest, absent = judged.published
+    assert throughput.measured is not None
+    assert throughput.measured.n == 5
+    assert median.measured is not None
+    assert largest.measured is not None
+    assert (median.measured.value or 0) < (largest.measured.value or 0)
+    assert absent.measured is None
