@@ -7,13 +7,13 @@ from pydantic import AfterValidator, Field, model_validator
 
 from jostle.addresses import without_password
 from jostle.plan.table import Table
-from jostle.plan.values import Duration
+from jostle.plan.values import Duration, PositiveCount
 from jostle.units import BadValue
 
 __all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 
-Pool = Annotated[int, Field(ge=1, le=1000)]
-Customers = Annotated[int, Field(ge=1, le=1_000_000)]
+Pool = Annotated[PositiveCount, Field(le=1000)]
+Customers = Annotated[PositiveCount, Field(le=1_000_000)]
 
 
 def postgresql(url: str) -> str:
