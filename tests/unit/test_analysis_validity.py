@@ -205,6 +205,13 @@ def test_shared_cores(tmp_path: Path) -> None:
     assert judged(tmp_path, closed(STEADY, 5.0), shared=True).verdict == "suspect"
 
 
+def test_shared_cores_with_one_request_in_flight(tmp_path: Path) -> None:
+    """The generator waits while the server works: what counts is what it used."""
+    idle = judged(tmp_path, closed(STEADY, 5.0), shared=True, generator_cpu=0.01)
+    assert check(idle, "cores").verdict == "valid"
+    assert check(idle, "cores").value == pytest.approx(0.01)
+
+
 def test_a_background_that_never_ran_makes_the_comparison_invalid(tmp_path: Path) -> None:
     validity = judged(tmp_path, closed(STEADY, 5.0), background={"closed": {"clients": 1}})
     assert check(validity, "background").verdict == "invalid"

@@ -58,12 +58,9 @@ def threads(grouped: Mapping[Key, Sequence[Facts]], published: Sequence[Publishe
 def _threads(key: Key, group: Sequence[Facts], published: Sequence[PublishedFigure]) -> Threads:
     contestant, workload = key
     usable = [f for f in group if f.trial.status != "failed" and f.ok()]
-    told = {
-        f.quantity: f
-        for f in published
-        if f.workload == workload and f.contestant == contestant.partition(":")[0]
-    }
-    figure = told.get("memory per thread")
+    about = (contestant, contestant.partition(":")[0])
+    told = [f for f in published if f.quantity == "memory per thread" and f.workload == workload]
+    figure = next((f for f in told if f.contestant in about), None)
     return Threads(
         contestant=contestant,
         workload=workload,

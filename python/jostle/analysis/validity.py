@@ -22,6 +22,8 @@ from jostle.units import format_count, format_duration, format_rate
 __all__ = ["judge_facts", "worst"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
+TURNS_CPU = 0.02
+"""Share of a core up to which a generator does not disturb the server whose cores it shares."""
 PACING_SUSPECT, PACING_INVALID = 0.05, 0.50
 SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
 ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
@@ -251,9 +253,20 @@ def _shared_cores(facts: Facts) -> Check | None:
         return None
     if not shared:
         return Check("cores", "valid", 0, 0, "", "server and generator had cores of their own")
+    if _takes_turns(facts) and facts.generator_cpu <= TURNS_CPU:
+        says = (
+            "server and generator shared cores, with one request in flight: they take turns, and the "
+            f"generator used {_percent(facts.generator_cpu)} of a core"
+        )
+        return Check("cores", "valid", facts.generator_cpu, TURNS_CPU, "share", says)
     says = "server and generator shared cores: each slows the other down"
     remedy = "use a machine with more cores, or leave share-cores out of the plan"
     return Check("cores", "suspect", 1, 0, "", says, remedy)
+
+
+def _takes_turns(facts: Facts) -> bool:
+    """One client that waits for each answer: generator and server are hardly ever busy together."""
+    return facts.closed is not None and facts.closed["clients"] == 1 and not facts.has_background
 
 
 def _background(facts: Facts) -> Check | None:
