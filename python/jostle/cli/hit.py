@@ -2,11 +2,37 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from jostle.cli.options import AllowTargets, AsJson, Cluster
+from jostle.cli.hit_options import (
+    Arrivals,
+    Body,
+    CaCert,
+    ClientCert,
+    ClientKey,
+    Connections,
+    ConnectTimeout,
+    ConnectTo,
+    Duration,
+    Expect,
+    FirstByteTimeout,
+    Header,
+    HitSeed,
+    Insecure,
+    KeepAlive,
+    Method,
+    PerConnection,
+    Rate,
+    Requests,
+    Save,
+    SourceAddress,
+    Think,
+    Threads,
+    Timeout,
+    UnixSocket,
+    Url,
+)
+from jostle.cli.options import AllowTargets, AsJson, Cluster, Processes
+from jostle.errors import PlanError
 
 __all__ = ["hit"]
 
@@ -18,7 +44,8 @@ HELP = """Load one server now and say what its clients felt.
   jostle hit http://localhost:8080/ -n 10000              10,000 requests in all
   jostle hit http://localhost:8080/ --rate 2000/s         open loop, Poisson arrivals
   jostle hit http://localhost:8080/api -m POST -H 'Content-Type: application/json' -b '{"id": 1}'
-  jostle hit http://localhost:8080/ --expect 'Hello' --json
+  jostle hit http://localhost:8080/ -c 10000 --think '900ms ± 10%' --expect 'Hello' --json
+  jostle hit https://api.local/ --connect-to 127.0.0.1:8443 --cacert ca.pem --cert me.pem --key me.key
 
 Closed loop (-c): each client sends, waits for the answer, and sends again. Open loop (--rate): requests are
 due at times that do not depend on the answers, and response times count from when they were due.
@@ -26,54 +53,33 @@ due at times that do not depend on the answers, and response times count from wh
 
 
 def hit(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")],
-    connections: Annotated[
-        int | None,
-        typer.Option(
-            "-c",
-            "--connections",
-            "--clients",
-            help="Clients, each with a connection (10); with --rate the most connections.",
-        ),
-    ] = None,
-    duration: Annotated[
-        str | None, typer.Option("-d", "--duration", help="How long: 500ms, 10s, 2m (10s).")
-    ] = None,
-    requests: Annotated[
-        int | None, typer.Option("-n", "--requests", help="Requests in all, instead of a time.")
-    ] = None,
-    rate: Annotated[
-        str | None, typer.Option("-r", "--rate", help="Requests due per second: 2000/s or 2000.")
-    ] = None,
-    arrivals: Annotated[
-        str, typer.Option("--arrivals", help="With --rate: poisson or constant.")
-    ] = "poisson",
-    method: Annotated[
-        str | None, typer.Option("-m", "--method", "-X", help="GET, or POST when there is a body.")
-    ] = None,
-    header: Annotated[
-        list[str] | None, typer.Option("-H", "--header", help="'Name: value'; may be repeated.")
-    ] = None,
-    body: Annotated[str | None, typer.Option("-b", "--body", help="Request body, or @file.")] = None,
-    expect: Annotated[
-        str | None, typer.Option("--expect", help="Text that every answer must contain.")
-    ] = None,
-    keepalive: Annotated[
-        bool,
-        typer.Option("--keepalive/--no-keepalive", help="Keep connections, or open one for each request."),
-    ] = True,
-    timeout: Annotated[str, typer.Option("--timeout", help="Give up on an answer after this time.")] = "10s",
-    threads: Annotated[int, typer.Option("-t", "--threads", help="Threads of the generator.")] = 1,
-    processes: Annotated[
-        int | None, typer.Option("--processes", help="Processes of the generator; as many as needed.")
-    ] = None,
-    insecure: Annotated[
-        bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")
-    ] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Makes every random choice repeatable.")] = None,
-    save: Annotated[
-        Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
-    ] = None,
+    url: Url,
+    connections: Connections = None,
+    duration: Duration = None,
+    requests: Requests = None,
+    rate: Rate = None,
+    arrivals: Arrivals = "poisson",
+    think: Think = None,
+    method: Method = None,
+    header: Header = None,
+    body: Body = None,
+    expect: Expect = None,
+    timeout: Timeout = "10s",
+    first_byte_timeout: FirstByteTimeout = None,
+    connect_timeout: ConnectTimeout = None,
+    keepalive: KeepAlive = True,
+    requests_per_connection: PerConnection = None,
+    connect_to: ConnectTo = None,
+    unix_socket: UnixSocket = None,
+    source_address: SourceAddress = None,
+    insecure: Insecure = False,
+    cacert: CaCert = None,
+    cert: ClientCert = None,
+    key: ClientKey = None,
+    threads: Threads = 1,
+    processes: Processes = None,
+    seed: HitSeed = None,
+    save: Save = None,
     cluster: Cluster = None,
     allow_target: AllowTargets = None,
     as_json: AsJson = False,
@@ -81,6 +87,9 @@ def hit(
     from jostle.cli.carry_out import carry_out
     from jostle.plan import Plan
 
+    if unix_socket is not None and not unix_socket.is_socket():
+        raise PlanError(f"--unix-socket: {unix_socket} is no socket", "is its server running?")
+    trust = {"ca": cacert, "cert": cert, "key": key}
     plan = Plan.for_hit(
         url,
         clients=connections,
@@ -93,11 +102,20 @@ def hit(
         body=body,
         expect=expect,
         keep_alive=keepalive,
+        requests_per_connection=requests_per_connection,
+        think=think,
         timeout=timeout,
+        first_byte_timeout=first_byte_timeout,
+        connect_timeout=connect_timeout,
+        connect_to=[*(connect_to or []), *([f"unix:{unix_socket}"] if unix_socket else [])] or None,
+        source_addresses=source_address,
         threads=threads,
         processes=processes,
         insecure=insecure,
-    ).with_changes(cluster=cluster, allow_targets=allow_target)
+        tls={name: str(file) for name, file in trust.items() if file is not None} or None,
+    )
+    if cluster is not None or allow_target:
+        plan = plan.with_changes(cluster=cluster, allow_targets=allow_target)
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, as_json=as_json, pages=False)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:

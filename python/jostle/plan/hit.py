@@ -27,6 +27,14 @@ _OPTIONS = {
     "processes": "--processes",
     "workload.hit": "",
     "workload.hit.timeout": "--timeout",
+    "workload.hit.first-byte-timeout": "--first-byte-timeout",
+    "workload.hit.connect-timeout": "--connect-timeout",
+    "workload.hit.connection.connect-to": "--connect-to",
+    "workload.hit.connection.source-addresses": "--source-address",
+    "workload.hit.connection.tls": "--cert, --key",
+    "workload.hit.connection.tls.ca": "--cacert",
+    "workload.hit.connection.tls.cert": "--cert",
+    "workload.hit.connection.tls.key": "--key",
     "workload.hit.load": "",
     "workload.hit.load.clients": "-c",
     "workload.hit.load.max-connections": "-c",
@@ -34,6 +42,8 @@ _OPTIONS = {
     "workload.hit.load.requests": "-n",
     "workload.hit.load.rate": "--rate",
     "workload.hit.load.arrivals": "--arrivals",
+    "workload.hit.load.think": "--think",
+    "workload.hit.load.requests-per-connection": "--requests-per-connection",
     "workload.hit.request": "",
     "workload.hit.request.headers": "-H",
     "workload.hit.request.body-file": "-b",
@@ -74,6 +84,8 @@ def plan_for_hit(
     connection = {key: given.pop(key) for key in _CONNECTION & given.keys()}
     if scheme == "https":
         connection["tls"] = {**given.pop("tls", {}), "verify": not insecure}
+    elif "tls" in given:
+        raise PlanError(f"{url!r} does not use TLS, so certificates say nothing", "write https://")
     workload = {key: _time(given.pop(key)) for key in _TIMES & given.keys()}
     workload |= {key: given.pop(key) for key in {"rows"} & given.keys()}
     plan = {key: given.pop(key) for key in _PLAN & given.keys()}

@@ -61,6 +61,27 @@ def _addresses(value: Any) -> Any:
     return value
 
 
+def _places(value: Any) -> Any:
+    for place in value if isinstance(value, list) else []:
+        if not _is_place(str(place)):
+            raise BadValue(
+                f"{shown(place)} is no place to connect to",
+                'write "127.0.0.1:8080", "[::1]:8080" or "unix:/run/app.sock"',
+            )
+    return value
+
+
+def _is_place(text: str) -> bool:
+    if text.startswith("unix:"):
+        return text != "unix:"
+    host, _, port = text.rpartition(":")
+    try:
+        ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return port.isdecimal() and 0 < int(port) < 65536 and (":" in host) == host.startswith("[")
+
+
 class Tls(Table):
     """HTTPS: whom to trust, and who the client is. Files hold PEM text."""
 
@@ -83,7 +104,7 @@ class Connection(Table):
     """Where connections go, where they come from, and what they are."""
 
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the usual checks")
-    connect_to: list[str] = Field(
+    connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(

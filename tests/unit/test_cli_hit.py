@@ -1,0 +1,92 @@
+"""What the options of `jostle hit` become; what a plan makes of them is tested with plans."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from jostle.cli import app, carry_out
+from jostle.errors import PlanError
+from jostle.plan import ClosedLoad, Plan
+
+
+@pytest.fixture
+def plan_of(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The plan that a command line would run."""
+    plans: list[Plan] = []
+
+    def keep(plan: Plan, *_: Any, **__: Any) -> int:
+        plans.append(plan)
+        return 0
+
+    monkeypatch.setattr(carry_out, "carry_out", keep)
+
+    def parse(*arguments: str) -> Plan:
+        result = CliRunner().invoke(app, ["hit", *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return plans.pop()
+
+    return parse
+
+
+def test_how_clients_wait_and_how_long_connections_last(plan_of: Any) -> None:
+    plan = plan_of("http://localhost/", "--think", "900ms ± 10%", "--requests-per-connection", "100")
+    load = plan.workload["hit"].load
+    assert isinstance(load, ClosedLoad)
+    assert (load.think.kind, load.think.seconds, load.think.spread) == ("uniform", 0.9, 0.1)
+    assert load.requests_per_connection == 100
+
+
+def test_timeouts_apart(plan_of: Any) -> None:
+    times = ["--connect-timeout", "1s", "--first-byte-timeout", "2s", "--timeout", "3s"]
+    hit = plan_of("http://localhost/", *times).workload["hit"]
+    assert (hit.connect_timeout, hit.first_byte_timeout, hit.timeout) == (1.0, 2.0, 3.0)
+    assert plan_of("http://localhost/").workload["hit"].connect_timeout == 3.0
+
+
+def test_where_connections_go_and_come_from(plan_of: Any, tmp_path: Path) -> None:
+    path = tmp_path / "app.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        hit = plan_of(
+            "http://api.local/",
+            *("--connect-to", "127.0.0.1:8080", "--connect-to", "[::1]:8080", "--unix-socket", str(path)),
+            *("--source-address", "127.0.0.2", "--source-address", "127.0.0.3"),
+        ).workload["hit"]
+    assert hit.connection.connect_to == ["127.0.0.1:8080", "[::1]:8080", f"unix:{path}"]
+    assert hit.connection.source_addresses == ["127.0.0.2", "127.0.0.3"]
+
+
+def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.pem" for name in ("cacert", "cert", "key")}
+    for file in files.values():
+        file.write_text("-----BEGIN X-----\n")
+    options = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    tls = plan_of("https://localhost/", *options).workload["hit"].connection.tls
+    assert (tls.ca, tls.cert, tls.key) == tuple(files.values())
+    assert tls.verify
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["http://localhost/", "--think", "long"], "--think: 'long' is not a duration"),
+        (["http://localhost/", "--connect-to", "localhost:80"], '--connect-to: "localhost:80" is no place'),
+        (["http://localhost/", "--connect-to", "::1:80"], '--connect-to: "::1:80" is no place'),
+        (["http://localhost/", "--source-address", "lo"], '--source-address: "lo" is no IP address'),
+        (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is no socket"),
+        (["http://localhost/", "--cacert", "a.pem"], "'http://localhost/' does not use TLS"),
+        (
+            ["https://localhost/", "--cert", __file__],
+            "--cert, --key: a client's certificate goes with its key",
+        ),
+    ],
+)
+def test_mistakes_are_told_in_the_options_names(plan_of: Any, arguments: list[str], says: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        plan_of(*arguments)
+    assert refused.value.message.startswith(says)
