@@ -24,8 +24,8 @@ TIMEOUTS = ("connect_timeout", "response_timeout")
 CHOICES = ("delay_ms", "pool", "index", "customers")
 """What of a database decides how servers rank: these are recorded with every trial."""
 
-WHOLE = 0.9
-"""The least part of an interval's length that a count of its requests can stand for."""
+ALMOST_S = 1e-3
+"""Intervals end a little before or after the second."""
 
 
 def goodputs(grouped: "Mapping[Key, Sequence[Facts]]") -> list[Goodput]:
@@ -90,10 +90,13 @@ def dispersion(facts: Facts) -> float | None:
 
 
 def _whole_seconds(facts: Facts) -> list[float]:
-    """Successes per second, without an interval that the end cut off."""
-    lengths_s = facts.lengths_s
-    rates = facts.throughputs[lengths_s > WHOLE * lengths_s.max(initial=0.0)]
-    return [float(rate) for rate in rates]
+    """Successes in each second of the trial; a last one that is not whole is left out."""
+    counts = [0.0] * int(facts.duration_s + ALMOST_S)
+    for interval, rate, length_s in zip(facts.intervals, facts.throughputs, facts.lengths_s, strict=True):
+        second = int(interval["start_ns"] / 1e9 + ALMOST_S)
+        if second < len(counts):
+            counts[second] += float(rate * length_s)
+    return counts
 
 
 def _timeout_s(facts: Facts) -> float | None:

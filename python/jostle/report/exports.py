@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jostle.analysis.result import Estimate, RunResult
+from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report import tables
 from jostle.report.tables import Table
@@ -66,6 +67,7 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
         *_claim_rows(result),
         *_comparison_rows(result),
         *_cell_rows(result),
+        *_goodput_rows(result),
         *_trial_rows(result),
     ]
 
@@ -106,6 +108,21 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
         if c.server_rss_max_bytes is not None:
             yield about | {"quantity": "server memory", "value": c.server_rss_max_bytes, "unit": "bytes"}
+
+
+def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    for g in result.goodputs:
+        about = {"contestant": g.contestant, "workload": g.workload, "note": within.chosen(g)}
+        for quantity, found in (
+            ("hits", g.hits),
+            ("timeouts", g.timeouts),
+            ("least hits in a second", g.least_per_s),
+            ("most hits in a second", g.most_per_s),
+            ("goodput", g.goodput),
+            ("dispersion", g.dispersion),
+            ("database CPU per request", g.database_cpu_s_per_request),
+        ):
+            yield _figure(quantity, found) | about
 
 
 def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -164,6 +181,8 @@ def to_markdown(result: RunResult) -> str:
         parts.append(markdown_table(tables.requirements(result)))
     parts.append(markdown_table(tables.cells(result)))
     parts.append(markdown_table(beside.five_numbers(result, result.cells)))
+    if result.goodputs:
+        parts += [markdown_table(within.hits(result)), markdown_table(within.goodput(result))]
     parts.append("\n".join(f"- {inline(c.title)}: {inline(c.sentence)}" for c in result.comparisons))
     failed = tables.failed_checks(result)
     parts.append(markdown_table(failed) if failed.rows else "")

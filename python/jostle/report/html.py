@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
 from jostle.report import charts, tables
+from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report.charts import Picture
 from jostle.report.tables import Table
@@ -86,6 +87,8 @@ def page(result: RunResult) -> str:
             "parts": beside.parts(result),
             "figures": beside.figures(result),
             "setup": beside.setup(result),
+            "hits": within.hits(result),
+            "goodput": within.goodput(result),
             "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING
 
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
+from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report import tables
 from jostle.report.text import MISSING, SYMBOL, amount, one_line, percent, published, shown
@@ -35,6 +36,7 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     for comparison in [c for c in result.comparisons if c.workload not in compared]:
         _say(console, f"\n{one_line(comparison.title)}: {one_line(comparison.sentence)}")
     _five_numbers(result, console)
+    _goodputs(result, console)
     _claims(result, console)
     _requirements(result, console)
     _notes(result, console)
@@ -224,6 +226,23 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
         table.add_row(_text(one_line(c.contestant), "bold"), *measured)
         table.add_row("  published", *map(one_line, beside.five_published(result, c)), style="dim")
     console.print(table)
+
+
+def _goodputs(result: RunResult, console: "Console") -> None:
+    """What impatient clients got, workload by workload, with what was chosen of the database."""
+    for workload in dict.fromkeys(g.workload for g in result.goodputs):
+        rows = [g for g in result.goodputs if g.workload == workload]
+        limit = f"timeout {amount(rows[0].timeout_s, 's')}" if rows[0].timeout_s is not None else ""
+        about = ", ".join(filter(None, (limit, within.chosen(rows[0]))))
+        _say(console, f"\n{one_line(workload)} ({about})", "bold")
+        table = _table("contestant", "hits", "timeouts", "min/s", "max/s", "goodput", "sd/mean", "db CPU")
+        for g in rows:
+            counts = (amount(within.whole(e.value), "") for e in (g.hits, g.timeouts))
+            rates = (shown(e).value.removesuffix("/s") for e in (g.least_per_s, g.most_per_s, g.goodput))
+            cpu = shown(g.database_cpu_s_per_request).value
+            name = _text(one_line(g.contestant), "bold")
+            table.add_row(name, *counts, *rates, shown(g.dispersion).value, cpu)
+        console.print(table)
 
 
 def _claims(result: RunResult, console: "Console") -> None:
