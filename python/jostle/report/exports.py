@@ -9,7 +9,7 @@ from typing import Any
 from jostle.analysis.result import Estimate, RunResult
 from jostle.report import goodput as within
 from jostle.report import published as beside
-from jostle.report import tables
+from jostle.report import costs, tables
 from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, published, when
 
@@ -181,6 +181,8 @@ def to_markdown(result: RunResult) -> str:
         parts.append(markdown_table(tables.requirements(result)))
     parts.append(markdown_table(tables.cells(result)))
     parts.append(markdown_table(beside.five_numbers(result, result.cells)))
+    parts += [markdown_table(table) for table in costs.tables_of(result)]
+    parts.append(markdown_table(costs.earlier(result)) if result.earlier else "")
     if result.goodputs:
         parts += [markdown_table(within.hits(result)), markdown_table(within.goodput(result))]
     parts.append("\n".join(f"- {inline(c.title)}: {inline(c.sentence)}" for c in result.comparisons))

@@ -18,7 +18,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
-from jostle.report import charts, tables
+from jostle.report import charts, costs, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report.charts import Picture
@@ -68,7 +68,9 @@ def page(result: RunResult) -> str:
     sections = [_section(result, view) for view in views(result)]
     shifts = charts.shifts(result)
     pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
+    cost_pictures = charts.cost_pictures(result)
     pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None]
+    pictures += cost_pictures
     library, script = _library(), _asset("page.js")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -77,6 +79,8 @@ def page(result: RunResult) -> str:
         result=result,
         sections=sections,
         pairs=pairs,
+        cost_tables=costs.tables_of(result),
+        cost_pictures=cost_pictures,
         specs=json_for_script({p.key: p.spec() for p in pictures}),
         library=Markup(library),
         script=Markup(script),
@@ -89,6 +93,7 @@ def page(result: RunResult) -> str:
             "setup": beside.setup(result),
             "hits": within.hits(result),
             "goodput": within.goodput(result),
+            "earlier": costs.earlier(result),
             "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),

@@ -25,7 +25,8 @@ TITLE_WIDTH = 88  # characters per line
 
 
 def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
-    """Write `throughput` and `density` of the comparison that shows most, each as .png and .svg; the paths.
+    """Write `throughput` and `density` of the comparison that shows most, and `crowd-1`, … where loads have
+    phases, each as .png and .svg; the paths.
 
     A run with nothing to draw gives no files.
     """
@@ -37,6 +38,7 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
     pictures = {
         "throughput": charts.overview(result, found[0]),
         "density": charts.distributions(result, view)[0],
+        **{p.key: p for p in (*charts.cost_pictures(result), *charts.crowd_pictures(result))},
     }
     paths = []
     for name, picture in pictures.items():

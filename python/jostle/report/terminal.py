@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
 from jostle.report import goodput as within
 from jostle.report import published as beside
-from jostle.report import tables
-from jostle.report.text import MISSING, SYMBOL, amount, one_line, percent, published, shown
+from jostle.report import costs, tables
+from jostle.report.text import MISSING, SYMBOL, Shown, amount, one_line, percent, published, shown
 from jostle.report.views import find_cell
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     for comparison in [c for c in result.comparisons if c.workload not in compared]:
         _say(console, f"\n{one_line(comparison.title)}: {one_line(comparison.sentence)}")
     _five_numbers(result, console)
+    for found in costs.tables_of(result):
+        _figures(found, console)
     _goodputs(result, console)
     _claims(result, console)
     _requirements(result, console)
@@ -225,6 +227,15 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
         measured = (amount(v, "s") for v in beside.five(c.response_distribution))
         table.add_row(_text(one_line(c.contestant), "bold"), *measured)
         table.add_row("  published", *map(one_line, beside.five_published(result, c)), style="dim")
+    console.print(table)
+
+
+def _figures(found: tables.Table, console: "Console") -> None:
+    """A table of figures, without their intervals where 80 columns have no room for them."""
+    _say(console, f"\n{one_line(found.caption)}", "bold")
+    table = _table(*map(one_line, found.columns), words=found.words)
+    for row in found.rows:
+        table.add_row(*(_text(one_line(v.value if isinstance(v, Shown) else v)) for v in row))
     console.print(table)
 
 

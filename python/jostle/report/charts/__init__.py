@@ -2,6 +2,7 @@
 
 from jostle.analysis.result import RunResult
 from jostle.report.charts.common import Picture
+from jostle.report.charts.costs import cost_pictures
 from jostle.report.charts.shapes import density, letter_values
 from jostle.report.charts.shift import shift
 from jostle.report.charts.tails import nines, survival
@@ -12,6 +13,7 @@ from jostle.report.views import View, find_cell, views
 __all__ = [
     "Picture",
     "completed",
+    "cost_pictures",
     "density",
     "distributions",
     "letter_values",
