@@ -5,10 +5,14 @@
 const http = require('node:http');
 const { setTimeout: sleep } = require('node:timers/promises');
 const express = require('express');
+const { Pool } = require('pg');
 
 const HELLO = 'x'.repeat(1023) + '\n';
 const KILOBYTE = Buffer.from(HELLO);
 const keepAlive = new http.Agent({ keepAlive: true });
+const database = process.env.DATABASE_URL
+  && new Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL) });
+if (database) database.on('error', console.error); // of a connection that nobody uses at the moment
 
 const app = express();
 app.disable('x-powered-by');
@@ -135,6 +139,27 @@ app.get('/spawn/:n', whole(1e6, 'n'), async (req, res) => {
   open();
   await Promise.all(held);
   text(res, String(held.length));
+});
+
+function escape(text) {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+async function find(sql, ...values) {
+  return (await database.query(sql, values)).rows;
+}
+
+// A promise that a handler returns and that fails goes to the error handler, as Express 5 does it.
+app.get('/orders', async (req, res) => {
+  if (!database) throw problem(503, 'started without a database');
+  const [{ min }] = await find('SELECT min(id) FROM customers');
+  const [{ max }] = await find('SELECT max(id) FROM customers');
+  const id = min + Math.floor(Math.random() * (max - min + 1));
+  const [customer] = await find('SELECT id, name FROM customers WHERE id = $1', id);
+  if (!customer) throw problem(404, `there is no customer ${id}`);
+  const list = await find('SELECT * FROM orders WHERE customer_id = $1 ORDER BY ordered_on', customer.id);
+  const items = list.map((order) => `<li>${order.ordered_on}: ${escape(order.item)}</li>\n`).join('');
+  res.send(`<!DOCTYPE html>\n<title>Orders</title>\n<h1>${escape(customer.name)}</h1>\n<ol>\n${items}</ol>\n`);
 });
 
 app.use(() => { throw problem(404, 'no such route'); });

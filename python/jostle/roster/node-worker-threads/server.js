@@ -6,16 +6,25 @@
 const { isMainThread, parentPort, Worker } = require('node:worker_threads');
 const http = require('node:http');
 const { setTimeout: sleep } = require('node:timers/promises');
+const pg = require('pg');
 
 const THREADS = Number(process.env.THREADS);
 const HELLO = 'x'.repeat(1023) + '\n';
 const KILOBYTE = Buffer.from(HELLO);
 const keepAlive = new http.Agent({ keepAlive: true });
+const database = isMainThread && process.env.DATABASE_URL
+  && new pg.Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL) });
 
 class HttpError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;
+  }
+}
+
+class Html {
+  constructor(body) {
+    this.body = body;
   }
 }
 
@@ -142,6 +151,27 @@ async function spawn(n, query) {
   return String(held.length);
 }
 
+function escape(text) {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+async function find(sql, ...values) {
+  return (await database.query(sql, values)).rows;
+}
+
+// Four questions, one after the other; waiting needs no thread, so no worker has a part in it.
+async function orders() {
+  if (!database) throw new HttpError(503, 'started without a database');
+  const [{ min }] = await find('SELECT min(id) FROM customers');
+  const [{ max }] = await find('SELECT max(id) FROM customers');
+  const id = min + Math.floor(Math.random() * (max - min + 1));
+  const [customer] = await find('SELECT id, name FROM customers WHERE id = $1', id);
+  if (!customer) throw new HttpError(404, `there is no customer ${id}`);
+  const list = await find('SELECT * FROM orders WHERE customer_id = $1 ORDER BY ordered_on', customer.id);
+  const items = list.map((order) => `<li>${order.ordered_on}: ${escape(order.item)}</li>\n`).join('');
+  return new Html(`<!DOCTYPE html>\n<title>Orders</title>\n<h1>${escape(customer.name)}</h1>\n<ol>\n${items}</ol>\n`);
+}
+
 async function route(pool, path, query) {
   const [name, ...args] = path.slice(1).split('/');
   switch (`${name}/${args.length}`) {
@@ -158,6 +188,7 @@ async function route(pool, path, query) {
       if (args[0] === 'strings') return allocateStrings();
       break;
     case 'spawn/1': return spawn(whole(args[0], 1e6), query);
+    case 'orders/0': return orders();
   }
   throw new HttpError(404, 'no such route');
 }
@@ -173,6 +204,7 @@ async function handle(pool, req, res) {
     const [path, query] = req.url.split('?', 2);
     const answer = await route(pool, path, new URLSearchParams(query));
     if (typeof answer === 'string') send(res, 200, 'text/plain', answer);
+    else if (answer instanceof Html) send(res, 200, 'text/html; charset=utf-8', answer.body);
     else send(res, 200, 'application/json', JSON.stringify(answer));
   } catch (error) {
     if (!(error instanceof HttpError)) console.error(error);
@@ -182,6 +214,7 @@ async function handle(pool, req, res) {
 }
 
 function serve() {
+  if (database) database.on('error', console.error); // of a connection that nobody uses at the moment
   const pool = new Pool(THREADS);
   // 0 means no limit: a client may hold its connection and say nothing for as long as it likes.
   const limits = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
