@@ -59,6 +59,7 @@ class GeneratorState(TypedDict):
     open_files: int
     loop_lag_max_us: int
     sent: list[int]  # by workload
+    service: Hist | None  # of the measured workload
 
 class Interval(TypedDict):
     index: int

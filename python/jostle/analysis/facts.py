@@ -155,12 +155,16 @@ class Facts:
     @cached_property
     def generator_cpu(self) -> float:
         """Share of one core that the busiest thread of the generator used."""
+        return max(self.generator_cpus, default=0.0)
+
+    @cached_property
+    def generator_cpus(self) -> list[float]:
+        """Share of one core of each thread, generator after generator."""
         threads = zip(*(interval["threads"] for interval in self.intervals), strict=True)
-        shares = [
+        return [
             sum(t["cpu_ns"] for t in thread) / wall if (wall := sum(t["wall_ns"] for t in thread)) else 0.0
             for thread in threads
         ]
-        return max(shares, default=0.0)
 
     @cached_property
     def response_by_interval(self) -> list[Sample]:

@@ -12,7 +12,14 @@ import numpy as np
 from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.censoring import product_limit
 from jostle.analysis.facts import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
-from jostle.analysis.generators import all_bore_their_share, all_recorded, started_together
+from jostle.analysis.generators import (
+    accounts_closed,
+    all_bore_their_share,
+    all_recorded,
+    busiest,
+    saw_the_same,
+    started_together,
+)
 from jostle.analysis.histograms import Floats
 from jostle.analysis.quantiles import quantile_estimate, samples_needed
 from jostle.analysis.result import Check, Validity, Verdict
@@ -145,7 +152,7 @@ def _planned_requests(facts: Facts) -> float:
 def _generator_cpu(facts: Facts) -> Check:
     share = facts.generator_cpu
     verdict = _graded(share, CPU_SUSPECT, CPU_INVALID)
-    says = f"the generator's busiest thread used {_percent(share)} of a core"
+    says = f"{busiest(facts)}'s busiest thread used {_percent(share)} of a core"
     if verdict != "valid":
         says += ": the figures may show the generator's limit and not the server's"
     remedy = "give the generator more threads and cores, or send less" if verdict != "valid" else ""
@@ -349,6 +356,8 @@ CHECKS: list[Callable[[Facts], Check | None]] = [
     _ended,
     all_bore_their_share,
     started_together,
+    saw_the_same,
+    accounts_closed,
     all_recorded,
     _wrong_answers,
     _errors,

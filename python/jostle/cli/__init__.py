@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from jostle import __version__
-from jostle.cli import compare, contestants, doctor, history, hit, race, report, run
+from jostle.cli import cluster, collect, compare, contestants, doctor, history, hit, race, report, run
 from jostle.errors import JostleError, UserError
 
 __all__ = ["app", "main"]
@@ -36,6 +36,8 @@ app = typer.Typer(
   jostle history                                   all runs over time
   jostle contestants list                          the servers that come with jostle
   jostle doctor                                    can this machine do it?
+  jostle cluster                                   many machines that generate one load together
+  jostle collect runs/2026-…                       what generators recorded and could not give
 """,
 )
 
@@ -50,9 +52,20 @@ def _leaving(command: Callable[..., int]) -> Callable[..., None]:
     return leave
 
 
-for command in (hit.hit, race.race, run.run, report.report, compare.compare, history.history, doctor.doctor):
+COMMANDS = (
+    hit.hit,
+    race.race,
+    run.run,
+    report.report,
+    collect.collect,
+    compare.compare,
+    history.history,
+    doctor.doctor,
+)
+for command in COMMANDS:
     app.command()(_leaving(command))
 app.add_typer(contestants.app, name="contestants")
+app.add_typer(cluster.app, name="cluster")
 
 
 def _version(asked: bool) -> None:

@@ -86,6 +86,8 @@ class Merging:
 
 def _merged(histograms: "Iterable[Hist | None]") -> "Hist | None":
     found = [histogram for histogram in histograms if histogram is not None]
+    if not found:
+        return None
     return found[0] if len(found) == 1 else merge_v2([histogram["v2"] for histogram in found])
 
 
@@ -141,6 +143,7 @@ def _state(generator: int, part: "Interval") -> "GeneratorState":
         "open_files": part["open_files"],
         "loop_lag_max_us": part["loop_lag"]["max_us"] if part["loop_lag"] else 0,
         "sent": [state["sent"] for state in part["workloads"]],
+        "service": _merged(s["histograms"].get("service") for s in part["series"] if s["workload"] == 0),
     }
 
 

@@ -2,7 +2,7 @@
 
 A line is `Tag=W.R.P.measure,start_s,length_s,max_ms,histogram`: W, R, P are the numbers of workload, request
 and phase, start counts from the trial's start, the histogram (µs) is base64 of the V2 encoding. What belongs
-to the generator as a whole has the tag `generator.measure`.
+to the generator as a whole has the tag `generator.measure`, to number N of several `generator.N.measure`.
 Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 """
 
@@ -88,10 +88,21 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
 
     if interval.get("loop_lag"):
         yield line("generator.loop_lag", interval["loop_lag"])
+    for generator in interval.get("generators", ()):
+        if generator["service"]:
+            yield line(f"generator.{generator['generator']}.service", generator["service"])
     for series in interval["series"]:
         numbers = f"{series['workload']}.{series['request']}.{series['phase']}"
         for measure, histogram in series["histograms"].items():
             yield line(f"{numbers}.{measure}", histogram)
+
+
+def _series(where: list[str]) -> tuple[int, int, int]:
+    """Raises ValueError."""
+    if where[:1] != ["generator"]:
+        workload, request, phase = map(int, where)
+        return workload, request, phase
+    return GENERATOR if len(where) == 1 else (-1, int(where[1]), -1)
 
 
 def read_entries(path: Path) -> list[Entry]:
@@ -108,7 +119,7 @@ def _entry(line: str) -> Entry | None:
     *where, measure = fields[0].removeprefix("Tag=").split(".")
     try:
         start_s, length_s = float(fields[1]), float(fields[2])
-        workload, request, phase = GENERATOR if where == ["generator"] else map(int, where)
+        workload, request, phase = _series(where)
     except ValueError:
         return None
     return Entry((workload, request, phase), measure, start_s, length_s, fields[4])

@@ -113,7 +113,7 @@ class TrialRecord:
         for entry in self._entries:
             if (
                 entry.measure == measure
-                and entry.series != GENERATOR
+                and entry.series[0] >= 0
                 and _matches(entry.series, (workload, request, phase))
                 and start_s <= entry.start_s < end_s
             ):
@@ -124,7 +124,8 @@ class TrialRecord:
         """One histogram (µs) for each of `intervals`; None where nothing was recorded."""
         found: dict[int, list[HdrHistogram]] = {}
         for entry in self._entries:
-            if entry.measure == measure and _matches(entry.series, (workload, None, None)):
+            of_a_workload = entry.series[0] >= 0 and _matches(entry.series, (workload, None, None))
+            if entry.measure == measure and of_a_workload:
                 found.setdefault(entry.start_ns, []).append(entry.decode())
         return [_sum(found.get(interval["start_ns"], [])) for interval in self.intervals]
 
@@ -135,6 +136,19 @@ class TrialRecord:
             if entry.series == GENERATOR and entry.measure == "loop_lag":
                 merged.add(entry.decode())
         return merged
+
+    def generator_service(self, number: int) -> "HdrHistogram":
+        """Service times (µs) of the measured workload as generator `number` of several saw them."""
+        merged = empty_histogram()
+        for entry in self._entries:
+            if entry.series == (-1, number, -1) and entry.measure == "service":
+                merged.add(entry.decode())
+        return merged
+
+    @property
+    def generator_accounts(self) -> list[dict[str, Any]]:
+        """For each generator on another machine what it streamed and what is in its own log only."""
+        return list((read_json(self.folder / "generators" / "accounts.json") or {}).get("accounts", []))
 
     def rows(self) -> "polars.DataFrame | None":
         """A row per request; None where the plan did not ask for rows."""

@@ -163,6 +163,8 @@ def _without_bytes(interval: Mapping[str, Any]) -> dict[str, Any]:
     """The interval without rows, and with histograms reduced to their count and maximum."""
     kept = {key: value for key, value in interval.items() if key != "rows"}
     kept["loop_lag"] = _summary(interval.get("loop_lag"))
+    if "generators" in interval:
+        kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
     kept["series"] = [
         {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
         for series in interval["series"]

@@ -36,7 +36,9 @@ MOVE_S = 3.0
 """From the decision until another generator takes over: time to come up and to prepare the load."""
 
 LOOK_S = 0.1
-AGAIN_S = 0.2
+
+ASK_EVERY_S = 0.5
+"""However short the intervals are, a generator is not asked more often."""
 READINGS_AFTER = 10
 
 
@@ -120,7 +122,7 @@ class Fleet:
         """Ask whoever has no question, and take in the answers that there are."""
         now = time.monotonic()
         for stream in self._alive():
-            if stream.asked is None and now >= stream.sent_at:
+            if stream.asked is None and now >= stream.sent_at + ASK_EVERY_S:
                 self._ask(stream)
         asked = {stream.asked: stream for stream in self._alive() if stream.asked is not None}
         for question in self._network.wait(list(asked), timeout_s):
@@ -129,7 +131,7 @@ class Fleet:
             try:
                 answer = self._network.answer(question)
             except Unavailable:
-                stream.sent_at = time.monotonic() + AGAIN_S
+                continue
             except Gone as error:
                 self._give_up(stream, f"has died ({error})")
             else:

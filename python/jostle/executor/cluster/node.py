@@ -8,7 +8,7 @@ from pathlib import Path
 from jostle.executor.cluster.credentials import Credentials
 from jostle.executor.cluster.errors import ClusterRefused
 
-__all__ = ["HEAD_PORT", "PORTS", "RESOURCE", "ray_command", "start_node"]
+__all__ = ["HEAD_PORT", "PORTS", "RESOURCE", "ray_command", "start_node", "stop_node"]
 
 HEAD_PORT = 6379
 """Every node connects to it on the head."""
@@ -44,7 +44,7 @@ def ray_command(address: str, *, head: str | None, generate: bool, block: bool) 
         *(f"--{name}={port}" for name, port in PORTS.items()),
     ]
     role = (
-        ["--head", f"--port={HEAD_PORT}", "--include-dashboard=false", "--ray-client-server-port=0"]
+        ["--head", f"--port={HEAD_PORT}", "--include-dashboard=false"]
         if head is None
         else [f"--address={head}"]
     )
@@ -54,10 +54,19 @@ def ray_command(address: str, *, head: str | None, generate: bool, block: bool) 
 
 def start_node(address: str, *, head: str | None, generate: bool, block: bool) -> None:
     """Become `ray start …`; does not return. Raises `ClusterRefused` without credentials or Ray."""
-    credentials = Credentials.find()
+    environment = {**os.environ, **Credentials.find().environment()}
+    ray = _ray()
+    os.execve(ray, [str(ray), *ray_command(address, head=head, generate=generate, block=block)], environment)
+
+
+def stop_node() -> None:
+    """Become `ray stop`; does not return. Raises `ClusterRefused` without Ray."""
+    ray = _ray()
+    os.execv(ray, [str(ray), "stop"])
+
+
+def _ray() -> Path:
     ray = Path(sys.executable).with_name("ray")
     if not ray.exists():
         raise ClusterRefused("Ray is not installed here", "pip install 'jostle[cluster]'")
-    environment = {**os.environ, **credentials.environment()}
-    command = ray_command(address, head=head, generate=generate, block=block)
-    os.execve(ray, [str(ray), *command], environment)
+    return ray

@@ -23,30 +23,32 @@ class OwnLog:
         """The file is new. Raises `OSError`."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.closed = False
+        self._closed = False
         self._file = path.open("xb")
         self._size = 0
         self._grown = threading.Condition()
 
     def append(self, interval: Any) -> None:
+        """Nothing follows the last one."""
         write_frame(self._file, {"interval": interval})
         os.fsync(self._file.fileno())
         with self._grown:
             self._size = self._file.tell()
+            self._closed = interval["last"]
             self._grown.notify_all()
 
     def close(self) -> None:
-        """Nothing follows."""
+        """Nothing follows, whatever was last."""
         with self._grown:
             self._file.close()
-            self.closed = True
+            self._closed = True
             self._grown.notify_all()
 
-    def wait_beyond(self, offset: int, timeout_s: float) -> int:
-        """Return when it is longer than `offset`, closed, or when time is up; its length."""
+    def wait_beyond(self, offset: int, timeout_s: float) -> tuple[int, bool]:
+        """Return when it is longer than `offset`, closed, or time is up: its length, and if it is closed."""
         with self._grown:
-            self._grown.wait_for(lambda: self._size > offset or self.closed, timeout_s)
-            return self._size
+            self._grown.wait_for(lambda: self._size > offset or self._closed, timeout_s)
+            return self._size, self._closed
 
 
 def read_from(path: Path, offset: int, end: int | None = None, piece: int = 4 << 20) -> Iterator[bytes]:

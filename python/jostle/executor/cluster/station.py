@@ -91,8 +91,7 @@ class Station:
     def poll(self, offset: int, lease_end_ns: int) -> Answer:
         """News after `offset` of the own log, waiting a while for some. Asking twice does no harm."""
         self._lease.renew(lease_end_ns)
-        closed = self._log.closed  # before the length is read: what it holds then is all
-        size = self._log.wait_beyond(offset, WAIT_S)
+        size, closed = self._log.wait_beyond(offset, WAIT_S)
         end = min(size, offset + AT_ONCE)
         data = b"".join(read_from(self._log.path, offset, end)) if end > offset else b""
         over = closed and end == size

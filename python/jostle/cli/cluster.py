@@ -1,0 +1,85 @@
+"""`jostle cluster`: the machines that generate load together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Many machines that generate one load together (docs/CLUSTER.md).
+
+\b
+  jostle cluster init secrets head=10.0.0.1 n1=10.0.0.11 n2=10.0.0.12   certificates and token
+  jostle cluster start --ip 10.0.0.1                                    on the head
+  jostle cluster start --ip 10.0.0.11 --join 10.0.0.1:6379              on each other node
+  jostle hit http://10.0.0.99:8080/ --cluster 10.0.0.1:6379 --allow-target 10.0.0.99
+  jostle cluster stop                                                   on each
+""",
+)
+
+
+@app.command("init")
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; keep it to yourself.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NAME=IP…", help="Every node, the head too.")],
+) -> None:
+    """Write an authority, one token, and for each node a folder with its certificate and key.
+
+    Run it again with further nodes to add them.
+    """
+    from jostle.executor.cluster.authority import write_credentials
+    from jostle.executor.cluster.errors import ClusterRefused
+
+    pairs = {}
+    for text in nodes:
+        name, equals, address = text.partition("=")
+        if not (name and equals and address):
+            raise ClusterRefused(f"{text!r} is not NAME=IP", "for example: n1=10.0.0.11")
+        pairs[name] = address
+    for written in write_credentials(folder, pairs):
+        print(f"{written}/   copy it to {pairs[written.name]}, as ~/.config/jostle/cluster")
+    print(f"{folder}/ca.key and {folder}/token stay here: whoever has them can use the cluster")
+
+
+@app.command("start")
+def start(
+    address: Annotated[str, typer.Option("--ip", help="This machine's address in the cluster.")],
+    join: Annotated[
+        str | None, typer.Option("--join", metavar="HEAD:PORT", help="The head; without it this is the head.")
+    ] = None,
+    generate: Annotated[
+        bool | None, typer.Option("--generate/--no-generate", help="Nodes do, the head does not.")
+    ] = None,
+    block: Annotated[
+        bool, typer.Option("--block", help="Stay in the foreground: for systemd and containers.")
+    ] = False,
+) -> None:
+    """Start a node on this machine: Ray with token, TLS and fixed ports."""
+    from jostle.executor.cluster.node import start_node
+
+    generates = join is not None if generate is None else generate
+    start_node(address, head=join, generate=generates, block=block)
+
+
+@app.command("stop")
+def stop() -> None:
+    """Stop the node on this machine."""
+    from jostle.executor.cluster.node import stop_node
+
+    stop_node()
+
+
+@app.command("ports")
+def ports() -> None:
+    """The ports that must be open between all nodes, and to nobody else."""
+    from jostle.executor.cluster.node import HEAD_PORT, PORTS
+
+    print(f"{HEAD_PORT:<13} on the head")
+    low, high = PORTS["min-worker-port"], PORTS["max-worker-port"]
+    print(f"{low}-{high:<7} generators and drivers")
+    for name, port in PORTS.items():
+        if "worker" not in name:
+            print(f"{port:<13} {name.removesuffix('-port').replace('-', ' ')}")

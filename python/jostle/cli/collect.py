@@ -1,0 +1,61 @@
+"""`jostle collect RUN`: fetch what generators of a cluster have in their own logs only."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jostle.cli.options import Cluster
+
+__all__ = ["collect"]
+
+HELP = """Fetch what generators recorded and could not give: they were cut off, or the driver or head died.
+
+\b
+  jostle collect runs/2026-11-21T18-52-34-crowd
+  jostle collect runs/2026-11-21T18-52-34-crowd --cluster 10.0.0.1:6379     where the head has moved
+
+Says for every generator what was streamed during the run and what was in its own log only, and keeps the
+latter in the trial's folder, under generators/.
+"""
+
+
+def collect(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")], cluster: Cluster = None
+) -> int:
+    from jostle.analysis.run import plan_of
+    from jostle.executor.cluster.accounts import accounts_of
+    from jostle.executor.cluster.accounts import collect as fetch
+    from jostle.record import RunRecord
+
+    record = RunRecord.open(folder)
+    places = {trial.number: trial.folder / "generators" for trial in record.trials}
+    open_accounts = [n for n, place in places.items() if not all(a["whole"] for a in accounts_of(place))]
+    if open_accounts:
+        address = cluster or str(plan_of(record).get("cluster", {}).get("address", ""))
+        from jostle.executor.cluster.onray import OnRay
+
+        network = OnRay(address)
+        for number in open_accounts:
+            fetch(network, places[number])
+    missing = 0
+    for number, place in places.items():
+        for account in accounts_of(place):
+            print(f"trial {number}, generator {account['generator']} on {account['host']}: {_says(account)}")
+            missing += not account["whole"]
+    if not any(map(accounts_of, places.values())):
+        print(f"{folder} has no generators on other machines", file=sys.stderr)
+    return 1 if missing else 0
+
+
+def _says(account: dict[str, object]) -> str:
+    streamed, only = account["streamed"], account["only_in_log"]
+    assert isinstance(streamed, dict)
+    if not isinstance(only, dict):
+        return f"{streamed['sent']:,} requests streamed; {account['why']}"
+    total = streamed["sent"] + only["sent"]
+    return f"{total:,} requests = {streamed['sent']:,} streamed + {only['sent']:,} in its own log only"
+
+
+collect.__doc__ = HELP
