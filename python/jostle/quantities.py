@@ -24,7 +24,11 @@ QUANTITIES: dict[str, str] = {
     "memory per thread": "bytes",
     "time per thread": "s",
     **dict.fromkeys(INDICES, ""),
+    "clients held": "share",
+    "sustained throughput": "/s",
+    "time to headers": "s",
 }
-"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests,
+"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
+or of clients,
 "ratio" that may be more than 1, "" for an index of 0 to 1.
 """

@@ -13,6 +13,7 @@ from scipy.special import betaincinv, stdtrit
 
 from jostle.analysis.bootstrap import ONE_ROUND, mean_over_rounds
 from jostle.analysis.censoring import product_limit
+from jostle.analysis.crowd import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.facts import Facts
 from jostle.analysis.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.histograms import Sample
@@ -88,6 +89,9 @@ MEASURES: Mapping[str, Callable[[Facts], Value]] = {
     "memory per thread": memory_per_thread,
     "time per thread": time_per_thread,
     **{
+    "clients held": clients_held,
+    "sustained throughput": sustained_throughput,
+    "time to headers": time_to_headers,
         f"service {q}": lambda facts, p=LEVELS[q]: _quantile(facts.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")
     },

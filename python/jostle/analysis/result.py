@@ -14,6 +14,8 @@ __all__ = [
     "CompareResult",
     "Comparison",
     "ConditionResult",
+    "Crowd",
+    "CrowdCourse",
     "Difference",
     "Distribution",
     "EarlierRun",
@@ -27,9 +29,11 @@ __all__ = [
     "Requirement",
     "RunResult",
     "Shift",
+    "Stage",
     "Starvation",
     "Threads",
     "Timeline",
+    "Times",
     "TrialResult",
     "Validity",
     "Verdict",
@@ -348,6 +352,76 @@ class Goodput:
 
 
 @dataclass(frozen=True)
+class Times:
+    """Times of so many things, in seconds; None where there were none."""
+
+    n: int
+    mean_s: float | None
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+    max_s: float | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How one phase of a load went on one contestant, over all rounds; the last one is the whole load."""
+
+    name: str
+    length_s: float
+    open_most: int  # connections at once
+    open_mean: float
+    throughput_per_s: float
+    error_share: float
+    connect: Times  # to open a connection
+    headers: Times  # from the send to the end of the answer's headers
+    body: Times  # from there to the last byte
+    to_server_per_s: float  # bytes
+    from_server_per_s: float
+    server_cpu: float | None  # cores in use
+    generator_cpu: float
+
+
+@dataclass(frozen=True)
+class CrowdCourse:
+    """One trial over time, per interval as in `Timeline`."""
+
+    trial: int
+    t_s: list[float]
+    clients: list[int | None]  # that are to be there
+    open: list[int | None]  # connections
+    throughput_per_s: list[float]
+    connect_mean_s: list[float | None]
+    connect_p99_s: list[float | None]
+    headers_mean_s: list[float | None]
+    headers_p99_s: list[float | None]
+    body_mean_s: list[float | None]
+    body_p99_s: list[float | None]
+    to_server_per_s: list[float]  # bytes
+    from_server_per_s: list[float]
+    generator_cpu: list[float]  # cores in use by all threads
+    server_t_s: list[float]  # own axis
+    server_cpu: list[float]
+    phases: list[Phase]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """A load with phases on one contestant: did it hold the clients that came, and how did each phase go?"""
+
+    contestant: str
+    workload: str
+    title: str
+    asked: int | None  # the most clients at any time; None in an open loop
+    open_most: Estimate  # connections at once
+    held: Estimate  # share of the clients asked for, while all of them are to be there
+    reached: bool | None  # in every round nearly all of them were open at once
+    refused: str  # when the first connection was refused or lost; "": none was
+    stages: list[Stage]
+    course: CrowdCourse  # of the round of the median throughput
+
+
+@dataclass(frozen=True)
 class ClaimPart:
     """One thing that must hold if a claim is to be reproduced: the interval decides, not the value."""
 
@@ -423,6 +497,7 @@ class RunResult:
     rerun: str  # the command
     seed: int
     requirements: list[Requirement] = field(default_factory=list)
+    crowds: list[Crowd] = field(default_factory=list)  # of loads with phases
     comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
     claims: list[Claim] = field(default_factory=list)
     setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.cells import by_cell, describe_cell
+from jostle.analysis.crowd import crowds
 from jostle.analysis.earlier import earlier_runs
 from jostle.analysis.facts import Facts
 from jostle.analysis.floor import floor_note
@@ -82,6 +83,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
         goodputs=goodputs(grouped),
+        crowds=crowds(grouped, {key: cell.title for key, cell in cells.items()}),
         notes=[*_notes(facts, record.host), *_resumed(record)],
     )
 

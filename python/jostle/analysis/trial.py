@@ -12,7 +12,15 @@ from jostle.analysis.result import Phase, Timeline, TrialResult
 from jostle.analysis.steady import Course, course
 from jostle.analysis.validity import judge_facts
 
-__all__ = ["cpu_per_request", "describe_trial", "rss_max"]
+__all__ = [
+    "cpu_per_request",
+    "cpu_s",
+    "describe_trial",
+    "phases_of",
+    "quantile_of",
+    "rss_max",
+    "server_line",
+]
 
 LONG_ENOUGH = 20
 """Intervals from which on a course can be told."""
@@ -51,7 +59,7 @@ def describe_trial(facts: Facts) -> TrialResult:
 
 def _course(facts: Facts) -> Course | Literal[""]:
     """How the medians of the intervals but the last went, where the load is meant to be steady."""
-    medians = [_quantile(sample, 0.5) for sample in facts.response_by_interval[:-1]]
+    medians = [quantile_of(sample, 0.5) for sample in facts.response_by_interval[:-1]]
     known = [m for m in medians if m is not None]
     if not facts.steady_load or facts.has_background or len(known) < LONG_ENOUGH or len(known) < len(medians):
         return ""
@@ -63,7 +71,7 @@ def cpu_per_request(facts: Facts) -> float | None:
     samples = facts.vitals
     if len(samples) < 2 or not facts.ok():
         return None
-    return (_cpu_s(samples[-1]) - _cpu_s(samples[0])) / facts.ok()
+    return (cpu_s(samples[-1]) - cpu_s(samples[0])) / facts.ok()
 
 
 def rss_max(facts: Facts) -> float | None:
@@ -71,7 +79,8 @@ def rss_max(facts: Facts) -> float | None:
     return max((float(s["rss_bytes"]) for s in facts.vitals if s.get("rss_bytes") is not None), default=None)
 
 
-def _cpu_s(sample: dict[str, Any]) -> float:
+def cpu_s(sample: dict[str, Any]) -> float:
+    """CPU time of the process tree since it began, as a sample of the vitals has it."""
     return float(sample["cpu_user_s"]) + float(sample["cpu_system_s"])
 
 
@@ -121,14 +130,14 @@ def _timeline(facts: Facts) -> Timeline:
         for interval in facts.intervals
     ]
     states = facts.states()
-    server_t, server_cpu, server_rss = _server_line(facts.vitals)
+    server_t, server_cpu, server_rss = server_line(facts.vitals)
     return Timeline(
         t_s=[(i["start_ns"] + i["end_ns"]) / 2e9 for i in facts.intervals],
         throughput_per_s=facts.throughputs.tolist(),
         errors_per_s=[count / length for count, length in zip(errors, lengths.tolist(), strict=True)],
-        p50_s=[_quantile(sample, 0.5) for sample in facts.response_by_interval],
-        p99_s=[_quantile(sample, 0.99) for sample in facts.response_by_interval],
-        max_s=[_quantile(sample, 1.0) for sample in facts.response_by_interval],
+        p50_s=[quantile_of(sample, 0.5) for sample in facts.response_by_interval],
+        p99_s=[quantile_of(sample, 0.99) for sample in facts.response_by_interval],
+        max_s=[quantile_of(sample, 1.0) for sample in facts.response_by_interval],
         clients=[
             None if i["last"] else state["clients"] for i, state in zip(facts.intervals, states, strict=True)
         ],
@@ -142,11 +151,11 @@ def _timeline(facts: Facts) -> Timeline:
         server_t_s=server_t,
         server_cpu=server_cpu,
         server_rss_bytes=server_rss,
-        phases=_phases(facts),
+        phases=phases_of(facts),
     )
 
 
-def _phases(facts: Facts) -> list[Phase]:
+def phases_of(facts: Facts) -> list[Phase]:
     """As planned, up to the end of the trial; none where the load is the same throughout."""
     steps = (facts.closed or {}).get("phases") or (facts.open or {}).get("rates") or []
     lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
@@ -161,15 +170,15 @@ def _phases(facts: Facts) -> list[Phase]:
     return [phase for phase in found if phase.end_s > phase.start_s]
 
 
-def _quantile(sample: Sample, p: float) -> float | None:
-    """Of the successes of one interval, without an interval of its own."""
+def quantile_of(sample: Sample, p: float) -> float | None:
+    """The `p`-quantile of what ended, a plain figure; None where nothing did."""
     if sample.n == 0:
         return None
     rank = sample.events.cumsum().searchsorted(p * sample.n - 1e-9)
     return float(sample.values_s[rank])
 
 
-def _server_line(samples: list[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:
+def server_line(samples: list[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:
     """Between each two samples: the middle, cores in use, and memory at the end."""
     times, cores, memory = [], [], []
     for before, after in itertools.pairwise(samples):
@@ -177,6 +186,6 @@ def _server_line(samples: list[dict[str, Any]]) -> tuple[list[float], list[float
         if length_s <= 0:
             continue
         times.append((before["t_ns"] + after["t_ns"]) / 2e9)
-        cores.append((_cpu_s(after) - _cpu_s(before)) / length_s)
+        cores.append((cpu_s(after) - cpu_s(before)) / length_s)
         memory.append(float(after["rss_bytes"] or 0))
     return times, cores, memory

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jostle.analysis.result import Estimate, RunResult
+from jostle.report import crowd
 from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report import costs, tables
@@ -68,6 +69,7 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
         *_comparison_rows(result),
         *_cell_rows(result),
         *_goodput_rows(result),
+        *crowd.figures(result),
         *_trial_rows(result),
     ]
 
@@ -180,6 +182,8 @@ def to_markdown(result: RunResult) -> str:
     if result.requirements:
         parts.append(markdown_table(tables.requirements(result)))
     parts.append(markdown_table(tables.cells(result)))
+    crowds = (crowd.held(result), crowd.stages(result), crowd.traffic(result))
+    parts += [markdown_table(table) for table in crowds if table.rows]
     parts.append(markdown_table(beside.five_numbers(result, result.cells)))
     parts += [markdown_table(table) for table in costs.tables_of(result)]
     parts.append(markdown_table(costs.earlier(result)) if result.earlier else "")

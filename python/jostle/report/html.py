@@ -69,7 +69,8 @@ def page(result: RunResult) -> str:
     shifts = charts.shifts(result)
     pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
     cost_pictures = charts.cost_pictures(result)
-    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None]
+    crowds = charts.crowd_pictures(result)
+    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None] + crowds
     pictures += cost_pictures
     library, script = _library(), _asset("page.js")
     environment = jinja2.Environment(
@@ -79,6 +80,7 @@ def page(result: RunResult) -> str:
         result=result,
         sections=sections,
         pairs=pairs,
+        crowds=crowds,
         cost_tables=costs.tables_of(result),
         cost_pictures=cost_pictures,
         specs=json_for_script({p.key: p.spec() for p in pictures}),
@@ -94,6 +96,9 @@ def page(result: RunResult) -> str:
             "hits": within.hits(result),
             "goodput": within.goodput(result),
             "earlier": costs.earlier(result),
+            "held": crowd.held(result),
+            "stages": crowd.stages(result),
+            "traffic": crowd.traffic(result),
             "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),

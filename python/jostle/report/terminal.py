@@ -39,6 +39,7 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     for found in costs.tables_of(result):
         _figures(found, console)
     _goodputs(result, console)
+    _crowds(result, console)
     _claims(result, console)
     _requirements(result, console)
     _notes(result, console)
@@ -55,6 +56,7 @@ def render_hit(result: RunResult, console: "Console") -> None:
         _say(console, "outcomes    " + _outcomes(cell))
         _times(cell, console)
         _histogram(cell.response_distribution, console)
+    _crowds(result, console)
     _requirements(result, console)
     _notes(result, console)
 
@@ -254,6 +256,23 @@ def _goodputs(result: RunResult, console: "Console") -> None:
             name = _text(one_line(g.contestant), "bold")
             table.add_row(name, *counts, *rates, shown(g.dispersion).value, cpu)
         console.print(table)
+
+
+def _crowds(result: RunResult, console: "Console") -> None:
+    """Who reached the target, where clients come and go."""
+    for workload in dict.fromkeys(c.workload for c in result.crowds if c.asked is not None):
+        chosen = [c for c in result.crowds if c.workload == workload]
+        asked = amount(chosen[0].asked, "")
+        _say(console, f"\nwho holds {asked} clients: {one_line(chosen[0].title)}", "bold")
+        table = _table("contestant", "", "most open", "held", "headers", "p99", "first refusal", words=2)
+        for c in chosen:
+            full = max(c.stages, key=lambda s: s.open_mean).headers
+            figures = (shown(c.open_most).value, percent(c.held.value))
+            times = (amount(full.mean_s, "s"), amount(full.p99_s, "s"))
+            mark = _text("✓", "green") if c.reached else _text("✗", "bold red")
+            table.add_row(_text(one_line(c.contestant), "bold"), mark, *figures, *times, c.refused or "none")
+        console.print(table)
+        _say(console, "held and times to headers: while all clients are to be there", "dim")
 
 
 def _claims(result: RunResult, console: "Console") -> None:

@@ -3,6 +3,7 @@
 from jostle.analysis.result import RunResult
 from jostle.report.charts.common import Picture
 from jostle.report.charts.costs import cost_pictures
+from jostle.report.charts.crowd import crowd_pictures
 from jostle.report.charts.shapes import density, letter_values
 from jostle.report.charts.shift import shift
 from jostle.report.charts.tails import nines, survival
@@ -13,6 +14,7 @@ from jostle.report.views import View, find_cell, views
 __all__ = [
     "Picture",
     "completed",
+    "crowd_pictures",
     "cost_pictures",
     "density",
     "distributions",
