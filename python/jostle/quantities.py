@@ -15,6 +15,7 @@ QUANTITIES: dict[str, str] = {
     **dict.fromkeys(_TIMES, "s"),
     **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
     "spread": "ratio",
+    "quartile spread": "ratio",
     "dispersion": "ratio",
     "goodput": "/s",
     "errors": "share",
@@ -23,10 +24,10 @@ QUANTITIES: dict[str, str] = {
     "database cpu": "s",
     "memory per thread": "bytes",
     "time per thread": "s",
-    **dict.fromkeys(INDICES, ""),
     "clients held": "share",
     "sustained throughput": "/s",
     "time to headers": "s",
+    **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
 or of clients,

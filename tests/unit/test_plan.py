@@ -232,7 +232,7 @@ def test_the_starvation_experiment() -> None:
     stream = plan.workload["stream-with-slow"]
     assert isinstance(stream.load, OpenLoad)
     assert stream.rows
-    quick = experiments.load("starvation", quick=True, settings={"slow": "37"})
+    quick = experiments.load("starvation", scale="quick", settings={"slow": "37"})
     background = quick.workload["fast-with-slow"].background
     assert background is not None
     assert background.path == "/slow/37"

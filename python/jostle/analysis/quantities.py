@@ -59,9 +59,9 @@ def _smallest(sample: Sample) -> Value:
     return float(seen.values_s[0]) if seen.n else None
 
 
-def _spread(sample: Sample) -> Value:
-    """(p95 - p5)/p50: by how many medians the response times of nine requests in ten differ."""
-    low, middle, high = (_quantile(sample, LEVELS[q]) for q in ("p5", "p50", "p95"))
+def _between(sample: Sample, lower: str, upper: str) -> Value:
+    """(upper - lower)/median: by how many medians the response times between two quantiles differ."""
+    low, middle, high = (_quantile(sample, LEVELS[q]) for q in (lower, "p50", upper))
     if not isinstance(low, float) or not isinstance(middle, float) or high is None or middle == 0:
         return None
     if isinstance(high, AtLeast):
@@ -74,7 +74,8 @@ OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
     "min": _smallest,
     "max": _largest,
     "mean": lambda sample: sample.mean_s,
-    "spread": _spread,
+    "spread": lambda sample: _between(sample, "p5", "p95"),
+    "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }
 """Of response times; mean and min are of those that were answered."""
 
@@ -88,10 +89,10 @@ MEASURES: Mapping[str, Callable[[Facts], Value]] = {
     "database cpu": database_cpu_per_request,
     "memory per thread": memory_per_thread,
     "time per thread": time_per_thread,
-    **{
     "clients held": clients_held,
     "sustained throughput": sustained_throughput,
     "time to headers": time_to_headers,
+    **{
         f"service {q}": lambda facts, p=LEVELS[q]: _quantile(facts.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")
     },

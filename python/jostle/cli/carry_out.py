@@ -15,7 +15,7 @@ from jostle.plan import Plan
 if TYPE_CHECKING:
     from jostle.analysis.result import RunResult
 
-__all__ = ["carry_out", "go_on", "show"]
+__all__ = ["carry_out", "go_on", "show", "tell_on_stderr"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
@@ -97,6 +97,11 @@ def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
         print(f"\nreport    {page}")
         for picture in pictures:
             print(f"picture   {picture}")
+
+
+def tell_on_stderr(line: str) -> None:
+    """What happens before the run has an observer."""
+    print(line, file=sys.stderr)
 
 
 def _let_sigterm_stop_like_ctrl_c() -> None:

@@ -34,6 +34,7 @@ HELP = """Rerun a published experiment on real servers, with the published figur
   jostle race starvation --contestants node,go     only these
   jostle race starvation --quick                   short windows: a first look in about two minutes
   jostle race starvation --set slow=41             another size of the slow request
+  jostle race preemption --as-published            the article's own sizes and times
 """
 
 
@@ -43,6 +44,9 @@ def race(
     workloads: Workloads = None,
     rounds: Rounds = None,
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="At the published scale; it may take hours.")
+    ] = False,
     settings: Settings = None,
     seed: Seed = None,
     share_cores: ShareCores = False,
@@ -55,19 +59,27 @@ def race(
     as_json: AsJson = False,
 ) -> int:
     from jostle import experiments
-    from jostle.cli.carry_out import carry_out
+    from jostle.cli.carry_out import carry_out, tell_on_stderr
+    from jostle.errors import PlanError
+    from jostle.tuning import tuned
 
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
         return 0
-    plan = experiments.load(name, quick=quick, settings=split_settings(settings)).with_changes(
+    if quick and as_published:
+        raise PlanError("--quick and --as-published are two scales", "give one of them")
+    scale = "quick" if quick else "as-published" if as_published else ""
+    plan = tuned(
+        lambda given: experiments.load(name, scale=scale, settings=given, share_cores=share_cores),
+        split_settings(settings),
+        tell_on_stderr,
+    ).with_changes(
         contestants=split_contestants(contestants),
         workloads=split_workloads(workloads),
         database_url=database,
         fill_database=fill_database,
         rounds=rounds,
-        share_cores=share_cores or None,
         processes=processes,
         cluster=cluster,
         allow_targets=allow_target,

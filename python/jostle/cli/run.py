@@ -64,22 +64,26 @@ def run(
         Path | None, typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.")
     ] = None,
 ) -> int:
-    from jostle.cli.carry_out import carry_out, go_on
+    from jostle.cli.carry_out import carry_out, go_on, tell_on_stderr
     from jostle.plan import load_plan
+    from jostle.tuning import tuned
 
     if resume is not None:
         refuse_beside("--resume", context, allowed=("as_json",))
         return go_on(resume, as_json=as_json)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
-    plan = load_plan(plan_file, settings=split_settings(settings)).with_changes(
+    plan = tuned(
+        lambda given: load_plan(plan_file, settings=given, share_cores=share_cores),
+        split_settings(settings),
+        tell_on_stderr,
+    ).with_changes(
         contestants=split_contestants(contestants),
         workloads=split_workloads(workloads),
         database_url=database,
         fill_database=fill_database,
         rounds=rounds,
         duration=duration,
-        share_cores=share_cores or None,
         processes=processes,
         cluster=cluster,
         allow_targets=allow_target,

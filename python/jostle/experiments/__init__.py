@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from jostle.errors import UnknownName
+from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan, load_plan
 
 __all__ = ["load", "names"]
@@ -16,11 +16,26 @@ def names() -> list[str]:
     return sorted(plan.parent.name for plan in _HERE.glob("*/plan.toml"))
 
 
-def load(name: str, *, quick: bool = False, settings: Mapping[str, int | float | str] | None = None) -> Plan:
-    """The plan of an experiment; `quick`: at its small scale; `settings`: parameters to change.
+def load(
+    name: str,
+    *,
+    scale: str = "",
+    settings: Mapping[str, int | float | str] | None = None,
+    share_cores: bool = False,
+) -> Plan:
+    """The plan of an experiment; `scale`: "quick", or "as-published" where its own scale is another one;
+    `settings`: parameters to change.
 
-    Raises `UnknownName` for an experiment, a scale or a parameter that does not exist.
+    Raises `UnknownName` for an experiment or a parameter that does not exist, `PlanError` for a scale.
     """
     if name not in names():
         raise UnknownName("experiment", name, names())
-    return load_plan(_HERE / name / "plan.toml", scale="quick" if quick else "", settings=settings)
+    try:
+        return load_plan(_HERE / name / "plan.toml", scale=scale, settings=settings, share_cores=share_cores)
+    except UnknownName as error:
+        if not error.message.startswith("there is no scale"):
+            raise
+        raise PlanError(
+            f"{name} has no scale {scale!r}",
+            f"its plan says all: jostle race {name}, and --set for its parameters",
+        ) from None

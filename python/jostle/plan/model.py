@@ -14,6 +14,7 @@ from jostle.plan.contestant_file import ContestantFile
 from jostle.plan.database_table import DatabaseTable
 from jostle.plan.published import Claim, Figure, Part, Published, Ratio
 from jostle.plan.table import Table, in_own_words
+from jostle.plan.tune import Tune
 from jostle.plan.values import Duration, PositiveCount, shown
 from jostle.plan.workload import Workload
 from jostle.units import BadValue
@@ -105,6 +106,9 @@ class Plan(Table):
         default={},
         description="values that stand as {name} in the plan's texts; `--set name=value` changes them",
     )
+    tune: dict[str, Tune] = Field(
+        default={}, description="parameters found out once per machine, where nothing sets them"
+    )
     workload: dict[str, Workload] = Field(description="what is measured, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="servers of one's own, by name")
     database: DatabaseTable | None = Field(
@@ -133,6 +137,14 @@ class Plan(Table):
             if name not in (known := self._servers()) and name.partition(":")[0] not in known:
                 raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
         self._indices_are_measured()
+        for name, tune in self.tune.items():
+            if not isinstance(self.parameters.get(name), int):
+                raise BadValue(
+                    f"tune.{name}: there is no parameter {name!r} that is a whole number",
+                    nearest(name, self.parameters),
+                )
+            if "{value}" not in tune.get:
+                raise BadValue(f"tune.{name}.get: {{value}} is missing", 'write for example "/count/{value}"')
         return self
 
     def _servers(self) -> list[str]:
@@ -203,6 +215,8 @@ class Plan(Table):
                 yield f"{where}.against.workload", part.against.workload
 
     def _contestants_named(self) -> Iterator[tuple[str, str]]:
+        for name, tune in self.tune.items():
+            yield f"tune.{name}.on", tune.on
         for where, figure in self._figures():
             yield f"{where}.contestant", figure.contestant
         for where, part in self._parts():

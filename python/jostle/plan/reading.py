@@ -8,6 +8,7 @@ from typing import Any
 
 from jostle.addresses import without_password
 from jostle.errors import PlanError, UnknownName
+from jostle.placement import available_cores, place
 from jostle.plan.model import Plan
 
 __all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
@@ -20,11 +21,16 @@ SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|
 
 
 def load_plan(
-    path: Path | str, *, scale: str = "", settings: Mapping[str, int | float | str] | None = None
+    path: Path | str,
+    *,
+    scale: str = "",
+    settings: Mapping[str, int | float | str] | None = None,
+    share_cores: bool = False,
 ) -> Plan:
     """Read a plan file; relative file names in it count from its folder.
 
     `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `settings` replace both.
+    `share_cores`: whatever the plan says, server and generator share their cores.
     Raises `PlanError`, and `UnknownName` for a scale or parameter that the plan does not have.
     """
     path = Path(path)
@@ -37,7 +43,14 @@ def load_plan(
         raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {error.strerror}", "give the name of a TOML file") from None
-    return parse_plan(text, str(path), base=path.absolute().parent, scale=scale, settings=settings)
+    return parse_plan(
+        text,
+        str(path),
+        base=path.absolute().parent,
+        scale=scale,
+        settings=settings,
+        share_cores=share_cores,
+    )
 
 
 def parse_plan(
@@ -47,9 +60,11 @@ def parse_plan(
     base: Path | None = None,
     scale: str = "",
     settings: Mapping[str, int | float | str] | None = None,
+    share_cores: bool = False,
 ) -> Plan:
     """A plan from its text. `origin` stands in messages; without `base` no file it names is looked at."""
-    data = _filled_in(parse_toml(text, origin), scale, settings or {})
+    data = parse_toml(text, origin) | ({"share-cores": True} if share_cores else {})
+    data = _filled_in(data, scale, settings or {})
     if base is not None:
         _anchor_folders(data, base)
     return Plan.of(data, origin, base=base)
@@ -78,12 +93,16 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
 def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
     """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
 
-    A scale may also say who is measured, and under which workloads.
+    A scale may also say who is measured, and under which workloads. `{cores}` is how many cores the server
+    gets on this machine, where the plan has no parameter of that name. What is set is not tuned.
     """
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
     if not isinstance(own, dict) or not isinstance(scales, dict):
         return data  # refused by the model
+    if "cores" not in own and _stands_in(data, "{cores}"):
+        shared = data.get("share-cores") is True
+        own = {**own, "cores": len(place(available_cores(), shared).server_cores)}
     if scale and scale not in scales:
         raise UnknownName("scale", scale, scales)
     chosen = dict(scales.get(scale, {}))
@@ -95,6 +114,8 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | flo
         values[name] = _like(own[name], value, name)
     if not values:
         return data
+    if isinstance(tunes := data.get("tune"), dict):
+        data["tune"] = {name: tune for name, tune in tunes.items() if name not in {**chosen, **changes}}
     names = re.compile(r"\{(" + "|".join(map(re.escape, values)) + r")\}")
     filled: dict[str, Any] = _in_texts(
         data, lambda text: names.sub(lambda found: str(values[found[1]]), text)
@@ -128,6 +149,14 @@ def _in_texts(data: Any, change: Any) -> Any:
     if isinstance(data, dict):
         return {key: _in_texts(value, change) for key, value in data.items()}
     return data
+
+
+def _stands_in(data: Any, text: str) -> bool:
+    if isinstance(data, dict):
+        return any(_stands_in(value, text) for value in data.values())
+    if isinstance(data, list):
+        return any(_stands_in(value, text) for value in data)
+    return isinstance(data, str) and text in data
 
 
 def to_toml(plan: Plan, *, secrets: bool = False) -> str:

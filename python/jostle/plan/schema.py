@@ -18,6 +18,7 @@ from jostle.plan.published import Claim, Figure, Opponent, Part, Published, Rati
 from jostle.plan.reading import SCALED
 from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.table import Table
+from jostle.plan.tune import Tune
 from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
 
 __all__ = ["plan_schema"]
@@ -85,6 +86,7 @@ def reference() -> str:
         ("`[cluster]`", Cluster),
         ("`[database]`", DatabaseTable),
         ("`database` of a workload", DatabaseChange),
+        ("`[tune.PARAMETER]`", Tune),
         ("`[[starvation]]`", Starvation),
         ("`[[require]]`", Requirement),
         ("`[published]`", Published),

@@ -40,6 +40,10 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
         "density": charts.distributions(result, view)[0],
         **{p.key: p for p in (*charts.cost_pictures(result), *charts.crowd_pictures(result))},
     }
+    for shown in found:
+        if names := _published_shape(result, shown):
+            density, boxes, *_ = charts.distributions(result, shown)
+            pictures |= {f"density-{names}": density, f"boxes-{names}": boxes}
     paths = []
     for name, picture in pictures.items():
         if picture is None:
@@ -49,6 +53,13 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
             path.write_bytes(content)
             paths.append(path)
     return paths
+
+
+def _published_shape(result: RunResult, view: View) -> str:
+    """The workload's name, fit for a file, where its quartiles were published; else empty."""
+    workloads = {s.workload for p in view.panels for s in p.series}
+    quartiles = [f for f in result.published if f.quantity in ("p25", "p75") and f.workload in workloads]
+    return re.sub(r"[^\w-]+", "-", quartiles[0].workload) if quartiles else ""
 
 
 def _weight(view: View) -> tuple[bool, float]:

@@ -1,0 +1,44 @@
+"""`jostle race preemption` on real servers, much shortened: both forms, claims, pictures, set-up."""
+
+from pathlib import Path
+
+from support.real import Jostle, as_json
+
+SHORT = [
+    *("--set", "count=2000000", "--set", "costly=1000000"),
+    *("--set", "window=1s", "--set", "mix-window=1s", "--set", "delay=2ms"),
+]
+
+
+def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostle, tmp_path: Path) -> None:
+    arguments = ["--quick", "--rounds", "2", "--contestants", "node,node-cluster", *SHORT, "--json"]
+    result = as_json(jostle_command("race", "preemption", *arguments, timeout=240))
+    verdicts = {claim["says"]: claim["verdict"] for claim in result["claims"]}
+    assert len(verdicts) == 6
+    assert verdicts["Node.js has a much more erratic response time than Erlang"] == "cannot tell"
+    (erlang,) = [c for c in result["claims"] if c["says"].startswith("In Erlang cheap")]
+    assert erlang["sentence"] == "erlang-mochiweb was not measured."
+    forms = {(s["contestant"], s["form"]) for s in result["starvation"]}
+    assert forms == {("node", "mix"), ("node-cluster", "mix")}
+    measured = [f for f in result["published"] if f["measured"] and f["measured"]["value"]]
+    assert {f["contestant"] for f in measured} == {"node"}
+    assert dict(result["setup"])["network"] == "loopback"
+    assert "count 2000000" in dict(result["setup"])["parameters"]
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "density-closed.png").is_file()
+    assert (run / "boxes-closed.png").is_file()
+    page = (run / "report.html").read_text()
+    assert "siege 2.69" in page
+    assert "29.59 s" in page
+
+
+def test_two_scales_at_once_are_refused(jostle_command: Jostle) -> None:
+    finished = jostle_command("race", "preemption", "--quick", "--as-published")
+    assert finished.returncode == 2
+    assert "two scales" in finished.stderr
+
+
+def test_an_experiment_without_a_published_scale_says_so(jostle_command: Jostle) -> None:
+    finished = jostle_command("race", "starvation", "--as-published")
+    assert finished.returncode == 2
+    assert "starvation has no scale 'as-published'" in finished.stderr

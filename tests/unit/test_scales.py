@@ -1,0 +1,113 @@
+"""Scales, tuned parameters and the number of cores: what a plan's texts hold in the end."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from jostle import experiments, tuning
+from jostle.errors import PlanError
+from jostle.placement import available_cores, place
+from jostle.plan import Plan, parse_plan, to_toml
+from jostle.tuning import Settings
+
+PLAN = """
+title = "t"
+contestants = ["reference-null"]
+
+[parameters]
+count = 1_000
+
+[tune.count]
+on = "reference-null"
+get = "/count/{value}"
+takes = "20ms"
+
+[scale.as-published]
+count = 100_000_000
+
+[workload.w]
+request = { get = "/count/{count}" }
+load = { clients = "{cores}", requests = 10 }
+"""
+
+PLANS = sorted(Path(experiments.__file__).parent.glob("*/plan.toml"))
+SCALES = [
+    (file.parent.name, scale)
+    for file in PLANS
+    for scale in ["", *tomllib.loads(file.read_text()).get("scale", {})]
+]
+
+
+@pytest.mark.parametrize(("name", "scale"), SCALES)
+def test_every_experiment_loads_in_every_scale(name: str, scale: str) -> None:
+    plan = experiments.load(name, scale=scale)
+    assert plan.workload
+    assert parse_plan(to_toml(plan), "again").data() == plan.data()
+
+
+def test_an_experiment_without_that_scale_says_so() -> None:
+    with pytest.raises(PlanError, match="starvation has no scale 'as-publishd'"):
+        experiments.load("starvation", scale="as-publishd")
+
+
+def test_what_is_set_is_not_tuned() -> None:
+    assert list(parse_plan(PLAN, "p").tune) == ["count"]
+    assert not parse_plan(PLAN, "p", settings={"count": "7"}).tune
+    published = parse_plan(PLAN, "p", scale="as-published")
+    assert not published.tune
+    assert published.data()["workload"]["w"]["request"][0]["get"] == "/count/100000000"
+
+
+def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:
+    plan = parse_plan(PLAN, "p")
+    assert plan.parameters["cores"] == len(place(available_cores(), share=False).server_cores)
+    shared = parse_plan(PLAN, "p", share_cores=True)
+    assert shared.share_cores
+    assert shared.parameters["cores"] == len(available_cores())
+    assert parse_plan(PLAN, "p", settings={"cores": "3"}).workload["w"].load.data()["clients"] == 3
+    own = PLAN.replace("count = 1_000", "count = 1_000\ncores = 5")
+    assert parse_plan(own, "p").parameters["cores"] == 5
+    again = parse_plan(to_toml(plan), "again")
+    assert again.workload["w"].load.data() == plan.workload["w"].load.data()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("[tune.count]", "[tune.cuont]"), "tune.cuont: there is no parameter 'cuont'"),
+        (("count = 1_000", 'count = "many"'), "that is a whole number"),
+        (("/count/{value}", "/count/9"), "tune.count.get: {value} is missing"),
+        (('on = "reference-null"', 'on = "reference-nul"'), "there is no contestant 'reference-nul'"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(change: tuple[str, str], says: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(PLAN.replace(*change), "p")
+    assert says in caught.value.message
+
+
+def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's time grows with the value; the cache, and not the server, answers the second time."""
+    monkeypatch.setattr(tuning, "cache_folder", lambda: tmp_path)
+    text = PLAN.replace("reference-null", "reference-run-to-completion").replace("/count/", "/work?us=")
+
+    def load(settings: Settings) -> Plan:
+        return parse_plan(text, "p", settings=settings)
+
+    told: list[str] = []
+    plan = tuning.tuned(load, {}, told.append)
+    value = plan.parameters["count"]
+    assert isinstance(value, int)
+    assert 2_000 < value <= 20_000  # µs of the server's own; the request costs something by itself
+    assert not plan.tune
+    assert len(told) == 2
+    (kept,) = json.loads((tmp_path / "tuned.json").read_text())
+    assert kept["value"] == value
+    again = tuning.tuned(load, {}, told.append)
+    assert again.parameters["count"] == value
+    assert len(told) == 2
+    (tmp_path / "tuned.json").write_text("broken")
+    assert tuning.tuned(load, {"count": 9}, told.append).parameters["count"] == 9
+    assert len(told) == 2
