@@ -60,6 +60,7 @@ class Trial:
     rows: bool = False
     vitals: bool = True
     database: dict[str, Any] | None = None  # as its server was told of it
+    open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
 def lognormal(median: float, sigma: float) -> Times:
@@ -194,13 +195,16 @@ def _state(trial: Trial, workload: int, start: float, end: float) -> dict[str, i
     within = [r for r in requests if r.sent is not None and r.sent < end and r.end > start]
     in_flight = sum(min(r.end, end) - max(r.sent or 0.0, start) for r in within)
     clients = 1 if workload else trial.load.get("closed", {}).get("clients", 0)
+    connections = clients or len(within)
+    if trial.open_connections and not workload:
+        connections = trial.open_connections[round(start / trial.interval)]
     return {
         "due": sum(start <= r.intended < end for r in requests),
         "sent": sum(r.sent is not None and start <= r.sent < end for r in requests),
         "in_flight_ns": round(in_flight * 1e9),
         "in_flight": sum(r.end > end for r in within),
         "clients": clients,
-        "connections": clients or len(within),
+        "connections": connections,
         "backlog": sum(r.sent is None and r.intended < end <= r.end for r in requests),
         "connects": sum(start <= r.intended < end for r in requests) if not clients else 0,
     }

@@ -60,7 +60,7 @@ def _crowd(key: Key, title: str, trials: Sequence[Facts]) -> Crowd:
         workload=key[1],
         title=title,
         asked=asked,
-        open_most=mean_over_rounds(most, ""),
+        open_most=mean_over_rounds(most, "connections"),
         held=_held(trials),
         reached=None if asked is None else min(most) >= REACHED * asked,
         refused=_first_refusal(trials),

@@ -5,9 +5,10 @@ from typing import Any
 
 from jostle.analysis.result import Crowd, RunResult, Times
 from jostle.report.tables import Table, columns
-from jostle.report.text import MISSING, amount, percent, shown
+from jostle.report.text import MISSING, amount, percent
+from jostle.units import format_count
 
-__all__ = ["cores_in_use", "figures", "held", "per_second", "sentence", "stages", "traffic"]
+__all__ = ["cores_in_use", "figures", "held", "most_open", "per_second", "sentence", "stages", "traffic"]
 
 
 def held(result: RunResult) -> Table:
@@ -17,7 +18,7 @@ def held(result: RunResult) -> Table:
     closed = [crowd for crowd in result.crowds if crowd.asked is not None]
     for c in closed:
         reached = "✓ yes" if c.reached else "✗ no"
-        figures = (amount(c.asked, ""), shown(c.open_most), percent(c.held.value))
+        figures = (amount(c.asked, ""), most_open(c), percent(c.held.value))
         table.add(c.workload, c.contestant, reached, *figures, c.refused or "none")
     for name, why in result.skipped.items() if closed else ():
         table.add("", name, "not measured", *(MISSING,) * 3, why)
@@ -65,6 +66,12 @@ def cores_in_use(cores: float | None) -> str:
     return MISSING if cores is None else f"{cores:.2f}"
 
 
+def most_open(crowd: Crowd) -> str:
+    """Connections open at once, the most of each round on average."""
+    value = crowd.open_most.value
+    return MISSING if value is None else format_count(round(value))
+
+
 def sentence(crowds: list[Crowd]) -> str:
     """Who holds how many, in words."""
     closed = [c for c in crowds if c.asked is not None]
@@ -74,7 +81,7 @@ def sentence(crowds: list[Crowd]) -> str:
     holding = [c for c in closed if c.reached]
     others = [c for c in closed if not c.reached]
     told = [f"{_names(holding)} hold{'s' if len(holding) == 1 else ''} {asked} clients"] if holding else []
-    told += [f"{c.contestant} has {shown(c.open_most).value} of {asked} at most" for c in others]
+    told += [f"{c.contestant} has {most_open(c)} of {asked} at most" for c in others]
     return f"{'; '.join(told)}."
 
 

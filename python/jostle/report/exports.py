@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jostle.analysis.result import Estimate, RunResult
-from jostle.report import crowd
+from jostle.report import costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
-from jostle.report import costs, tables
 from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, published, when
 

@@ -18,7 +18,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
-from jostle.report import charts, costs, tables
+from jostle.report import charts, costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report.charts import Picture

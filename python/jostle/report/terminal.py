@@ -5,9 +5,9 @@ import math
 from typing import TYPE_CHECKING
 
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
+from jostle.report import costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
-from jostle.report import costs, tables
 from jostle.report.text import MISSING, SYMBOL, Shown, amount, one_line, percent, published, shown
 from jostle.report.views import find_cell
 
@@ -267,7 +267,7 @@ def _crowds(result: RunResult, console: "Console") -> None:
         table = _table("contestant", "", "most open", "held", "headers", "p99", "first refusal", words=2)
         for c in chosen:
             full = max(c.stages, key=lambda s: s.open_mean).headers
-            figures = (shown(c.open_most).value, percent(c.held.value))
+            figures = (crowd.most_open(c), percent(c.held.value))
             times = (amount(full.mean_s, "s"), amount(full.p99_s, "s"))
             mark = _text("✓", "green") if c.reached else _text("✗", "bold red")
             table.add_row(_text(one_line(c.contestant), "bold"), mark, *figures, *times, c.refused or "none")

@@ -14,8 +14,8 @@ from jostle.report.views import View, find_cell, views
 __all__ = [
     "Picture",
     "completed",
-    "crowd_pictures",
     "cost_pictures",
+    "crowd_pictures",
     "density",
     "distributions",
     "letter_values",

@@ -1,0 +1,135 @@
+"""Loads with phases: who held the clients that came, and each phase by itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.analysis.facts import Facts
+from jostle.analysis.quantities import MEASURES
+from jostle.analysis.result import RunResult
+from jostle.analysis.run import analyse
+from jostle.record import RunRecord
+from jostle.report import crowd, page, to_csv, to_markdown
+from jostle.report.charts import crowd_pictures
+from support.synthetic import Request, Trial, make_run
+
+UP, SUSTAIN, DOWN = 4, 4, 2
+
+
+def phases(clients: int, *lengths: int) -> list[dict[str, Any]]:
+    ends = [("ramp-up", 0, clients), ("sustain", clients, clients), ("ramp-down", clients, 0)]
+    return [
+        {"name": name, "duration_ns": length * 10**9, "from": begin, "to": end}
+        for (name, begin, end), length in zip(ends, lengths, strict=True)
+    ]
+
+
+def crowd_trial(contestant: str, opened: list[int], round_: int = 1, **more: Any) -> Trial:
+    """100 clients are asked for; in ramp-up a request a second is answered in 100 ms, then ten in 200 ms."""
+    requests = more.pop("requests", None) or [
+        Request(t := second + k / 10, t, t + (0.1 if second < UP else 0.2))
+        for second in range(UP + SUSTAIN)
+        for k in range(1 if second < UP else 8)
+    ]
+    load = {"closed": {"clients": 100, "phases": phases(100, UP, SUSTAIN, DOWN)}}
+    duration = float(UP + SUSTAIN + DOWN)
+    return Trial(contestant, "crowd", round_, requests, duration, load=load, open_connections=opened, **more)
+
+
+HELD = [25, 50, 75, 100, 100, 100, 100, 100, 50, 0]
+HALF = [25, 50, 60, 60, 60, 60, 60, 60, 50, 0]
+
+
+def result(tmp_path: Path, *trials: Trial) -> RunResult:
+    return analyse(RunRecord.open(make_run(tmp_path, list(trials))))
+
+
+def test_who_reached_the_target_and_who_did_not(tmp_path: Path) -> None:
+    refused = [Request(0.5, None, 0.6), Request(2.3, None, 2.4, "connect_refused"), Request(4.0, 4.0, 4.5)]
+    found = result(
+        tmp_path,
+        crowd_trial("whole", HELD),
+        crowd_trial("half", HALF, requests=refused),
+        crowd_trial("whole", HELD, 2),
+    )
+    whole, half = found.crowds
+    assert (whole.contestant, whole.asked, whole.reached, whole.refused) == ("whole", 100, True, "")
+    assert (whole.open_most.value, whole.held.value, whole.held.n) == (100, 1.0, 2)
+    assert (half.reached, half.open_most.value) == (False, 60)
+    assert half.held.value == pytest.approx(0.6)
+    assert half.refused == "after 2 s, with 60 open: 1 connect refused"
+
+
+def test_each_phase_has_figures_of_its_own(tmp_path: Path) -> None:
+    (one,) = result(tmp_path, crowd_trial("a", HELD)).crowds
+    up, sustain, down, everything = one.stages
+    assert [s.name for s in one.stages] == ["ramp-up", "sustain", "ramp-down", "in all"]
+    assert [s.length_s for s in one.stages] == [4, 4, 2, 10]
+    assert [s.open_most for s in one.stages] == [100, 100, 50, 100]
+    assert up.throughput_per_s == pytest.approx(1.0)
+    assert sustain.throughput_per_s == pytest.approx(8.0)
+    assert down.throughput_per_s == 0
+    assert down.headers.mean_s is None
+    assert everything.headers.n == 4 * 1 + 4 * 8
+    assert up.headers.mean_s == pytest.approx(0.09, rel=2e-3)
+    assert sustain.headers.p99_s == pytest.approx(0.18, rel=2e-3)
+    assert sustain.server_cpu == pytest.approx(0.7)
+    assert sustain.generator_cpu == pytest.approx(0.3)
+    assert sustain.from_server_per_s == pytest.approx(8 * 1200)
+
+
+def test_quantities_of_claims_are_of_the_time_with_all_clients(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [crowd_trial("a", HALF)])
+    facts = Facts(RunRecord.open(folder).trials[0])
+    assert MEASURES["clients held"](facts) == pytest.approx(0.6)
+    assert MEASURES["sustained throughput"](facts) == pytest.approx(8.0)
+    assert MEASURES["time to headers"](facts) == pytest.approx(0.18, rel=2e-3)
+    steady = make_run(tmp_path, [Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])])
+    facts = Facts(RunRecord.open(steady).trials[0])
+    assert [MEASURES[q](facts) for q in ("clients held", "sustained throughput", "time to headers")] == [
+        None,
+        None,
+        None,
+    ]
+    assert result(tmp_path, Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])).crowds == []
+
+
+def test_an_open_loop_in_steps_has_phases_and_no_target(tmp_path: Path) -> None:
+    rates = [
+        {"name": name, "duration_ns": 2 * 10**9, "from": rate, "to": rate}
+        for name, rate in (("low", 5), ("high", 9))
+    ]
+    load = {"open": {"arrivals": "poisson", "rates": rates, "max_connections": 9}}
+    requests = [Request(k / 4, k / 4, k / 4 + 0.1) for k in range(15)]
+    (one,) = result(tmp_path, Trial("a", "steps", 1, requests, 4.0, load=load)).crowds
+    assert (one.asked, one.reached, one.held.value) == (None, None, None)
+    assert [s.name for s in one.stages] == ["low", "high", "in all"]
+
+
+def test_a_run_cut_short_before_the_sustained_phase_holds_nobody_yet(tmp_path: Path) -> None:
+    trial = crowd_trial("a", HELD[:3], status=None)
+    short = Trial(**{**trial.__dict__, "duration": 3.0, "requests": trial.requests[:3]})
+    (one,) = analyse(RunRecord.open(make_run(tmp_path, [short], ended=False))).crowds
+    assert one.held.value is None
+    assert one.held.note
+    assert [s.name for s in one.stages] == ["ramp-up", "in all"]
+
+
+def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
+    found = result(tmp_path, crowd_trial("whole", HELD), crowd_trial("half", HALF))
+    found.skipped["go"] = "it cannot hold 100 connections here"
+    rows = {str(row[1]): row for row in crowd.held(found).rows}
+    assert [str(cell) for cell in rows["whole"][2:6]] == ["✓ yes", "100", "100", "100 %"]
+    assert str(rows["half"][2]) == "✗ no"
+    assert "cannot hold" in str(rows["go"][-1])
+    (picture,) = crowd_pictures(found)
+    assert picture.title == "whole holds 100 clients; half has 60 of 100 at most."
+    spec = picture.spec(validate=True)
+    assert len(spec["vconcat"]) == 7
+    json.dumps(spec, allow_nan=False)
+    for text in (page(found), to_markdown(found)):
+        assert "Who reached the target, and who did not" in text
+        assert "Phase by phase" in text
+    assert "sustain: time to headers p99" in to_csv(found)
