@@ -1,0 +1,213 @@
+"""A whole cluster on one machine: real Ray, TLS and token, one host powered off, one cut off, a dead head."""
+
+import json
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.conftest import JOSTLE, Cluster, recording
+from cluster.lab import Lab, until
+from jostle.executor.cluster.ownlog import Unfolding
+from jostle.record import RunRecord
+
+LEASE_BOUND_S = 5.0
+DECLARED_BOUND_S = 6.0
+
+WITHOUT_LEASE = """
+from jostle.executor.cluster.lease import Lease
+Lease._watch = lambda self: None
+"""
+OTHER_VERSION = 'import jostle\njostle.__version__ = "0.0.9"\n'
+
+CROWD = """
+title = "A crowd, from three machines"
+contestants = ["it"]
+rounds = 1
+threads = 3
+[workload.crowd]
+request = {{ get = "/sleep?ms=100&jitter=0.1" }}
+[workload.crowd.load]
+clients = 15_000
+think = "14.9s ± 10%"
+requests-per-connection = 100
+ramp-up = "15s"
+sustain = "5s"
+ramp-down = "2s"
+[contestant.it]
+url = "{url}"
+"""
+
+STEADY = """
+title = "A steady load"
+contestants = ["it"]
+rounds = 1
+threads = {generators}
+[cluster]
+lost = "{lost}"
+[workload.w]
+request = {{ get = "/hello" }}
+load = {{ rate = "{rate}/s", arrivals = "constant", for = "{seconds}s", max-connections = 40 }}
+[contestant.it]
+url = "{url}"
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(lab: Lab) -> Cluster:
+    """n4 has no lease: what the test of a cut must find fault with."""
+    made = Cluster(lab, 4)
+    made.serve("null")
+    made.start_head()
+    made.start_nodes(n4={"PYTHONPATH": patched(lab.folder, "without-lease", WITHOUT_LEASE)})
+    return made
+
+
+def patched(folder: Path, name: str, code: str) -> str:
+    """A folder for PYTHONPATH, whose Python runs `code` first."""
+    (folder / name).mkdir()
+    (folder / name / "sitecustomize.py").write_text(code)
+    return str(folder / name)
+
+
+def sent_in(*logs: Path) -> int:
+    """Requests in logs that were put together."""
+    unfolding, sent = Unfolding(), 0
+    for log in logs:
+        for interval in unfolding.add(log.read_bytes()):
+            sent += sum(workload["sent"] for workload in interval["workloads"])
+    return sent
+
+
+def accounts(trial: Path) -> dict[tuple[int, str], dict[str, Any]]:
+    """By the number of the generator, and the host that bore its share."""
+    found = json.loads((trial / "generators" / "accounts.json").read_text())["accounts"]
+    return {(a["generator"], a["host"]): a for a in found}
+
+
+def test_nobody_else_gets_in(cluster: Cluster, lab: Lab) -> None:
+    """Without credentials, with a rogue certificate, with the right one and a wrong token; and a control."""
+    intruder = lab.host("intruder")
+    rogue, mine = lab.folder / "rogue", cluster.secrets / "n1"
+    made = subprocess.run([*JOSTLE, "cluster", "init", rogue, f"intruder={intruder.address}"], check=False)
+    assert made.returncode == 0
+    wrong = lab.folder / "wrong-token"
+    wrong.write_text("0" * 64)
+    wrong.chmod(0o600)
+    token = str(mine / "token")
+
+    def tries(env: dict[str, str]) -> str:
+        client = f"_raylet.GcsClient(address='{cluster.address}')"
+        ask = f"from ray import _raylet; print('nodes', len({client}.get_all_node_info(timeout=5)))"
+        words = ["timeout", "25", JOSTLE[0], "-c", ask]
+        return intruder.run(*words, env=env).stdout
+
+    def tls(folder: Path) -> dict[str, str]:
+        files = {"CA_CERT": "ca.crt", "SERVER_CERT": "node.crt", "SERVER_KEY": "node.key"}
+        return {"RAY_USE_TLS": "1", **{f"RAY_TLS_{k}": str(folder / v) for k, v in files.items()}}
+
+    def with_token(path: str) -> dict[str, str]:
+        return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": path}
+
+    sets = [
+        {**tls(mine), **with_token(token)},
+        {"RAY_AUTH_MODE": "disabled", "RAY_USE_TLS": "0"},
+        {**tls(rogue / "intruder"), **with_token(token)},
+        {**tls(mine), **with_token(str(wrong))},
+    ]
+    with ThreadPoolExecutor() as pool:
+        control, *refused = pool.map(tries, sets)
+    assert "nodes" in control, "with everything right it must get in"
+    assert not any("nodes" in one for one in refused)
+
+
+def test_a_run_is_refused_in_words(cluster: Cluster) -> None:
+    """Without credentials; on a stranger's server."""
+    hit = ("hit", cluster.url, "-d", "1s")
+    open_ = cluster.driver(*hit, env={"JOSTLE_CLUSTER": "/nowhere"})
+    _, complaint = open_.communicate(timeout=60)
+    assert open_.returncode == 2
+    assert "without token and TLS no run starts" in complaint
+    assert "jostle cluster init" in complaint
+    to_a_stranger = cluster.head.run(*JOSTLE, *hit, "--cluster", cluster.address)
+    assert to_a_stranger.returncode == 2
+    assert f"--allow-target {cluster.server.load_address}" in to_a_stranger.stderr
+
+
+def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
+    """n2 is powered off, n3 and n4 are cut for 40 s; shares move to n1; all come back; accounts close.
+
+    n4 has no lease: the very check that n3 must pass, it must fail.
+    """
+    _, n2, n3, n4 = cluster.generators
+    plan = tmp_path / "plan.toml"
+    values = {"generators": 4, "lost": "moves", "rate": 200, "seconds": 75, "url": cluster.url}
+    plan.write_text(STEADY.format(**values))
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    trial = recording(tmp_path / "runs")
+    time.sleep(3)
+    n2.power_off()
+    for host in (n3, n4):
+        host.cut()
+    cut_at = time.time_ns()
+    time.sleep(40)
+    for host in (n2, n3, n4):
+        host.heal()
+    n2.boot()
+    cluster.start_node(n2)
+    for host in (n3, n4):  # a raylet that was given up ends itself; a supervisor would start it again
+        until(lambda host=host: host.run("pgrep", "-x", "raylet").returncode == 1, "the old raylet ends")
+        cluster.start_node(host)
+    out, complaints = driver.communicate(timeout=120)
+    assert out, complaints
+    record = RunRecord.open(trial.parents[1])
+    (one,) = record.trials
+    starts = [generator["started_unix_ns"] for generator in one.description["generators"]]
+    assert max(starts) - min(starts) <= 5_000_000
+    assert all(abs(g["offset_ns"]) <= g["offset_error_ns"] + 10**6 for g in one.description["generators"])
+    lost = {entry["generator"]: entry for entry in one.generators_lost}
+    assert sorted(lost) == [2, 3, 4]
+    zero = one.description["started_unix_ns"]
+    for entry in lost.values():
+        assert "did not answer for 5 s" in entry["why"] or "has died" in entry["why"]
+        assert cut_at - zero - entry["at_ns"] < DECLARED_BOUND_S * 1e9  # streamed up to the cut
+        assert entry["moved_to"] == cluster.generators[0].address
+        assert entry["until_ns"] - (cut_at - zero) > 4e9  # its lease was over
+    check_accounts(cluster, trial)
+    found = accounts(trial)
+    assert unseen_s(found[3, n3.address]) <= LEASE_BOUND_S
+    assert unseen_s(found[4, n4.address]) > LEASE_BOUND_S, "without a lease the load goes on unseen"
+    says = " ".join(json.loads(out)["reasons"])
+    assert "of the offered load is missing: generator 2 of 4" in says
+    assert "took over its share" in says
+
+
+def check_accounts(cluster: Cluster, trial: Path) -> None:
+    """Every own log has come, is what was streamed + what is in the log only, and nothing is twice."""
+    collected = cluster.head.run(*JOSTLE, "collect", trial.parents[1], "--cluster", cluster.address)
+    assert collected.returncode == 0, collected.stdout + collected.stderr
+    recorded = [json.loads(line) for line in (trial / "intervals.ndjson").read_text().splitlines()]
+    streamed_by = dict.fromkeys(range(1, 5), 0)
+    for interval in recorded:
+        for generator in interval["generators"]:
+            streamed_by[generator["generator"]] += sum(generator["sent"])
+    for account in accounts(trial).values():
+        copy = trial / "generators" / account["copy"]
+        rest = copy.with_name(copy.stem + ".rest.frames")
+        logs = [copy, rest] if rest.exists() else [copy]
+        assert account["whole"], account["why"]
+        assert sent_in(*logs) == account["streamed"]["sent"] + account["only_in_log"]["sent"]
+        assert sent_in(copy) == account["streamed"]["sent"]
+        streamed_by[account["generator"]] -= account["streamed"]["sent"]
+    assert streamed_by == dict.fromkeys(range(1, 5), 0), "streamed and recorded differ"
+
+
+def unseen_s(account: dict[str, Any]) -> float:
+    """How long a generator went on after the last that the driver heard of it."""
+    only = account["only_in_log"]
+    return (
+        float(max(0, only["until_ns"] - account["streamed"]["until_ns"])) / 1e9 if only["intervals"] else 0.0
+    )
