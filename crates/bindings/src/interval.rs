@@ -1,5 +1,6 @@
 //! An [`Interval`] as the dictionary that `_engine.pyi` describes. Empty histograms and zero counts are left out.
 
+use jostle_engine::PortUse;
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
 use jostle_engine::interval::{
@@ -15,6 +16,7 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("end_ns", interval.end_ns)?;
     dict.set_item("last", interval.last)?;
     dict.set_item("open_files", interval.open_files)?;
+    dict.set_item("ports", list(py, &interval.ports, port)?)?;
     dict.set_item("loop_lag", histogram(py, &interval.loop_lag_us)?)?;
     dict.set_item("series", list(py, &interval.series, series)?)?;
     dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
@@ -96,6 +98,16 @@ fn thread<'py>(py: Python<'py>, state: &ThreadState) -> PyResult<Bound<'py, PyDi
     let dict = PyDict::new(py);
     dict.set_item("cpu_ns", state.cpu_ns)?;
     dict.set_item("wall_ns", state.wall_ns)?;
+    Ok(dict)
+}
+
+/// `from` is "" where the kernel chooses the local address.
+fn port<'py>(py: Python<'py>, port: &PortUse) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let from = port.from.map(|from| from.to_string()).unwrap_or_default();
+    dict.set_item("from", from)?;
+    dict.set_item("to", port.to.to_string())?;
+    dict.set_item("held", port.held)?;
     Ok(dict)
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
+use crate::ports;
 use crate::prepare::open_files;
 use crate::recorder::{WorkerInterval, histogram};
 
@@ -178,6 +179,7 @@ fn empty(workers: usize) -> Interval {
         threads: vec![ThreadState::default(); workers],
         loop_lag_us: histogram(),
         open_files: 0,
+        ports: Vec::new(),
         rows: Rows::default(),
         rows_lost: 0,
         workers_lost: 0,
@@ -190,6 +192,7 @@ impl Interval {
         self.start_ns = self.start_ns.min(part.start_ns);
         self.end_ns = self.end_ns.max(part.end_ns);
         self.add_series(part.series);
+        ports::add(&mut self.ports, part.ports);
         self.workloads
             .resize(part.workloads.len(), WorkloadState::default());
         for (sum, state) in self.workloads.iter_mut().zip(&part.workloads) {

@@ -18,6 +18,7 @@ fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
             cpu_ns: 7,
             wall_ns: 100,
         },
+        ports: Vec::new(),
         loop_lag_us: histogram(),
         rows: Rows {
             end_ns: vec![index],

@@ -6,15 +6,17 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
 use crate::interval::Outcome;
 use crate::plan::Workload;
+use crate::ports::{Port, PortTable};
 use crate::recorder::ConnectTimes;
 use crate::resolve::{Address, Name, Target, resolve};
 use crate::tls::Tls;
@@ -80,7 +82,10 @@ pub enum Transport {
 
 #[derive(Debug)]
 pub enum Plain {
-    Tcp(TcpStream),
+    Tcp(
+        TcpStream,
+        #[expect(dead_code, reason = "held, not looked at")] Port,
+    ),
     Unix(UnixStream),
 }
 
@@ -195,22 +200,24 @@ async fn connect_one(
     address: &Address,
 ) -> Result<Plain, Outcome> {
     let plain = loop {
-        match open(
-            &workload.target,
-            &seat.worker.turns[workload.index],
-            address,
-        ) {
+        let turns = &seat.worker.turns[workload.index];
+        match open(&workload.target, turns, &seat.worker.ports, address) {
             Ok(plain) => break plain,
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(refusal(&error)),
             Err(_) => Box::pin(wait_for_room(seat)).await?,
         }
     };
-    let established = pin!(poll_fn(|cx| plain.poll_established(cx)));
-    seat.or_interrupt(established)
-        .await
-        .map_err(interrupted)?
-        .and_then(|()| plain.check(address, workload.target.lowest_ephemeral_port))
-        .map_err(|error| refusal(&error))?;
+    if !plain.is_established() {
+        let answered = pin!(poll_fn(|cx| plain.poll_answered(cx)));
+        seat.or_interrupt(answered)
+            .await
+            .map_err(interrupted)?
+            .and_then(|()| plain.take_error())
+            .map_err(|error| refusal(&error))?;
+    }
+    if plain.is_connected_to_itself(address, workload.target.lowest_ephemeral_port) {
+        return Err(Outcome::ConnectRefused);
+    }
     Ok(plain)
 }
 
@@ -235,27 +242,37 @@ fn refusal(error: &io::Error) -> Outcome {
 }
 
 /// Begins to connect. `WouldBlock`: the listener's queue is full (unix).
-fn open(target: &Target, turns: &Turns, address: &Address) -> io::Result<Plain> {
-    let (domain, to) = match address {
-        Address::Tcp(address) => (Domain::for_address(*address), SockAddr::from(*address)),
-        Address::Unix(path) => (Domain::UNIX, SockAddr::unix(path)?),
-    };
-    let socket = Socket::new(domain, Type::STREAM.nonblocking(), None)?;
-    if let Address::Tcp(address) = address {
-        socket.set_tcp_nodelay(target.nodelay)?;
-        if let Some(source) =
-            turns.next_source(&target.sources, address.is_ipv4(), target.addresses.len())
-        {
-            choose_port_when_connecting(&socket);
-            socket.bind(&SocketAddr::new(source, 0).into())?;
+fn open(
+    target: &Target,
+    turns: &Turns,
+    ports: &Rc<PortTable>,
+    address: &Address,
+) -> io::Result<Plain> {
+    match address {
+        Address::Tcp(to) => {
+            let socket = Socket::new(Domain::for_address(*to), Type::STREAM.nonblocking(), None)?;
+            socket.set_tcp_nodelay(target.nodelay)?;
+            let from = turns.next_source(&target.sources, to.is_ipv4(), target.addresses.len());
+            if let Some(source) = from {
+                choose_port_when_connecting(&socket);
+                socket.bind(&SocketAddr::new(source, 0).into())?;
+            }
+            begin_connecting(&socket, &SockAddr::from(*to))?;
+            let port = ports.take(from, *to);
+            TcpStream::from_std(socket.into()).map(|stream| Plain::Tcp(stream, port))
+        }
+        Address::Unix(path) => {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
+            begin_connecting(&socket, &SockAddr::unix(path)?)?;
+            UnixStream::from_std(socket.into()).map(Plain::Unix)
         }
     }
-    match socket.connect(&to) {
+}
+
+fn begin_connecting(socket: &Socket, to: &SockAddr) -> io::Result<()> {
+    match socket.connect(to) {
         Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
-        _ => match address {
-            Address::Tcp(_) => TcpStream::from_std(socket.into()).map(Plain::Tcp),
-            Address::Unix(_) => UnixStream::from_std(socket.into()).map(Plain::Unix),
-        },
+        _ => Ok(()),
     }
 }
 
@@ -275,28 +292,47 @@ fn choose_port_when_connecting(socket: &Socket) {
 }
 
 impl Plain {
-    fn poll_established(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// On this machine a connection is there when it has been asked for; waiting for the runtime to say so would
+    /// put everything else that is ready now into its connect time.
+    fn is_established(&self) -> bool {
         match self {
-            Self::Tcp(stream) => stream.poll_write_ready(cx),
+            Self::Tcp(stream, _) => stream.peer_addr().is_ok(),
+            Self::Unix(_) => true,
+        }
+    }
+
+    fn poll_answered(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream, _) => stream.poll_write_ready(cx),
             Self::Unix(stream) => stream.poll_write_ready(cx),
         }
     }
 
-    /// Did it come about?
-    fn check(&self, to: &Address, lowest_ephemeral_port: u16) -> io::Result<()> {
-        let (Self::Tcp(stream), Address::Tcp(to)) = (self, to) else {
-            return Ok(());
+    /// Why the connection did not come about.
+    fn take_error(&self) -> io::Result<()> {
+        let error = match self {
+            Self::Tcp(stream, _) => stream.take_error(),
+            Self::Unix(stream) => stream.take_error(),
         };
-        if let Some(error) = stream.take_error()? {
-            return Err(error);
+        error?.map_or(Ok(()), Err)
+    }
+
+    /// Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
+    fn is_connected_to_itself(&self, to: &Address, lowest_ephemeral_port: u16) -> bool {
+        match (self, to) {
+            (Self::Tcp(stream, _), Address::Tcp(to)) if to.port() >= lowest_ephemeral_port => {
+                stream.local_addr().is_ok_and(|from| from == *to)
+            }
+            _ => false,
         }
-        // Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
-        let ourselves = to.port() >= lowest_ephemeral_port && stream.local_addr()? == *to;
-        if ourselves {
-            Err(io::ErrorKind::ConnectionRefused.into())
-        } else {
-            Ok(())
+    }
+
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream, _) => SockRef::from(stream),
+            Self::Unix(stream) => SockRef::from(stream),
         }
+        .send_with_flags(bytes, libc::MSG_NOSIGNAL)
     }
 }
 
@@ -304,7 +340,7 @@ impl Transport {
     /// Something has come, or the peer has closed, while nothing was asked: the connection cannot be used again.
     pub fn disturbed(&mut self, scratch: &mut [u8]) -> bool {
         match self {
-            Self::Plain(Plain::Tcp(stream)) => !would_block(&stream.try_read(&mut scratch[..1])),
+            Self::Plain(Plain::Tcp(stream, _)) => !would_block(&stream.try_read(&mut scratch[..1])),
             Self::Plain(Plain::Unix(stream)) => !would_block(&stream.try_read(&mut scratch[..1])),
             Self::Tls(stream) => {
                 // Reading also takes in session tickets, which are no disturbance.
@@ -354,20 +390,25 @@ impl AsyncRead for Plain {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tcp(stream, _) => Pin::new(stream).poll_read(cx, buffer),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
 
 impl AsyncWrite for Plain {
+    /// Tries at once: that a new connection can be written to is known to the runtime only after its next round.
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        let sent = self.send(bytes);
+        if !would_block(&sent) {
+            return Poll::Ready(sent);
+        }
         match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
@@ -378,7 +419,7 @@ impl AsyncWrite for Plain {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }

@@ -2,6 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use crate::ports::PortUse;
+
 /// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
 pub const LOWEST_US: u64 = 1;
 pub const HIGHEST_US: u64 = 3_600_000_000;
@@ -23,6 +25,8 @@ pub struct Interval {
     pub loop_lag_us: Histogram<u64>,
     /// Open file descriptors of this process at the end of the interval.
     pub open_files: u64,
+    /// Local ports that this process holds at the end of the interval.
+    pub ports: Vec<PortUse>,
     /// Rows of the measured requests that ended here, when asked for.
     pub rows: Rows,
     /// Rows that were thrown away because nobody fetched the intervals.

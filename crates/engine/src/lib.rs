@@ -22,6 +22,7 @@ mod connect;
 mod dispatch;
 mod phases;
 mod plan;
+mod ports;
 mod prepare;
 mod random;
 mod recorder;
@@ -36,6 +37,7 @@ mod worker;
 
 pub use collect::Poll;
 pub use hdrhistogram;
+pub use ports::PortUse;
 pub use run::Run;
 pub use validate::StartError;
 

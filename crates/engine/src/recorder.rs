@@ -4,6 +4,7 @@
 //! and the first one past the boundary cuts the interval before it is written into the next. The recorder is
 //! owned by its worker; it gives each interval away whole.
 
+use std::rc::Rc;
 use std::sync::mpsc::Sender;
 
 use hdrhistogram::Histogram;
@@ -15,6 +16,7 @@ use crate::interval::{
     WorkloadState,
 };
 use crate::plan::Plan;
+use crate::ports::{PortTable, PortUse};
 use crate::spec::Role;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.
@@ -27,7 +29,8 @@ pub struct Sample {
     pub intended: u64,
     /// When the client's code ran, if it had to be woken for the intended start.
     pub ran: Option<u64>,
-    pub connect: Option<ConnectTimes>,
+    /// Boxed: every client has room for a sample, and most requests open no connection.
+    pub connect: Option<Box<ConnectTimes>>,
     pub sent: Option<u64>,
     pub headers: Option<u64>,
     pub end: u64,
@@ -58,6 +61,7 @@ pub struct WorkerInterval {
     pub series: Vec<Series>,
     pub workloads: Vec<WorkloadState>,
     pub thread: ThreadState,
+    pub ports: Vec<PortUse>,
     pub loop_lag_us: Histogram<u64>,
     pub rows: Rows,
 }
@@ -77,6 +81,8 @@ pub struct Recorder {
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
     loop_lag_us: Histogram<u64>,
+    /// Those who connect say here which ports they hold.
+    pub ports: Rc<PortTable>,
     rows: Option<Rows>,
     cpu_ns: u64,
     wall_ns: u64,
@@ -126,6 +132,7 @@ impl Recorder {
                 .map(|workload| load(workload.role == Role::Measured))
                 .collect(),
             loop_lag_us: histogram(),
+            ports: Rc::default(),
             rows: plan.rows.then(Rows::default),
             cpu_ns: 0,
             wall_ns: 0,
@@ -238,6 +245,7 @@ impl Recorder {
                 .collect(),
             workloads: self.loads.iter_mut().map(Load::give_away).collect(),
             thread,
+            ports: self.ports.in_use(),
             loop_lag_us: give_away_histogram(&mut self.loop_lag_us),
             rows: self.rows.as_mut().map(std::mem::take).unwrap_or_default(),
         };
@@ -303,7 +311,7 @@ impl Series {
         if let Some(ran) = sample.ran {
             self.record(Measure::Pacing, ran.saturating_sub(sample.intended));
         }
-        if let Some(connect) = sample.connect {
+        if let Some(connect) = &sample.connect {
             self.record(Measure::Connect, connect.total);
             self.record(Measure::Tcp, connect.tcp);
             connect

@@ -164,7 +164,7 @@ impl Session {
             used: 0,
         });
         self.count(|state| state.connections += 1);
-        sample.connect = Some(times);
+        sample.connect = Some(Box::new(times));
         Ok(())
     }
 
@@ -242,8 +242,8 @@ struct Exchange<'a> {
     body: &'a mut Option<Box<BodyState>>,
     sample: &'a mut Sample,
     unsent: &'a [u8],
-    /// Writing failed; an answer may be there to be read all the same.
-    broken: bool,
+    /// Writing failed, and what that means if there is no answer to be read all the same.
+    broken: Option<Outcome>,
     /// As its head says.
     keep_alive: bool,
     /// The response is whole, nothing stands behind it, and the peer has not closed.
@@ -272,14 +272,14 @@ impl<'a> Exchange<'a> {
             body,
             sample,
             unsent,
-            broken: false,
+            broken: None,
             keep_alive: false,
             clean: false,
         }
     }
 
     fn reusable(&self) -> bool {
-        self.clean && self.keep_alive && !self.broken && self.unsent.is_empty()
+        self.clean && self.keep_alive && self.broken.is_none() && self.unsent.is_empty()
     }
 
     fn server_closes(&self) -> bool {
@@ -320,18 +320,18 @@ impl<'a> Exchange<'a> {
         if self.sample.sent.is_none() {
             self.begin();
         }
-        while !self.unsent.is_empty() && !self.broken {
+        while !self.unsent.is_empty() && self.broken.is_none() {
             match self.connection.transport.poll_write(cx, self.unsent) {
                 Poll::Ready(Ok(written)) => {
                     self.unsent = &self.unsent[written..];
                     self.sample.bytes_out += written as u64;
                 }
-                Poll::Ready(Err(_)) => self.broken = true,
+                Poll::Ready(Err(error)) => self.broken = Some(failed(&error)),
                 Poll::Pending => return,
             }
         }
-        if let Poll::Ready(Err(_)) = self.connection.transport.poll_flush(cx) {
-            self.broken = true;
+        if let Poll::Ready(Err(error)) = self.connection.transport.poll_flush(cx) {
+            self.broken = Some(failed(&error));
         }
     }
 
@@ -409,15 +409,16 @@ impl<'a> Exchange<'a> {
         let now = self.seat.worker.clock.now();
         match self.connection.decoder.eof() {
             Ok(_) => self.end(now),
-            Err(error) => error.outcome(),
+            Err(error) => self.broken.unwrap_or_else(|| error.outcome()),
         }
     }
 }
 
 fn failed(error: &io::Error) -> Outcome {
     match error.kind() {
-        // rustls: the peer closed without saying so; records were malformed.
-        io::ErrorKind::UnexpectedEof => Outcome::ClosedEarly,
+        // rustls: the peer closed without saying so. Written after the peer had closed.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
+        // rustls: records were malformed.
         io::ErrorKind::InvalidData => Outcome::Malformed,
         _ => Outcome::Reset,
     }

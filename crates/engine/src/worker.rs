@@ -20,6 +20,7 @@ use tokio::task::{spawn_local, yield_now};
 use crate::clock::Clock;
 use crate::connect::Turns;
 use crate::plan::{Plan, Workload};
+use crate::ports::PortTable;
 use crate::recorder::Recorder;
 use crate::spec::{LoadSpec, Role};
 use crate::timer::{TimerFd, TimerQueue};
@@ -80,6 +81,7 @@ pub struct Worker {
     pub scratch: RefCell<Box<[u8]>>,
     /// Buffers for requests with parameters, used again and again.
     pub spare: RefCell<Vec<Vec<u8>>>,
+    pub ports: Rc<PortTable>,
     /// By workload.
     pub turns: Vec<Turns>,
     finish: Arc<Finish>,
@@ -117,6 +119,7 @@ impl Worker {
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
             place,
+            ports: recorder.ports.clone(),
             turns: plan.workloads.iter().map(|_| Turns::new(place)).collect(),
             plan,
             clock,

@@ -290,6 +290,29 @@ fn listed_addresses_are_reached_from_every_source_address_in_turn() {
 }
 
 #[test]
+fn local_ports_are_counted_by_address_and_destination_while_they_are_held() {
+    let (address, _) = asking_whence();
+    let sources = ["127.0.0.2", "127.0.0.3"];
+    let target = json!({"connect_to": [address.to_string()], "source_addresses": sources});
+    let load = json!({"closed": {"clients": 8, "requests_per_client": 2, "think": {"constant": {"ns": 250_000_000}}}});
+    let spec = with(
+        one(workload(address, load), 0),
+        "/workloads/0/target",
+        target,
+    );
+    let seen = run(with(spec, "/interval_ns", json!(100_000_000)));
+    assert_eq!(seen.outcomes(), ok(16));
+    let mut held: Vec<(String, SocketAddr, u64)> = seen.0[0]
+        .ports
+        .iter()
+        .map(|port| (port.from.unwrap().to_string(), port.to, port.held))
+        .collect();
+    held.sort();
+    assert_eq!(held, sources.map(|source| (source.to_owned(), address, 4)));
+    assert_eq!(seen.0.last().unwrap().ports, []);
+}
+
+#[test]
 fn a_listed_address_that_refuses_is_a_failure_of_its_own() {
     let (good, _) = asking_whence();
     let bad = std::net::TcpListener::bind("127.0.0.1:0")

@@ -273,7 +273,8 @@ fn intervals_that_nobody_fetches_are_merged_and_lose_nothing() {
     std::thread::sleep(Duration::from_millis(1300));
     let seen = Seen::of(&handle);
     assert_eq!(seen.count(Outcome::Ok), 200);
-    assert!(seen.0.len() <= 65, "{}", seen.0.len());
+    // Some 130 were cut before anybody fetched one; on a busy machine fewer.
+    assert!(seen.0[0].end_ns > 10 * MS, "the oldest are one");
 }
 
 #[test]

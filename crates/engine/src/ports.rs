@@ -1,0 +1,117 @@
+//! Local ports in use. Every connection over TCP holds one of its local address, and an address has only so many
+//! to each destination: when they are gone, connecting fails.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+/// Connections from one local address to one destination, whoever of this process has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortUse {
+    /// `None`: the address that the kernel chooses.
+    pub from: Option<IpAddr>,
+    pub to: SocketAddr,
+    /// Open connections, and those that are being opened.
+    pub held: u64,
+}
+
+/// The ports that one worker's clients hold.
+#[derive(Debug, Default)]
+pub struct PortTable(RefCell<Vec<PortUse>>);
+
+/// One of them, held until it is dropped.
+#[derive(Debug)]
+pub struct Port {
+    table: Rc<PortTable>,
+    slot: u32,
+}
+
+impl PortTable {
+    pub fn take(self: &Rc<Self>, from: Option<IpAddr>, to: SocketAddr) -> Port {
+        let mut uses = self.0.borrow_mut();
+        let known = uses
+            .iter()
+            .position(|port| port.from == from && port.to == to);
+        // Where names change their addresses, a place that nobody holds any more is used again.
+        let slot = known.or_else(|| uses.iter().position(|port| port.held == 0));
+        let slot = slot.unwrap_or(uses.len());
+        if known.is_none() {
+            let fresh = PortUse { from, to, held: 0 };
+            match uses.get_mut(slot) {
+                Some(unused) => *unused = fresh,
+                None => uses.push(fresh),
+            }
+        }
+        uses[slot].held += 1;
+        Port {
+            table: self.clone(),
+            slot: slot as u32,
+        }
+    }
+
+    pub fn in_use(&self) -> Vec<PortUse> {
+        let uses = self.0.borrow();
+        uses.iter().filter(|port| port.held > 0).cloned().collect()
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.table.0.borrow_mut()[self.slot as usize].held -= 1;
+    }
+}
+
+/// Adds what another worker holds.
+pub fn add(sum: &mut Vec<PortUse>, others: Vec<PortUse>) {
+    for other in others {
+        let known = sum
+            .iter_mut()
+            .find(|port| port.from == other.from && port.to == other.to);
+        match known {
+            Some(port) => port.held += other.held,
+            None => sum.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(port: u16) -> SocketAddr {
+        ([127, 0, 0, 1], port).into()
+    }
+
+    #[test]
+    fn ports_are_held_by_source_and_destination_until_dropped() {
+        let table = Rc::new(PortTable::default());
+        let source: Option<IpAddr> = Some([127, 0, 0, 2].into());
+        let first = table.take(None, at(80));
+        let second = table.take(None, at(80));
+        let third = table.take(source, at(80));
+        let held = || {
+            let uses = table.in_use();
+            uses.into_iter()
+                .map(|port| (port.from, port.to, port.held))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(held(), [(None, at(80), 2), (source, at(80), 1)]);
+        drop(third);
+        let _fourth = table.take(None, at(81));
+        assert_eq!(held(), [(None, at(80), 2), (None, at(81), 1)]);
+        drop((first, second));
+        assert_eq!(held(), [(None, at(81), 1)]);
+    }
+
+    #[test]
+    fn workers_add_up() {
+        let one = |port, held| PortUse {
+            from: None,
+            to: at(port),
+            held,
+        };
+        let mut sum = vec![one(80, 3)];
+        add(&mut sum, vec![one(81, 1), one(80, 4)]);
+        assert_eq!(sum, [one(80, 7), one(81, 1)]);
+    }
+}
