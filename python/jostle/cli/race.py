@@ -1,5 +1,6 @@
 """`jostle race NAME`: rerun a published experiment on real servers."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,8 @@ HELP = """Rerun a published experiment on real servers, with the published figur
   jostle race starvation --quick                   short windows: a first look in about two minutes
   jostle race starvation --set slow=41             another size of the slow request
   jostle race preemption --as-published            the article's own sizes and times
+  jostle race --all                                every experiment, quick, on one page; in under 40 minutes
+  jostle race --all --into runs/2026-…-all         goes on where it stopped
 """
 
 
@@ -46,6 +49,9 @@ def race(
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="At the published scale; it may take hours.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every experiment, quick; NAME may list some: pair,threads.")
     ] = False,
     settings: Settings = None,
     seed: Seed = None,
@@ -63,6 +69,8 @@ def race(
     from jostle.errors import PlanError
     from jostle.tuning import tuned
 
+    if everything:
+        return _all(name, into, rounds, seed, share_cores)
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
@@ -85,6 +93,15 @@ def race(
         allow_targets=allow_target,
     )
     return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=True)
+
+
+def _all(names: str | None, into: Path, rounds: int | None, seed: int | None, share_cores: bool) -> int:
+    """Into a folder of its own, or into the one that is given, as it is."""
+    from jostle.cli.race_all import race_all
+
+    folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
+    only = [name.strip() for name in names.split(",")] if names else None
+    return race_all(folder, only, rounds=rounds, seed=seed, share_cores=share_cores)
 
 
 race.__doc__ = HELP

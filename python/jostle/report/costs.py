@@ -17,10 +17,11 @@ def tables_of(result: RunResult) -> list[Table]:
 
 
 def ratio_tables(result: RunResult) -> list[tuple[list[Ratio], Table]]:
-    """The ratios of each title, and their table."""
+    """The ratios of each title, lowest first, and their table."""
     titles = dict.fromkeys(r.title for r in result.ratios)
     groups = [[r for r in result.ratios if r.title == title] for title in titles]
-    return [(group, ratios(result, group)) for group in groups]
+    ordered = [sorted(group, key=lambda r: r.ratio.value or 0.0) for group in groups]
+    return [(group, ratios(result, group)) for group in ordered]
 
 
 def ratios(result: RunResult, group: Sequence[Ratio]) -> Table:
@@ -55,8 +56,9 @@ def published_ratio(r: Ratio) -> str:
 
 
 def thread_tables(result: RunResult) -> list[tuple[list[Threads], Table]]:
-    """The threads of each workload, cheapest first, and their table."""
-    workloads = dict.fromkeys(t.workload for t in result.threads)
+    """The threads of each workload, cheapest first, and their table; the most threads first."""
+    most = sorted(result.threads, key=lambda t: -t.count)
+    workloads = dict.fromkeys(t.workload for t in most)
     groups = [[t for t in result.threads if t.workload == w] for w in workloads]
     ordered = [sorted(group, key=lambda t: t.memory_bytes.value or 0.0) for group in groups]
     return [(group, threads(result, group)) for group in ordered]

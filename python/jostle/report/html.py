@@ -8,7 +8,7 @@ run but the two scripts whose hashes it names, and nothing be loaded at all.
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -26,7 +26,7 @@ from jostle.report.tables import Table
 from jostle.report.text import MEANING, SYMBOL, Shown, amount, published, published_per_s, shown, when
 from jostle.report.views import View, find_cell, views
 
-__all__ = ["page", "write_page"]
+__all__ = ["page", "rendered", "write_page"]
 
 MOST_REASONS = 6
 
@@ -63,8 +63,6 @@ def write_page(result: RunResult, path: Path | str) -> None:
 
 def page(result: RunResult) -> str:
     """The whole page as text."""
-    import jinja2
-
     sections = [_section(result, view) for view in views(result)]
     shifts = charts.shifts(result)
     pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
@@ -72,22 +70,15 @@ def page(result: RunResult) -> str:
     crowds = charts.crowd_pictures(result)
     pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None] + crowds
     pictures += cost_pictures
-    library, script = _library(), _asset("page.js")
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("page.html.j2").render(
+    return rendered(
+        "page.html.j2",
+        pictures,
         result=result,
         sections=sections,
         pairs=pairs,
         crowds=crowds,
         cost_tables=costs.tables_of(result),
         cost_pictures=cost_pictures,
-        specs=json_for_script({p.key: p.spec() for p in pictures}),
-        library=Markup(library),
-        script=Markup(script),
-        style=Markup(_asset("page.css")),
-        hashes=[_hash(library), _hash(script)],
         tables={
             "claims": beside.claims(result),
             "parts": beside.parts(result),
@@ -108,8 +99,6 @@ def page(result: RunResult) -> str:
             "requests": tables.requests(result),
             "host": tables.host(result),
         },
-        symbol=SYMBOL,
-        claim_symbol=beside.CLAIM_SYMBOL,
         meaning=MEANING,
         reasons=result.reasons[:MOST_REASONS],
         more_reasons=max(0, len(result.reasons) - MOST_REASONS),
@@ -119,7 +108,27 @@ def page(result: RunResult) -> str:
         published=published,
         index_as_published=_index_as_published,
         cell=lambda s, workload: find_cell(result, s.contestant, workload),
+    )
+
+
+def rendered(template: str, pictures: Iterable[Picture], **values: Any) -> str:
+    """A page from its template, with the specifications of its pictures and all that draws them."""
+    import jinja2
+
+    library, script = _library(), _asset("page.js")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template(template).render(
+        specs=json_for_script({p.key: p.spec() for p in pictures}),
+        library=Markup(library),
+        script=Markup(script),
+        style=Markup(_asset("page.css")),
+        hashes=[_hash(library), _hash(script)],
+        symbol=SYMBOL,
+        claim_symbol=beside.CLAIM_SYMBOL,
         is_shown=lambda value: isinstance(value, Shown),
+        **values,
     )
 
 

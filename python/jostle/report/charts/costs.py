@@ -1,5 +1,6 @@
 """Pictures of ratios between workloads, and of what a thread costs: a dot and interval per contestant."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,8 +85,8 @@ def _dots(
     low, high = _limits(found, log=log, mark=mark)
     scale = alt.Scale(type="log" if log else "linear", domain=[low, high], nice=False, clamp=True)
     label = "format(datum.value, '~s') + 'B'" if log else "format(datum.value, '.2~f')"
-    ticks = {"values": _ticks(low, high)} if log else {"tickCount": 5}
-    axis = alt.Axis(title=title, tickSize=0, labelPadding=6, labelExpr=label, **ticks)
+    ticks = _decades(low, high) if log else _steps(high)
+    axis = alt.Axis(title=title, tickSize=0, labelPadding=6, labelExpr=label, values=ticks)
     x = alt.X("x:Q", scale=scale, axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, len(found)], nice=False), axis=None)
     dots, diamonds, names = _rows(found, log=log)
@@ -116,10 +117,17 @@ def _limits(
         return min(values) / 8, max(values) * 3
     highest = max([*values, mark or 0.0])
     ends = [e.high for _, e, _ in found if e.high is not None]
-    return 0.0, min(max([highest, *ends]), 2 * highest) * 1.06
+    high = min(max([highest, *ends]), 2 * highest) * 1.06
+    return -0.3 * high, high  # the names stand to the left of 0
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _steps(high: float) -> list[float]:
+    """About four equal steps from 0."""
+    step = next(step for step in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, math.inf) if high / step <= 6)
+    return [n * step for n in range(7) if n * step <= high] if math.isfinite(step) else [0, high]
+
+
+def _decades(low: float, high: float) -> list[float]:
     """1, 2 and 5 times the powers of ten."""
     every = [float(f"{digit}e{power}") for power in range(10) for digit in (1, 2, 5)]
     return [value for value in every if low <= value <= high]

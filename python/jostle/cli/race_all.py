@@ -1,0 +1,259 @@
+"""`jostle race --all`: every published experiment one after another, on one page."""
+
+import os
+import shlex
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle import experiments
+from jostle.errors import JostleError, UserError
+from jostle.executor import executor_for
+from jostle.experiment import Outcome, resume_experiment, run_experiment
+from jostle.live import Silent, observer_for
+from jostle.plan import Plan
+from jostle.record.lines import read_json, write_json
+from jostle.units import format_duration
+
+if TYPE_CHECKING:
+    from jostle.analysis.result import RunResult
+    from jostle.report.together import Chapter
+    from jostle.trial import Planned
+
+__all__ = ["race_all"]
+
+FORMAT = 1
+STATE = "all.json"
+ORDER = ("preemption", "crowd-10k", "crowd-100k", "orders", "starvation", "pair", "threads", "allocation")
+"""As their articles appeared to us; experiments that are not named here come last."""
+
+START_S, UNKNOWN_S = 2.0, 2.0
+"""For the time that is left: what starting and judging a trial takes, and a load that ends after a number of
+requests. Corrected by what was seen, as soon as an experiment is done.
+"""
+
+
+@dataclass
+class _State:
+    """What became of each experiment: `all.json` in the folder, written at every change."""
+
+    folder: Path
+    seed: int | None
+    done: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, seed: int | None) -> "_State":
+        """What stands in `folder`, fresh where nothing does. Raises `UserError` for any other folder."""
+        known = read_json(folder / STATE)
+        if known is None:
+            if folder.exists() and (not folder.is_dir() or (folder / "journal.ndjson").exists()):
+                raise UserError(f"{folder} is no folder of jostle race --all", "choose another with --into")
+            return cls(folder, seed)
+        if known.get("format") != FORMAT:
+            raise UserError(f"{folder} was written by another version of jostle", "choose another folder")
+        return cls(folder, known["seed"] if seed is None else seed, known["experiments"])
+
+    def set(self, name: str, **changes: Any) -> None:
+        self.done[name] = {**self.done.get(name, {}), **changes}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_json(self.folder / STATE, {"format": FORMAT, "seed": self.seed, "experiments": self.done})
+
+    def of_experiment(self, name: str) -> Mapping[str, Any]:
+        return self.done.get(name, {})
+
+    def run_folder(self, name: str) -> Path | None:
+        run = self.of_experiment(name).get("run")
+        return self.folder / run if run else None
+
+
+class _Noting(Silent):
+    """Passes on what happens; notes where the run is before anything is measured."""
+
+    def __init__(self, state: _State, name: str, inner: Silent) -> None:
+        self._state, self._name, self._inner = state, name, inner
+
+    def building(self, label: str) -> None:
+        self._inner.building(label)
+
+    def skipped(self, label: str, why: str) -> None:
+        self._inner.skipped(label, why)
+
+    def scheduled(self, trials: "Sequence[Planned]", folder: Path) -> None:
+        self._state.set(self._name, run=os.path.relpath(folder, self._state.folder), state="begun")
+        self._inner.scheduled(trials, folder)
+
+    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+        self._inner.trial_started(planned, seconds)
+
+    def interval(self, planned: "Planned", interval: Any) -> None:
+        self._inner.interval(planned, interval)
+
+    def trial_ended(self, planned: "Planned", status: str, why: str, validity: Any) -> None:
+        self._inner.trial_ended(planned, status, why, validity)
+
+
+def race_all(
+    folder: Path, only: Sequence[str] | None, *, rounds: int | None, seed: int | None, share_cores: bool
+) -> int:
+    """Run every experiment, or `only` these, at its small scale into `folder`, and write the page.
+
+    What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
+    experiment that fails does not stop the others. Returns the exit code.
+    """
+    names = _names(only)
+    state = _State.of(folder, seed)
+    plans = {name: plan for name in names if (plan := _plan(state, name, rounds, share_cores)) is not None}
+    results: dict[str, RunResult] = {}
+    stopped = False
+    for number, name in enumerate(names, 1):
+        if name not in plans or state.of_experiment(name).get("state") == "done":
+            continue
+        _tell(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
+        try:
+            _run(state, name, plans[name])
+        except KeyboardInterrupt:
+            stopped = True
+            break
+        _write(state, names, results)
+    paths = _write(state, names, results)
+    if stopped:
+        _tell(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
+    for path in paths[:1]:
+        print(f"\nall       {path}")
+    sound = all(state.of_experiment(name).get("state") == "done" for name in names)
+    return 0 if sound and all(r.verdict != "invalid" for r in results.values()) else 1
+
+
+def _names(only: Sequence[str] | None) -> list[str]:
+    """In the order of the page. Raises `UnknownName`."""
+    known = experiments.names()
+    for name in only or ():
+        if name not in known:
+            experiments.load(name)
+    ordered = [*(name for name in ORDER if name in known), *(name for name in known if name not in ORDER)]
+    return [name for name in ordered if only is None or name in only]
+
+
+def _plan(state: _State, name: str, rounds: int | None, share_cores: bool) -> Plan | None:
+    """None, and noted, where there can be none."""
+    from jostle.cli.carry_out import tell_on_stderr
+    from jostle.tuning import tuned
+
+    try:
+        plan = tuned(
+            lambda given: experiments.load(name, scale="quick", settings=given, share_cores=share_cores),
+            {},
+            tell_on_stderr,
+        )
+        return plan.with_changes(rounds=rounds)
+    except JostleError as error:
+        state.set(name, state="failed", why=str(error))
+        _tell(f"{name} cannot run: {error}")
+        return None
+
+
+def _run(state: _State, name: str, plan: Plan) -> None:
+    """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted, and told."""
+    started = time.monotonic()
+    observer = observer_for(sys.stderr)
+    before_s = float(state.of_experiment(name).get("took_s", 0.0))
+    took = {}
+    try:
+        _carry_out(state, name, plan, _Noting(state, name, observer))
+        took = {"state": "done", "why": ""}
+    except JostleError as error:
+        took = {"state": "failed", "why": str(error)}
+        _tell(f"{name} failed: {error}")
+    except Exception as error:  # a mistake of ours in one experiment does not take the others with it
+        took = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
+        traceback.print_exc()
+    finally:
+        observer.close()
+        state.set(name, took_s=round(before_s + time.monotonic() - started, 1), **took)
+
+
+def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcome | None:
+    from jostle.resuming import unfinished
+
+    begun = state.run_folder(name)
+    if begun is not None and (begun / "trials").is_dir():
+        left = unfinished(begun)
+        if left is None:
+            return None
+        _tell(f"{len(left.left)} of {len(left.trials)} trials are left")
+        return resume_experiment(left, executor_for(left.plan), observer)
+    return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
+
+
+def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]") -> list[Path]:
+    """The page with all that there is by now, and the full report of each experiment; the paths."""
+    from jostle.report.together import Together
+
+    chapters = [_chapter(state, name, results) for name in names]
+    return Together(chapters, shlex.join(["jostle", "race", "--all"])).write(state.folder)
+
+
+def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chapter":
+    from jostle import report
+    from jostle.analysis.run import analyse
+    from jostle.record import RunRecord
+    from jostle.report.together import Chapter
+
+    plan, noted = experiments.load(name), state.of_experiment(name)
+    why = str(noted.get("why", "")) or ("" if noted else "it was not begun")
+    source = plan.published.source if plan.published else ""
+    run = state.run_folder(name)
+    if run is None:
+        return Chapter(name, plan.title, source, why=why or "it was not begun")
+    page = state.folder / "reports" / f"{name}.html"
+    if name not in results:
+        try:
+            result = analyse(RunRecord.open(run))
+            page.parent.mkdir(exist_ok=True)
+            report.write_page(result, page)
+        except Exception as error:  # one record that cannot be shown does not take the page with it
+            traceback.print_exc()
+            return Chapter(name, plan.title, source, why=f"its record cannot be shown: {error}")
+        if not result.complete:  # more may come
+            return Chapter(name, plan.title, source, result, why, f"reports/{name}.html", _took(noted))
+        results[name] = result
+    return Chapter(name, plan.title, source, results[name], why, f"reports/{name}.html", _took(noted))
+
+
+def _took(noted: Mapping[str, Any]) -> float:
+    return float(noted.get("took_s", 0.0))
+
+
+def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
+    """For this experiment, and for all that are left: as planned, times how far plans were off so far."""
+    finished = [n for n in plans if state.of_experiment(n).get("state") == "done"]
+    planned_s = sum(_expected_s(plans[n]) for n in finished)
+    seen_s = sum(_took(state.of_experiment(n)) for n in finished)
+    factor = seen_s / planned_s if planned_s and seen_s else 1.0
+    this_s = _expected_s(plans[name]) * factor
+    all_s = sum(_expected_s(plan) for n, plan in plans.items() if n not in finished) * factor
+    return f"about {_minutes(this_s)}; {_minutes(all_s)} for all that is left"
+
+
+def _expected_s(plan: Plan) -> float:
+    """Trials one after another, each with its warm-up, all of its runs, and what starting it takes."""
+    return plan.rounds * sum(
+        START_S
+        + (plan.warm_up if workload.warm_up is None else workload.warm_up)
+        + workload.runs * (workload.seconds() or UNKNOWN_S)
+        for workload in plan.workload.values()
+        for contestant in plan.contestants
+        if workload.measures(contestant)
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else format_duration(round(seconds))
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
