@@ -1,3 +1,63 @@
+# Lends connections to the database in the order in which they are asked for. Whoever ends without giving one back,
+# because its client has gone, is seen to end.
+defmodule Pool do
+  use GenServer
+
+  def start_link({options, size}), do: GenServer.start_link(__MODULE__, {options, size}, name: __MODULE__)
+
+  def with_connection(ask) do
+    {ref, connection} = GenServer.call(__MODULE__, :take, :infinity)
+
+    try do
+      ask.(connection)
+    after
+      GenServer.cast(__MODULE__, {:give, ref})
+    end
+  end
+
+  @impl true
+  def init({options, size}) do
+    idle =
+      for _ <- 1..size do
+        {:ok, connection} = :pgsql.connect(options)
+        connection
+      end
+
+    {:ok, %{idle: idle, waiting: :queue.new(), lent: %{}}}
+  end
+
+  @impl true
+  def handle_call(:take, from, pool), do: {:noreply, lend(update_in(pool.waiting, &:queue.in(from, &1)))}
+
+  @impl true
+  def handle_cast({:give, ref}, pool) do
+    Process.demonitor(ref, [:flush])
+    {:noreply, back(pool, ref)}
+  end
+
+  @impl true
+  def handle_info({:DOWN, ref, :process, _, _}, pool), do: {:noreply, back(pool, ref)}
+
+  defp back(pool, ref) do
+    {connection, lent} = Map.pop!(pool.lent, ref)
+    lend(%{pool | idle: [connection | pool.idle], lent: lent})
+  end
+
+  defp lend(%{idle: [connection | idle]} = pool) do
+    case :queue.out(pool.waiting) do
+      {{:value, {pid, _} = from}, waiting} ->
+        ref = Process.monitor(pid)
+        GenServer.reply(from, {ref, connection})
+        lend(%{pool | idle: idle, waiting: waiting, lent: Map.put(pool.lent, ref, connection)})
+
+      {:empty, _} ->
+        pool
+    end
+  end
+
+  defp lend(pool), do: pool
+end
+
 # A process per connection and one per request; each gives up its scheduler after 4,000 reductions.
 defmodule Server do
   @behaviour :cowboy_handler
@@ -6,7 +66,9 @@ defmodule Server do
 
   def start do
     :ok = :os.set_signal(:sigterm, :default)
-    for app <- [:inets, :cowboy], do: {:ok, _} = Application.ensure_all_started(app)
+    for app <- [:inets, :cowboy, :p1_pgsql], do: {:ok, _} = Application.ensure_all_started(app)
+
+    start_pool(System.fetch_env!("DATABASE_URL"))
 
     {:ok, ip} = System.fetch_env!("HOST") |> String.to_charlist() |> :inet.parse_address()
     port = System.fetch_env!("PORT") |> String.to_integer()
@@ -37,6 +99,7 @@ defmodule Server do
       {"/alloc/buffers", :buffers},
       {"/alloc/strings", :strings},
       {"/spawn/:n", :spawn},
+      {"/orders", :orders},
       {"/[...]", :unknown}
     ]
 
@@ -47,6 +110,7 @@ defmodule Server do
   def init(%{method: method} = req, route) when method in ["GET", "HEAD"] do
     case answer(route, req) do
       text when is_binary(text) -> reply(req, route, 200, "text/plain", text)
+      {:html, page} -> reply(req, route, 200, "text/html; charset=utf-8", page)
       value when is_map(value) -> reply(req, route, 200, "application/json", :jsx.encode(value))
     end
   catch
@@ -121,6 +185,22 @@ defmodule Server do
     to_string(n)
   end
 
+  # Four questions, one after the other, on one connection.
+  defp answer(:orders, _) do
+    Process.whereis(Pool) || refuse(503, "started without a database")
+
+    Pool.with_connection(fn connection ->
+      [[least]] = find(connection, "SELECT min(id) FROM customers")
+      [[most]] = find(connection, "SELECT max(id) FROM customers")
+      id = Enum.random(String.to_integer(least)..String.to_integer(most))
+
+      case find(connection, "SELECT id, name FROM customers WHERE id = $1", [id]) do
+        [[_, name]] -> {:html, page(name, orders_of(connection, id))}
+        [] -> refuse(404, "there is no customer #{id}")
+      end
+    end)
+  end
+
   defp count(n, n), do: n
   defp count(x, n), do: count(x + 1, n)
 
@@ -154,6 +234,51 @@ defmodule Server do
   defp to_text(bytes) do
     true = String.valid?(bytes)
     :binary.copy(bytes)
+  end
+
+  defp orders_of(connection, customer) do
+    query = "SELECT ordered_on, item FROM orders WHERE customer_id = $1 ORDER BY ordered_on"
+    find(connection, query, [customer])
+  end
+
+  # Rows as lists of texts. A parameter that is a binary would be taken for PostgreSQL's own binary form.
+  defp find(connection, query, parameters \\ []) do
+    {:ok, _, _, _, rows} = :pgsql.pquery(connection, query, parameters)
+    for row <- rows, do: for({_, text} <- row, do: text)
+  end
+
+  defp page(name, orders) do
+    """
+    <!DOCTYPE html>
+    <title>Orders</title>
+    <h1>#{escape(name)}</h1>
+    <ol>
+    #{for [on, item] <- orders, do: "<li>#{on}: #{escape(item)}</li>\n"}</ol>
+    """
+  end
+
+  defp escape(text) do
+    String.replace(text, ["&", "<", ">", "\""], fn
+      "&" -> "&amp;"
+      "<" -> "&lt;"
+      ">" -> "&gt;"
+      "\"" -> "&quot;"
+    end)
+  end
+
+  defp start_pool(""), do: :ok
+
+  defp start_pool(url) do
+    uri = URI.parse(url)
+    [user | password] = String.split(uri.userinfo || "", ":", parts: 2)
+    "/" <> name = uri.path
+
+    who = [database: name, user: user, password: Enum.join(password)]
+    who = for {key, text} <- who, do: {key, text |> URI.decode() |> String.to_charlist()}
+    where = [host: String.to_charlist(uri.host), port: uri.port || 5432, as_binary: true]
+    pool = {Pool, {where ++ who, String.to_integer(System.fetch_env!("POOL"))}}
+    {:ok, supervisor} = Supervisor.start_link([pool], strategy: :one_for_one)
+    Process.unlink(supervisor)
   end
 
   defp query(req), do: Map.new(:cowboy_req.parse_qs(req))

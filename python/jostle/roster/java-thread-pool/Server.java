@@ -1,5 +1,7 @@
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -7,6 +9,9 @@ import java.net.URLDecoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,6 +24,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -39,6 +45,9 @@ final class Server {
 
     /** For the second half of a concurrent pair: a pool full of pairs would wait for itself for ever. */
     static final ExecutorService helpers = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory());
+
+    /** Null when the server was started without a database. */
+    static DataSource database;
 
     static final HttpClient peers = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -217,6 +226,69 @@ final class Server {
         return Answer.text(n);
     }
 
+    /** Four questions, one after the other, on one connection of the pool. */
+    static Answer orders(Request request) throws Exception {
+        if (database == null) throw new Refusal(503, "started without a database");
+        try (Connection connection = database.getConnection()) {
+            int least = number(connection, "SELECT min(id) FROM customers");
+            int most = number(connection, "SELECT max(id) FROM customers");
+            int id = ThreadLocalRandom.current().nextInt(least, most + 1);
+            return new Answer("text/html; charset=utf-8", """
+                    <!DOCTYPE html>
+                    <title>Orders</title>
+                    <h1>%s</h1>
+                    <ol>
+                    %s</ol>
+                    """.formatted(escape(customer(connection, id)), items(connection, id)));
+        }
+    }
+
+    static int number(Connection connection, String query) throws SQLException {
+        try (var statement = connection.prepareStatement(query); ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    static String customer(Connection connection, int id) throws SQLException, Refusal {
+        try (var statement = connection.prepareStatement("SELECT id, name FROM customers WHERE id = ?")) {
+            statement.setInt(1, id);
+            ResultSet row = statement.executeQuery();
+            if (!row.next()) throw new Refusal(404, "there is no customer " + id);
+            return row.getString("name");
+        }
+    }
+
+    static String items(Connection connection, int customer) throws SQLException {
+        var items = new StringBuilder();
+        String query = "SELECT * FROM orders WHERE customer_id = ? ORDER BY ordered_on";
+        try (var statement = connection.prepareStatement(query)) {
+            statement.setInt(1, customer);
+            ResultSet order = statement.executeQuery();
+            while (order.next()) {
+                items.append("<li>").append(order.getString("ordered_on")).append(": ")
+                        .append(escape(order.getString("item"))).append("</li>\n");
+            }
+        }
+        return items.toString();
+    }
+
+    static String escape(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+    }
+
+    /** A pool for an address of the form postgresql://user:password@host:port/name. */
+    static DataSource connect(URI address, int pool) {
+        var config = new HikariConfig();
+        String port = address.getPort() < 0 ? "" : ":" + address.getPort();
+        config.setJdbcUrl("jdbc:postgresql://" + address.getHost() + port + address.getRawPath());
+        String[] who = address.getUserInfo() == null ? new String[0] : address.getUserInfo().split(":", 2);
+        if (who.length > 0) config.setUsername(who[0]);
+        if (who.length > 1) config.setPassword(who[1]);
+        config.setMaximumPoolSize(pool);
+        return new HikariDataSource(config);
+    }
+
     static void awaitQuietly(CountDownLatch gate) {
         try {
             gate.await();
@@ -275,6 +347,8 @@ final class Server {
 
     public static void main(String[] args) throws IOException {
         var address = new InetSocketAddress(System.getenv("HOST"), Integer.parseInt(System.getenv("PORT")));
+        String url = System.getenv("DATABASE_URL");
+        if (!url.isEmpty()) database = connect(URI.create(url), Integer.parseInt(System.getenv("POOL")));
         HttpServer server = HttpServer.create(address, 4096);
         server.setExecutor(threads);
         page(server, "/", "", Server::root);
@@ -288,6 +362,7 @@ final class Server {
         page(server, "/alloc/buffers", "", Server::allocateBuffers);
         page(server, "/alloc/strings", "", Server::allocateStrings);
         page(server, "/spawn/", "([^/]*)", Server::spawn);
+        page(server, "/orders", "", Server::orders);
         server.start();
     }
 }
