@@ -191,8 +191,9 @@ def _build(
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
-            skipped[contestant.label] = str(error)
-            observer.skipped(contestant.label, str(error))
+            why = error.message if isinstance(error, TooFewFiles) else str(error)
+            skipped[contestant.label] = why
+            observer.skipped(contestant.label, why)
         else:
             ready.append(contestant)
     if not ready:

@@ -110,6 +110,8 @@ def estimate(name: str, trials: Sequence[Facts], confidence: float = CONFIDENCE)
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=_why_not(values))
     found = mean_over_rounds([_number(value) for value in values], unit, confidence)
+    if unit == "share" and found.high is not None:
+        found = replace(found, high=min(1.0, found.high))
     return _bounded(found, values)
 
 

@@ -26,7 +26,7 @@ def amount(value: float, unit: str) -> str:
         case "bytes":
             return format_bytes(value)
         case "share":
-            return f"{value * 100:.2g} %"
+            return f"{value * 100:.3g} %"
         case "ratio":
             return f"{value:.3g}"
         case _:

@@ -35,10 +35,10 @@ def check_room(contestant: "Contestant", connections: int) -> None:
     if most_connections(contestant, files) >= connections:
         return
     processes = _processes(contestant)
-    who = f"its {processes} processes" if processes > 1 else "it holds them in one process, which"
+    where = f"{processes} processes" if processes > 1 else "one process"
     raise TooFewFiles(
-        f"{contestant.label} cannot hold {format_count(connections)} connections here: {who} may open "
-        f"{format_count(files)} files{' each' if processes > 1 else ''}, {FILES_BESIDE} of them for itself",
+        f"{contestant.label} holds its connections in {where}, and a process may open {format_count(files)} "
+        f"files here: too few for {format_count(connections)} clients",
         _remedy(contestant, connections, files),
     )
 

@@ -264,15 +264,18 @@ def _crowds(result: RunResult, console: "Console") -> None:
         chosen = [c for c in result.crowds if c.workload == workload]
         asked = amount(chosen[0].asked, "")
         _say(console, f"\nwho holds {asked} clients: {one_line(chosen[0].title)}", "bold")
-        table = _table("contestant", "", "most open", "held", "headers", "p99", "first refusal", words=2)
+        table = _table("contestant", "", "most open", "held", "time to headers", "p99", words=2)
         for c in chosen:
             full = max(c.stages, key=lambda s: s.open_mean).headers
             figures = (crowd.most_open(c), percent(c.held.value))
             times = (amount(full.mean_s, "s"), amount(full.p99_s, "s"))
             mark = _text("✓", "green") if c.reached else _text("✗", "bold red")
-            table.add_row(_text(one_line(c.contestant), "bold"), mark, *figures, *times, c.refused or "none")
+            table.add_row(_text(one_line(c.contestant), "bold"), mark, *figures, *times)
         console.print(table)
-        _say(console, "held and times to headers: while all clients are to be there", "dim")
+        for c in chosen:
+            if c.refused:
+                _say(console, f"{one_line(c.contestant)}: first connection refused or lost {c.refused}")
+        _say(console, "held, and times to headers: while all clients are to be there", "dim")
 
 
 def _claims(result: RunResult, console: "Console") -> None:

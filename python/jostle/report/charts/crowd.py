@@ -107,6 +107,7 @@ class _Panels:
     ) -> None:
         self.clients, self.server = clients, server
         self.client_chart = alt.Chart(data(clients))
+        self.target_chart = alt.Chart(data([r for r in clients if r["contestant"] == contestants[0]]))
         self.server_chart = alt.Chart(data(server)) if server else None
         self.end = max(row["t"] for row in clients + server)
         scale = alt.Scale(domain=contestants, range=HUES[: len(contestants)])
@@ -132,7 +133,7 @@ class _Panels:
     def connections(self) -> Any:
         """Connections open, and dashed the clients that are to be there."""
         most = self._top("open", "clients")
-        target = self.client_chart.mark_line(strokeDash=[2, 3], strokeWidth=1, color=MUTED)
+        target = self.target_chart.mark_line(strokeDash=[2, 3], strokeWidth=1, color=MUTED)
         y = alt.Y("clients:Q", scale=most, axis=_y_axis(format="~s"))
         names = self.names.mark_text(align="left", baseline="bottom", dx=3, fontSize=10, color=MUTED)
         return self._panel(
