@@ -52,6 +52,9 @@ class Rows(TypedDict):
     status: bytes
     bytes: bytes
 
+PortUse = TypedDict("PortUse", {"from": str, "to": str, "held": int})
+"""Connections from one local address ("": the kernel's choice) to one destination: each holds a port of it."""
+
 class GeneratorState(TypedDict):
     """One of several generator processes, within one interval. Its threads stand among those of all."""
 
@@ -67,6 +70,7 @@ class Interval(TypedDict):
     end_ns: int
     last: bool
     open_files: int
+    ports: list[PortUse]  # at the end of the interval
     loop_lag: Hist | None
     series: list[Series]
     workloads: list[WorkloadState]

@@ -141,6 +141,7 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
             "end_ns": round(end * 1e9),
             "last": last,
             "open_files": 12,
+            "ports": [{"from": "", "to": "127.0.0.1:8080", "held": workloads}],
             "loop_lag": histogram([20e-6]),
             "series": [
                 _series([r for r in ended if r.workload == w], w, trial.pacing if paced and w == 0 else None)
@@ -343,6 +344,7 @@ def make_run(
         "cores": 2,
         "memory_bytes": 4_000_000_000,
         "limits": {"open_files": {"soft": 20000, "hard": 20000}},
+        "settings": {"net/ipv4/ip_local_port_range": "32768 60999"},
         "python": "3.11.7",
         "argv": ["jostle", "run", "plan.toml"],
         "seed": 7,

@@ -340,6 +340,11 @@ def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     assert line.server_cpu == pytest.approx([0.7] * 20)
     assert len({len(line.t_s), len(line.p99_s), len(line.clients), len(line.errors_per_s)}) == 1
     assert line.clients == [1, 1, 1, 1, None]  # everybody leaves at the end
+    itself = line.generator
+    assert itself.loop_lag_max_s == pytest.approx([20e-6] * 5, rel=0.1)
+    assert (itself.open_files, itself.local_ports) == ([12] * 5, [2] * 5)
+    assert (itself.open_files_limit, itself.local_ports_limit) == (20_000, 28_232)
+    assert len(itself.pacing_p99_s) == len(itself.bytes_in_per_s) == len(itself.bytes_out_per_s) == 5
     assert trial.background["ok"] == 1
     assert trial.background["service_mean_s"] == pytest.approx(2.5)
     assert trial.background["in_flight"] == pytest.approx(0.5)

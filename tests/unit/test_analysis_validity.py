@@ -82,6 +82,40 @@ def test_the_busiest_thread_counts(tmp_path: Path) -> None:
     assert check(validity, "generator CPU").verdict == "invalid"
 
 
+FAILING = [*closed(STEADY, 5.0), *(Request(t, None, t, "connect_failed") for t in (1.0, 2.0, 3.0))]
+
+
+@pytest.mark.parametrize(
+    ("requests", "held", "verdict"),
+    [
+        (closed(STEADY, 5.0), 9_000, None),
+        (closed(STEADY, 5.0), 19_990, "valid"),
+        (FAILING, 15_000, "valid"),
+        (FAILING, 19_990, "suspect"),
+    ],
+)
+def test_open_files_explain_failed_connects_where_they_ran_out(
+    tmp_path: Path, requests: list[Request], held: int, verdict: str | None
+) -> None:
+    def fuller(interval: dict[str, Any]) -> None:
+        interval["generators"] = [{"open_files": 30}, {"open_files": held}]
+
+    validity = changed(tmp_path, Trial("a", "w", 1, requests), fuller)
+    found = [c.verdict for c in validity.checks if c.name == "open files"]
+    assert found == ([verdict] if verdict else [])
+
+
+def test_local_ports_explain_failed_connects_where_they_ran_out(tmp_path: Path) -> None:
+    def fuller(interval: dict[str, Any]) -> None:
+        interval["ports"].append({"from": "127.0.0.2", "to": "127.0.0.1:80", "held": 28_232})
+
+    found = check(changed(tmp_path, Trial("a", "w", 1, FAILING), fuller), "local ports")
+    assert (found.verdict, found.value) == ("suspect", 1.0)
+    assert "127.0.0.2 held 28,232 of 28,232 ports to 127.0.0.1:80" in found.says
+    assert "source-addresses" in found.remedy
+    assert "local ports" not in names(judged(tmp_path / "other", closed(STEADY, 5.0)))
+
+
 @pytest.mark.parametrize(("lag", "verdict"), [(50e-6, "valid"), (300e-6, "suspect"), (1500e-6, "invalid")])
 def test_pacing_lag_is_measured_against_the_median_response(tmp_path: Path, lag: float, verdict: str) -> None:
     validity = judged(tmp_path, open_loop(STEADY, 200, 5.0), load=POISSON, pacing=lag)

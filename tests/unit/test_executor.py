@@ -130,6 +130,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "end_ns": (index + 1) * SECOND,
         "last": last,
         "open_files": 10,
+        "ports": [{"from": "", "to": "127.0.0.1:80", "held": 3}],
         "loop_lag": histogram([1e-5]),
         "series": [series] if seconds else [],
         "workloads": [dict.fromkeys(STATE, 1)],
@@ -164,6 +165,7 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
     assert merged["workloads"] == [dict.fromkeys(STATE, len(each))]
     assert len(merged["threads"]) == len(each)
     assert merged["loop_lag"]["count"] == len(each)
+    assert merged["ports"] == [{"from": "", "to": "127.0.0.1:80", "held": 3 * len(each)}]
     if together:
         (series,) = merged["series"]
         expected = histogram(together)
@@ -234,3 +236,15 @@ def test_rows_are_put_one_behind_the_other() -> None:
         merging.add(generator, interval(0, [1.0], last=True, rows=rows[generator]))
     (merged,) = all_of(merging)
     assert merged["rows"] == {name: rows[0][name] + rows[1][name] for name in ("client", "end_ns")}
+
+
+def test_connections_that_are_closed_keep_their_ports_for_a_while() -> None:
+    """50,000 requests without keep-alive: each leaves a port in TIME_WAIT."""
+    plan = spec(50)
+    load = plan["workloads"][0]["load"]["closed"]
+    plan["workloads"][0]["load"] = {"closed": {**load, "requests": 50_000, "requests_per_connection": 1}}
+    assert len(sources(with_sources(plan, 28_000))) == 4
+    plan["workloads"][0]["load"]["closed"]["requests_per_connection"] = 100
+    assert sources(with_sources(plan, 28_000)) == []
+    plan["workloads"][0]["target"]["host"] = "192.0.2.1"
+    assert sources(with_sources(plan, 28_000)) == []

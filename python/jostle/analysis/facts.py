@@ -38,6 +38,11 @@ class Facts:
         return self.trial.intervals
 
     @property
+    def host(self) -> Mapping[str, Any]:
+        """The machine that the run was made on, with its limits."""
+        return self.trial.host
+
+    @property
     def whole(self) -> bool:
         """The engine's last interval was recorded: every request that began is accounted for.
 
@@ -192,7 +197,11 @@ class Facts:
     @cached_property
     def pacing(self) -> Sample:
         """How late the generator's own code ran; empty where nothing was paced."""
-        return pool(self._by_interval("pacing"))
+        return pool(self.pacing_by_interval)
+
+    @cached_property
+    def pacing_by_interval(self) -> list[Sample]:
+        return self._by_interval("pacing")
 
     def _by_interval(self, measure: str) -> list[Sample]:
         found = self.trial.interval_histograms(measure, MEASURED)

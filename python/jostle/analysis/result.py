@@ -122,6 +122,20 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Itself:
+    """What the generator saw of itself, per interval as in the timeline it stands in."""
+
+    pacing_p99_s: list[float | None] = field(default_factory=list)  # intended start to when its code ran
+    loop_lag_max_s: list[float] = field(default_factory=list)  # how late its own timers fired
+    bytes_in_per_s: list[float] = field(default_factory=list)
+    bytes_out_per_s: list[float] = field(default_factory=list)
+    open_files: list[int] = field(default_factory=list)  # of the fullest process
+    local_ports: list[int] = field(default_factory=list)  # of the fullest address, to one destination
+    open_files_limit: int = 0
+    local_ports_limit: int = 0
+
+
+@dataclass(frozen=True)
 class Timeline:
     """Per interval, from the start of the trial. Lists of equal length; None where it was not measured."""
 
@@ -138,6 +152,7 @@ class Timeline:
     server_cpu: list[float]  # cores in use by the whole process tree
     server_rss_bytes: list[float]
     phases: list[Phase] = field(default_factory=list)  # empty where the load is the same throughout
+    generator: Itself = field(default_factory=Itself)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ import numpy as np
 
 from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
 from jostle.analysis.histograms import Sample
+from jostle.analysis.limits import most_ports, open_files, port_range
 from jostle.analysis.quantiles import quantile_estimate, quantile_estimates
-from jostle.analysis.result import Phase, Timeline, TrialResult
+from jostle.analysis.result import Itself, Phase, Timeline, TrialResult
 from jostle.analysis.steady import Course, course
 from jostle.analysis.validity import judge_facts
 
@@ -152,6 +153,24 @@ def _timeline(facts: Facts) -> Timeline:
         server_cpu=server_cpu,
         server_rss_bytes=server_rss,
         phases=phases_of(facts),
+        generator=_itself(facts, lengths.tolist()),
+    )
+
+
+def _itself(facts: Facts, lengths: list[float]) -> Itself:
+    def per_second(what: str) -> list[float]:
+        sums = [sum(s[what] for s in i["series"] if s["workload"] == MEASURED) for i in facts.intervals]
+        return [count / length for count, length in zip(sums, lengths, strict=True)]
+
+    return Itself(
+        pacing_p99_s=[quantile_of(sample, 0.99) for sample in facts.pacing_by_interval],
+        loop_lag_max_s=[(i["loop_lag"] or {}).get("max_us", 0) / 1e6 for i in facts.intervals],
+        bytes_in_per_s=per_second("bytes_in"),
+        bytes_out_per_s=per_second("bytes_out"),
+        open_files=[max(open_files(i)) for i in facts.intervals],
+        local_ports=[most_ports(i) for i in facts.intervals],
+        open_files_limit=facts.host.get("limits", {}).get("open_files", {}).get("hard", 0),
+        local_ports_limit=port_range(facts.host),
     )
 
 

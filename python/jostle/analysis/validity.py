@@ -21,6 +21,7 @@ from jostle.analysis.generators import (
     started_together,
 )
 from jostle.analysis.histograms import Floats
+from jostle.analysis.limits import within_files, within_ports
 from jostle.analysis.quantiles import quantile_estimate, samples_needed
 from jostle.analysis.result import Check, Validity, Verdict
 from jostle.analysis.steady import mser
@@ -363,6 +364,8 @@ CHECKS: list[Callable[[Facts], Check | None]] = [
     _errors,
     _answers,
     _generator_cpu,
+    within_files,
+    within_ports,
     _pacing,
     _offered,
     _littles_law,

@@ -1,5 +1,6 @@
 """Intervals of several generators become those of the whole: counts add up, histograms merge without loss."""
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from jostle._engine import merge_v2
 
 if TYPE_CHECKING:
-    from jostle._engine import GeneratorState, Hist, Interval, Rows, Series, ThreadState, WorkloadState
+    from jostle._engine import (
+        GeneratorState,
+        Hist,
+        Interval,
+        PortUse,
+        Rows,
+        Series,
+        ThreadState,
+        WorkloadState,
+    )
 
 __all__ = ["Merging"]
 
@@ -67,6 +77,7 @@ class Merging:
             "end_ns": max((part["end_ns"] for part in each), default=self._end_ns),
             "last": False,
             "open_files": sum(part["open_files"] for part in each),
+            "ports": _ports(part["ports"] for part in each),
             "loop_lag": _merged(part["loop_lag"] for part in each),
             "series": _series(part["series"] for part in each),
             "workloads": [
@@ -135,6 +146,13 @@ def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":
     summed: Any = {name: sum(state[name] for state in each) for name in STATE}  # type: ignore[literal-required]
     whole: WorkloadState = summed
     return whole
+
+
+def _ports(parts: "Iterable[list[PortUse]]") -> "list[PortUse]":
+    held: dict[tuple[str, str], int] = defaultdict(int)
+    for port in itertools.chain.from_iterable(parts):
+        held[port["from"], port["to"]] += port["held"]
+    return [{"from": source, "to": to, "held": count} for (source, to), count in held.items()]
 
 
 def _state(generator: int, part: "Interval") -> "GeneratorState":

@@ -34,6 +34,12 @@ class TrialRecord:
             raise NotARun(f"{self.folder} is not a trial of a run", "it has no readable trial.json")
         return described
 
+    @cached_property
+    def host(self) -> dict[str, Any]:
+        """host.json of its run; empty where there is none."""
+        found = (read_json(folder / "host.json") for folder in self.folder.parents[:3])
+        return next((host for host in found if host), {})
+
     @property
     def number(self) -> int:
         return int(self.description["number"])
