@@ -88,12 +88,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield made
 
 
-def recording(base: Path, timeout_s: float = 90.0) -> Path:
-    """The trial that is being recorded under `base`, as soon as it has something."""
+def recording(driver: "subprocess.Popen[str]", base: Path, timeout_s: float = 90.0) -> Path:
+    """The trial that `driver` is recording under `base`, as soon as it has something."""
     give_up = time.monotonic() + timeout_s
-    while time.monotonic() < give_up:
+    while time.monotonic() < give_up and driver.poll() is None:
         for path in base.glob("*/trials/*/intervals.ndjson"):
             if path.stat().st_size:
                 return path.parent
         time.sleep(0.05)
-    pytest.fail(f"nothing was recorded under {base} within {timeout_s:g} s")
+    driver.kill()
+    out, complaints = driver.communicate()
+    pytest.fail(f"nothing was recorded within {timeout_s:g} s: {out}{complaints}")

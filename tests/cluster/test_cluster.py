@@ -147,7 +147,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     values = {"generators": 4, "lost": "moves", "rate": 200, "seconds": 75, "url": cluster.url}
     plan.write_text(STEADY.format(**values))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
-    trial = recording(tmp_path / "runs")
+    trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
     n2.power_off()
     for host in (n3, n4):
@@ -211,3 +211,76 @@ def unseen_s(account: dict[str, Any]) -> float:
     return (
         float(max(0, only["until_ns"] - account["streamed"]["until_ns"])) / 1e9 if only["intervals"] else 0.0
     )
+
+
+def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
+    """15,000 clients of the crowd experiment; n4 is out of it, so that three bear 5,000 each."""
+    n4 = cluster.generators[3]
+    n4.run(*JOSTLE, "cluster", "stop")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(CROWD.format(url=cluster.url))
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    out, complaints = driver.communicate(timeout=150)
+    assert out, complaints
+    (trial,) = json.loads(out)["trials"]
+    checks = {check["name"]: check["verdict"] for check in trial["validity"]["checks"]}
+    for name in ("end", "generators", "start", "accounts", "verified work", "Little's law"):
+        assert checks[name] == "valid", f"{name}: {trial['validity']}"
+    (record,) = RunRecord.open(next((tmp_path / "runs").iterdir())).trials
+    assert [g["host"] for g in record.description["generators"]] == [
+        host.address for host in cluster.generators[:3]
+    ]
+    assert max(interval["workloads"][0]["clients"] for interval in record.intervals) == 15_000
+    by_generator = [
+        max(sum(a["sent"]) for i in record.intervals for a in i["generators"] if a["generator"] == number)
+        for number in (1, 2, 3)
+    ]
+    assert min(by_generator) > 0
+    assert sum(i["workloads"][0]["sent"] for i in record.intervals) == sum(
+        account["streamed"]["sent"] for account in record.generator_accounts
+    )
+
+
+def test_another_version_is_told(cluster: Cluster, lab: Lab) -> None:
+    old = cluster.generators[3]
+    old.run(*JOSTLE, "cluster", "stop")
+    cluster.start_node(old, {"PYTHONPATH": patched(lab.folder, "other-version", OTHER_VERSION)})
+    driver = cluster.driver("hit", cluster.url, "-d", "1s")
+    _, complaint = driver.communicate(timeout=120)
+    assert driver.returncode == 2
+    assert f"the node {old.address} has jostle 0.0.9, and here is" in complaint
+    assert "install the same version everywhere" in complaint
+    old.run(*JOSTLE, "cluster", "stop")
+
+
+def test_a_dead_head_is_no_success(cluster: Cluster, tmp_path: Path) -> None:
+    """The run is incomplete; generators stop by themselves; a new cluster finds their logs again."""
+    plan = tmp_path / "plan.toml"
+    values = {"generators": 3, "lost": "is missing", "rate": 100, "seconds": 90, "url": cluster.url}
+    plan.write_text(STEADY.format(**values))
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    trial = recording(driver, tmp_path / "runs")
+    time.sleep(3)
+    assert cluster.head.run("pkill", "-9", "-x", "gcs_server").returncode == 0
+    out, complaints = driver.communicate(timeout=60)
+    assert driver.returncode == 1
+    assert "the head of the cluster is gone" in complaints
+    result = json.loads(out)
+    assert not result["complete"]
+    assert "the run is not complete" in " ".join(result["reasons"])
+    for host in (cluster.head, *cluster.generators[:3]):  # the same disks, everything else anew
+        host.power_off()
+        host.heal()
+        host.boot()
+    cluster.start_head()
+    for host in cluster.generators[:3]:
+        cluster.start_node(host)
+    run = trial.parents[1]
+    collected = cluster.head.run(*JOSTLE, "collect", run, "--cluster", cluster.address)
+    assert collected.returncode == 0, collected.stdout + collected.stderr
+    assert collected.stdout.count("in its own log only") == 3
+    for account in accounts(trial).values():
+        copy = trial / "generators" / account["copy"]
+        rest = copy.with_name(copy.stem + ".rest.frames")
+        assert sent_in(copy, rest) == account["streamed"]["sent"] + account["only_in_log"]["sent"] > 0
+        assert unseen_s(account) <= DECLARED_BOUND_S + LEASE_BOUND_S

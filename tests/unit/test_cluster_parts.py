@@ -1,0 +1,205 @@
+"""Parts of the cluster that need no cluster: credentials, clocks, leases, remainders, targets, own logs."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jostle.executor import StartRefused
+from jostle.executor.cluster import ClusterRefused
+from jostle.executor.cluster.authority import write_credentials
+from jostle.executor.cluster.clocks import Clock, measure
+from jostle.executor.cluster.credentials import Credentials
+from jostle.executor.cluster.lease import Lease
+from jostle.executor.cluster.node import ray_command
+from jostle.executor.cluster.ownlog import OwnLog, Unfolding, read_from
+from jostle.executor.cluster.remainder import refuse_what_cannot_move, remainder
+from jostle.executor.cluster.targets import refuse_strangers
+
+SECOND = 10**9
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (written,) = write_credentials(tmp_path / "secrets", {"n1": "10.0.0.11"})
+    monkeypatch.setenv("JOSTLE_CLUSTER", str(written))
+    return written
+
+
+def test_credentials_are_for_their_owner_only(node: Path) -> None:
+    modes = {path.name: path.stat().st_mode & 0o777 for path in [*node.iterdir(), *node.parent.glob("*.*")]}
+    assert modes == {
+        "ca.crt": 0o644,
+        "node.crt": 0o644,
+        "node.key": 0o600,
+        "token": 0o600,
+        "ca.key": 0o600,
+    }
+    assert Credentials.find({}).environment()["RAY_USE_TLS"] == "1"
+
+
+def test_certificates_are_signed_by_the_authority_and_name_the_node(node: Path) -> None:
+    from cryptography import x509
+
+    authority, certificate = (
+        x509.load_pem_x509_certificate((node / name).read_bytes()) for name in ("ca.crt", "node.crt")
+    )
+    certificate.verify_directly_issued_by(authority)
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert [str(a) for a in names.get_values_for_type(x509.IPAddress)] == ["10.0.0.11", "127.0.0.1"]
+
+
+def test_nodes_can_be_added_to_the_same_authority(node: Path) -> None:
+    (second,) = write_credentials(node.parent, {"n2": "10.0.0.12"})
+    assert (second / "ca.crt").read_bytes() == (node / "ca.crt").read_bytes()
+    assert (second / "token").read_bytes() == (node / "token").read_bytes()
+    with pytest.raises(ClusterRefused, match="there already"):
+        write_credentials(node.parent, {"n2": "10.0.0.12"})
+    with pytest.raises(ClusterRefused, match="no IP address"):
+        write_credentials(node.parent, {"n3": "somewhere"})
+
+
+def test_an_open_cluster_is_refused(node: Path) -> None:
+    with pytest.raises(ClusterRefused, match="RAY_USE_TLS=0: anybody"):
+        Credentials.find({"RAY_USE_TLS": "0"})
+    with pytest.raises(ClusterRefused, match="RAY_AUTH_MODE=disabled: anybody"):
+        Credentials.find({"RAY_AUTH_MODE": "disabled"})
+    (node / "token").chmod(0o644)
+    with pytest.raises(ClusterRefused, match="can be read by others"):
+        Credentials.find({})
+    (node / "token").unlink()
+    with pytest.raises(ClusterRefused, match=r"missing: .*token") as refused:
+        Credentials.find({})
+    assert "jostle cluster init" in refused.value.hint
+
+
+def test_a_node_has_fixed_ports() -> None:
+    command = " ".join(ray_command("10.0.0.11", head="10.0.0.1:6379", generate=True, block=False))
+    for port in ("20000", "20099", "20100", "20101"):
+        assert f"={port}" in command
+    assert '--resources={"jostle": 1}' in command
+
+
+def test_the_quickest_answer_tells_the_offset() -> None:
+    delays = iter([0.01, 0.0, 0.005])
+
+    def ask() -> tuple[int, int]:
+        time.sleep(next(delays))
+        return time.time_ns() + 5 * SECOND, time.monotonic_ns() - 7 * SECOND
+
+    clock = measure(ask, readings=3)
+    assert abs(clock.monotonic_ns + 7 * SECOND) <= clock.error_ns
+    assert abs(clock.wall_ns - 5 * SECOND) <= clock.error_ns + 10**6
+    assert isinstance(clock, Clock)
+
+
+def test_a_lease_that_is_not_renewed_runs_out_once() -> None:
+    expired = threading.Event()
+    lease = Lease(time.monotonic_ns() + 10**12, expired.set)
+    assert not expired.wait(0.2)
+    lease.renew(time.monotonic_ns())  # never shorter: a late question takes nothing away
+    assert lease.end_ns > time.monotonic_ns() + 10**11
+    lease.release()
+    short = Lease(time.monotonic_ns(), expired.set)
+    assert expired.wait(10)
+    assert short.over
+
+
+def test_a_released_lease_stops_nobody() -> None:
+    expired = threading.Event()
+    lease = Lease(time.monotonic_ns() + 10**8, expired.set)
+    lease.release()
+    assert not expired.wait(0.4)
+
+
+@given(st.lists(st.binary(max_size=40), max_size=8), st.integers(1, 30))
+def test_a_log_cut_anywhere_gives_every_interval_once(payloads: list[bytes], piece: int) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        log = OwnLog(Path(folder) / "deep" / "x.frames")
+        for number, payload in enumerate(payloads):
+            log.append({"index": number, "payload": payload, "last": number == len(payloads) - 1})
+        size, closed = log.wait_beyond(0, 0)
+        assert closed == bool(payloads)
+        unfolding = Unfolding()
+        found = [i for data in read_from(log.path, 0, size, piece) for i in unfolding.add(data)]
+        assert [i["payload"] for i in found] == payloads
+        log.close()
+
+
+def workload(load: dict[str, Any]) -> dict[str, Any]:
+    where = {"host": "10.0.0.9", "port": 80, "connect_to": []}
+    return {"seed": 1, "duration_ns": 100, "workloads": [{"name": "w", "target": where, "load": load}]}
+
+
+def clients_at(phases: list[dict[str, Any]], at: int) -> int:
+    """As crates/engine/src/phases.rs."""
+    for phase in phases:
+        if at < phase["duration_ns"]:
+            delta, sign = abs(phase["to"] - phase["from"]), 1 if phase["to"] >= phase["from"] else -1
+            steps = phase.get("steps")
+            length = phase["duration_ns"]
+            moved = delta * at // length if not steps else delta * (at * steps // length + 1) // steps
+            return int(phase["from"] + sign * moved)
+        at -= phase["duration_ns"]
+    return 0
+
+
+def phase(low: int, high: int, length: int, steps: int | None = None) -> dict[str, Any]:
+    return {"name": "p", "from": low, "to": high, "duration_ns": length, "steps": steps}
+
+
+def test_what_is_left_of_phases_has_the_same_clients_at_the_same_times() -> None:
+    phases = [phase(0, 10, 40), phase(10, 10, 30), phase(10, 2, 30, 4)]
+    for from_ns in range(100):
+        rest, (numbers,) = remainder(workload({"closed": {"clients": 10, "phases": phases}}), from_ns)
+        left = rest["workloads"][0]["load"]["closed"]["phases"]
+        assert rest["duration_ns"] == 100 - from_ns
+        assert len(numbers) == len(left)
+        assert sum(p["duration_ns"] for p in left) == 100 - from_ns
+        for at in range(from_ns, 100):
+            now, whole = clients_at(left, at - from_ns), clients_at(phases, at)
+            # A ramp that is cut between two clients goes on from a whole one: never more than one apart.
+            assert abs(now - whole) <= (1 if at < 40 else 0), (from_ns, at)
+
+
+def test_what_is_left_of_rates_and_traces() -> None:
+    rates = [{"from": 0.0, "to": 100.0, "duration_ns": 50}, {"from": 100.0, "to": 100.0, "duration_ns": None}]
+    rest, phases = remainder(workload({"open": {"arrivals": "poisson", "rates": rates}}), 25)
+    assert rest["workloads"][0]["load"]["open"]["rates"] == [
+        {"from": 50.0, "to": 100.0, "duration_ns": 25},
+        rates[1],
+    ]
+    assert phases == [[0, 1]]
+    later, phases = remainder(workload({"open": {"arrivals": {"trace": [1, 60, 70]}, "rates": rates}}), 60)
+    assert later["workloads"][0]["load"]["open"]["rates"] == [rates[1]]
+    assert later["workloads"][0]["load"]["open"]["arrivals"] == {"trace": [0, 10]}
+    assert phases == [[1]]
+
+
+def test_a_load_that_counts_requests_does_not_move() -> None:
+    refuse_what_cannot_move(workload({"closed": {"clients": 1, "requests": None}}))
+    with pytest.raises(StartRefused, match="counts its requests"):
+        refuse_what_cannot_move(workload({"closed": {"clients": 1, "requests": 5}}))
+
+
+def test_strangers_are_not_loaded() -> None:
+    spec = workload({"closed": {"clients": 1}})
+    with pytest.raises(StartRefused, match=r"nobody said that the cluster may load 10\.0\.0\.9") as refused:
+        refuse_strangers(spec, {"10.0.0.8"})
+    assert "--allow-target 10.0.0.9" in refused.value.hint
+    refuse_strangers(spec, {"10.0.0.9"})
+    for host in ("127.0.0.3:80", "localhost:80", "[::1]:80", "unix:/run/x"):
+        target = {"host": "10.0.0.9", "port": 80, "connect_to": [host]}
+        refuse_strangers({"workloads": [{"target": target}]}, ())
+
+
+def test_specifications_survive_the_journey_as_data() -> None:
+    rest, _ = remainder(workload({"closed": {"clients": 10, "phases": [phase(0, 10, 100)]}}), 10)
+    assert json.loads(json.dumps(rest)) == rest
