@@ -7,6 +7,7 @@ import ipaddress
 import math
 import os
 import resource
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,14 @@ def connections_of(workload: Mapping[str, Any]) -> int:
     """The most connections that it can have at once."""
     load = workload["load"]
     return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+
+
+def _connections_in_all(workload: Mapping[str, Any]) -> int:
+    """Connections that it makes, as far as its requests say; at least those that it has at once."""
+    load = next(iter(workload["load"].values()))
+    each, requests = load.get("requests_per_connection"), load.get("requests")
+    made = math.ceil(requests / each) if each and requests else 0
+    return max(made, connections_of(workload))
 
 
 def processes_for(
@@ -91,34 +100,39 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
     """The specification with as many local addresses as its connections need: each has `ports` ports to each
     destination, as many as this machine has when None.
 
-    On loopback every address 127.0.0.x is ours; elsewhere raises `StartRefused` with the number needed.
+    On loopback every address 127.0.0.x is ours, so there are enough for all connections that are made in the
+    whole run: a closed one may keep its port for a minute (TIME_WAIT). Elsewhere raises `StartRefused` with
+    the number needed for those that are open at once.
     """
     ports = local_ports() if ports is None else ports
-    totals: dict[str, int] = {}
+    at_once, in_all = Counter[str](), Counter[str]()
     for workload in spec["workloads"]:
         # Workloads of one run go to the same destinations, and share their ports.
         key = repr(destinations_of(workload["target"]))
-        totals[key] = totals.get(key, 0) + connections_of(workload)
+        at_once[key] += connections_of(workload)
+        in_all[key] += _connections_in_all(workload)
     workloads = []
     for workload in spec["workloads"]:
         destinations = destinations_of(workload["target"])
         if destinations:
-            each = math.ceil(totals[repr(destinations)] / len(destinations))
-            workload = {**workload, "target": _with_room(workload["target"], destinations, each, ports)}
+            key = repr(destinations)
+            each = [math.ceil(total[key] / len(destinations)) for total in (at_once, in_all)]
+            target = _with_room(workload["target"], destinations, each[0], each[1], ports)
+            workload = {**workload, "target": target}
         workloads.append(workload)
     return {**spec, "workloads": workloads}
 
 
 def _with_room(
-    target: Mapping[str, Any], destinations: list[str], each: int, ports: int
+    target: Mapping[str, Any], destinations: list[str], each: int, made: int, ports: int
 ) -> Mapping[str, Any]:
-    """The target with addresses for `each` connections to every destination."""
+    """The target with addresses for `each` connections at once to every destination, `made` in all."""
     needed = math.ceil(each / ports)
     given = target["source_addresses"]
     if all(is_loopback(place.rpartition(":")[0]) for place in destinations):
         # The kernel takes ports of one parity first. When they are gone it looks through all of them for
         # every further connection, some hundred microseconds each; addresses cost nothing.
-        wanted = needed if given else math.ceil(each / (ports // 2))
+        wanted = needed if given else math.ceil(made / (ports // 2))
         if wanted > max(1, len(given)):
             first = ipaddress.IPv4Address("127.0.0.1")
             return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}

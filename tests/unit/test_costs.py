@@ -1,0 +1,155 @@
+"""Ratios of workloads, what a thread costs, and runs before the measured one: from known records."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle import report
+from jostle.analysis.result import RunResult
+from jostle.analysis.run import analyse
+from jostle.record import RunRecord
+from jostle.report import costs
+from jostle.report.charts import cost_pictures
+from support.synthetic import Trial, closed, intervals, make_run
+
+PLAN = """
+title = "Two workloads"
+contestants = ["go", "haskell:threaded"]
+rounds = 3
+
+[workload.hello]
+title = "Hello"
+request = { get = "/hello" }
+load = { clients = 1, for = "5s" }
+
+[workload.buffers]
+title = "Buffers"
+request = { get = "/alloc/buffers" }
+load = { clients = 1, for = "5s" }
+
+[[ratio]]
+title = "Buffers beside hello"
+quantity = "throughput"
+workload = "buffers"
+against = "hello"
+
+[published]
+source = "Someone, Something, 2010"
+figures = [
+    { contestant = "go", workload = "hello", quantity = "throughput", value = 8000, unit = "requests/s" },
+    { contestant = "go", workload = "buffers", quantity = "throughput", value = 2000, unit = "requests/s" },
+    { contestant = "haskell:threaded", workload = "hello", quantity = "memory per thread", value = 1.65, unit = "kB" },
+]
+"""  # noqa: E501
+
+
+def trials(workloads: Mapping[str, float]) -> list[Trial]:
+    return [
+        Trial(contestant, workload, number, closed(lambda _, s=seconds: s, 5.0))  # type: ignore[misc]
+        for number in (1, 2, 3)
+        for contestant in ("go", "haskell:threaded")
+        for workload, seconds in workloads.items()
+    ]
+
+
+def changed(folder: Path, **changes: Any) -> Iterator[Path]:
+    """Every trial's folder, with keys of its trial.json changed."""
+    for trial in (folder / "trials").iterdir():
+        description = json.loads((trial / "trial.json").read_text()) | changes
+        (trial / "trial.json").write_text(json.dumps(description))
+        yield trial
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    """Buffers take four times as long as hello, whoever is asked."""
+    made = make_run(
+        tmp_path_factory.mktemp("runs"), trials({"hello": 0.005, "buffers": 0.02}), plan_text=PLAN
+    )
+    return analyse(RunRecord.open(made))
+
+
+def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: RunResult) -> None:
+    go, haskell = sorted(compared.ratios, key=lambda r: r.contestant)
+    for ratio in (go, haskell):
+        assert ratio.ratio.value == pytest.approx(0.25, rel=0.02)
+        assert ratio.ratio.low is not None
+        assert ratio.ratio.low <= 0.25 <= (ratio.ratio.high or 0) + 0.005
+    assert (go.published, go.published_against) == (2000, 8000)
+    assert haskell.published is None
+    ((_, table),) = costs.ratio_tables(compared)
+    assert table.columns == ["contestant", "Hello", "Buffers", "ratio", "ratio as published"]
+    assert "0.250 (2000 / 8000)" in [str(row[-1]) for row in table.rows]
+
+
+def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
+    assert "Buffers beside hello" in report.to_markdown(compared)
+    assert "0.250 (2000 / 8000)" in report.page(compared)
+    (picture,) = cost_pictures(compared)
+    picture.spec(validate=True)
+    assert "0.25 on" in picture.title
+
+
+def spawning(tmp_path: Path, *, peak_before: int, peak_after: int) -> RunResult:
+    """Servers that hold 60 MB before a request starts 10,000 threads, and 72 MB at their samples."""
+    folder = make_run(tmp_path, [t for t in trials({"hello": 0.5}) if t.round < 3], plan_text=PLAN)
+    for trial in changed(folder, before={"rss_bytes": 60_000_000, "peak_rss_bytes": peak_before}):
+        described = json.loads((trial / "trial.json").read_text())
+        described["engine"]["workloads"][0]["requests"][0]["path"] = "/spawn/10000"
+        (trial / "trial.json").write_text(json.dumps(described))
+        samples = [json.loads(line) for line in (trial / "server.ndjson").read_text().splitlines()]
+        lines = [json.dumps(s | {"rss_bytes": 72_000_000, "peak_rss_bytes": peak_after}) for s in samples]
+        (trial / "server.ndjson").write_text("\n".join(lines) + "\n")
+    return analyse(RunRecord.open(folder))
+
+
+def test_a_thread_costs_what_the_kernel_remembers(tmp_path: Path) -> None:
+    """The peak came and went between two samples: 80 MB, 20 MB more than before, for 10,000 threads."""
+    result = spawning(tmp_path, peak_before=61_000_000, peak_after=80_000_000)
+    for threads in result.threads:
+        assert threads.count == 10_000
+        assert threads.memory_bytes.value == pytest.approx(2000)
+        assert threads.time_s.value == pytest.approx(0.5 / 10_000, rel=0.02)
+    published = {threads.contestant: threads.published_bytes for threads in result.threads}
+    assert published == {"go": None, "haskell:threaded": pytest.approx(1650)}
+    ((_, table),) = costs.thread_tables(result)
+    assert "2.00 kB" in str(table.rows[0][1])
+    (picture,) = cost_pictures(result)
+    picture.spec(validate=True)
+
+
+def test_a_peak_from_before_the_load_is_not_the_threads(tmp_path: Path) -> None:
+    """It had held 90 MB when it started up: what counts are the samples."""
+    result = spawning(tmp_path, peak_before=90_000_000, peak_after=90_000_000)
+    assert [t.memory_bytes.value for t in result.threads] == pytest.approx([1200, 1200])
+
+
+def test_other_workloads_start_no_threads(compared: RunResult) -> None:
+    assert compared.threads == []
+
+
+def test_earlier_runs_stand_beside_the_measured_one(tmp_path: Path) -> None:
+    """The first run is half as fast."""
+    folder = make_run(tmp_path, trials({"hello": 0.005}), plan_text=PLAN)
+    from jostle.record import RunWriter
+
+    writer = RunWriter.resume(folder)
+    for trial in (folder / "trials").iterdir():
+        description = json.loads((trial / "trial.json").read_text())
+        first = writer.trial(description, run=1) if not (trial / "run-1").exists() else None
+        assert first is not None
+        slow = Trial("go", "hello", 1, closed(lambda _: 0.01, 5.0))
+        for interval in intervals(slow):
+            first.write_interval(interval)
+        first.finish("ended")
+    result = analyse(RunRecord.open(folder))
+    assert len(result.trials) == 6
+    assert [(e.contestant, e.run) for e in result.earlier] == [("go", 1), ("haskell:threaded", 1)]
+    for earlier in result.earlier:
+        cell = next(c for c in result.cells if c.contestant == earlier.contestant)
+        assert earlier.throughput.value == pytest.approx((cell.throughput.value or 0) / 2, rel=0.02)
+    table = costs.earlier(result)
+    assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]
