@@ -73,6 +73,15 @@ def patched(folder: Path, name: str, code: str) -> str:
     return str(folder / name)
 
 
+def result_of(driver: "subprocess.Popen[str]", complaint: str = "") -> dict[str, Any]:
+    """What a driver printed with --json, when it has ended; `complaint` must be on its standard error."""
+    out, complaints = driver.communicate(timeout=150)
+    assert complaint in complaints
+    assert out.startswith("{"), f"exit code {driver.returncode}: {out}{complaints}"
+    result: dict[str, Any] = json.loads(out)
+    return result
+
+
 def sent_in(*logs: Path) -> int:
     """Requests in logs that were put together."""
     unfolding, sent = Unfolding(), 0
@@ -161,8 +170,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     for host in (n3, n4):  # a raylet that was given up ends itself; a supervisor would start it again
         until(lambda host=host: host.run("pgrep", "-x", "raylet").returncode == 1, "the old raylet ends")
         cluster.start_node(host)
-    out, complaints = driver.communicate(timeout=120)
-    assert out, complaints
+    result = result_of(driver)
     record = RunRecord.open(trial.parents[1])
     (one,) = record.trials
     starts = [generator["started_unix_ns"] for generator in one.description["generators"]]
@@ -180,7 +188,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     found = accounts(trial)
     assert unseen_s(found[3, n3.address]) <= LEASE_BOUND_S
     assert unseen_s(found[4, n4.address]) > LEASE_BOUND_S, "without a lease the load goes on unseen"
-    says = " ".join(json.loads(out)["reasons"])
+    says = " ".join(result["reasons"])
     assert "of the offered load is missing: generator 2 of 4" in says
     assert "took over its share" in says
 
@@ -220,9 +228,7 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(CROWD.format(url=cluster.url))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
-    out, complaints = driver.communicate(timeout=150)
-    assert out, complaints
-    (trial,) = json.loads(out)["trials"]
+    (trial,) = result_of(driver)["trials"]
     checks = {check["name"]: check["verdict"] for check in trial["validity"]["checks"]}
     for name in ("end", "generators", "start", "accounts", "verified work", "Little's law"):
         assert checks[name] == "valid", f"{name}: {trial['validity']}"
@@ -262,10 +268,8 @@ def test_a_dead_head_is_no_success(cluster: Cluster, tmp_path: Path) -> None:
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
     assert cluster.head.run("pkill", "-9", "-x", "gcs_server").returncode == 0
-    out, complaints = driver.communicate(timeout=60)
+    result = result_of(driver, "the head of the cluster is gone")
     assert driver.returncode == 1
-    assert "the head of the cluster is gone" in complaints
-    result = json.loads(out)
     assert not result["complete"]
     assert "the run is not complete" in " ".join(result["reasons"])
     for host in (cluster.head, *cluster.generators[:3]):  # the same disks, everything else anew

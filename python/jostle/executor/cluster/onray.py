@@ -169,6 +169,10 @@ def _knock(address: str, head: tuple[str, int]) -> None:
 
 
 def _connect(ray: Any, address: str, here: str) -> None:
+    from ray._private import worker
+
+    # Else Ray prints what it thinks of lost nodes among our output, whatever log_to_driver says.
+    vars(worker)["print_to_stdstream"] = lambda *_, **__: None
     try:
         ray.init(
             address=address,

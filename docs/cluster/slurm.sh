@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Generators on Slurm:   sbatch docs/cluster/slurm.sh plan.toml      Not run by us.
+#
+# Before it, on a disk that all nodes see: jostle cluster init $HOME/jostle-secrets NAME=IP… for the nodes of the
+# partition, with the names that `hostname` gives. The driver runs on the first node, beside a generator.
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=1
+#SBATCH --exclusive
+#SBATCH --time=01:00:00
+set -euo pipefail
+plan=$1
+head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+address=$(getent ahostsv4 "$head" | awk 'NR == 1 { print $1 }'):6379
+
+# symmetric-run starts Ray on every node, the command on the first one, and stops all of it when that ends.
+srun bash -c '
+    own=$HOME/jostle-secrets/$(hostname)
+    export JOSTLE_CLUSTER=$own JOSTLE_CACHE=$HOME/.cache/jostle/$(hostname)
+    export RAY_USE_TLS=1 RAY_TLS_CA_CERT=$own/ca.crt RAY_TLS_SERVER_CERT=$own/node.crt
+    export RAY_TLS_SERVER_KEY=$own/node.key RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=$own/token
+    export RAY_USAGE_STATS_ENABLED=0 RAY_health_check_initial_delay_ms=1000 RAY_health_check_period_ms=1000
+    export RAY_health_check_timeout_ms=2000 RAY_health_check_failure_threshold=6
+    ulimit -n "$(ulimit -Hn)"
+    exec ray symmetric-run --address "$0" --min-nodes "$SLURM_NNODES" --num-cpus 1 --resources "{\"jostle\": 1}" \
+        -- jostle run "$1" --cluster "$0"
+' "$address" "$plan"
