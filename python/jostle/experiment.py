@@ -20,6 +20,7 @@ from jostle.placement import Placement, available_cores, place
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.engine_spec import engine_spec
 from jostle.record import RunWriter, TrialRecord
+from jostle.repeating import plan_repeats
 from jostle.trial import Planned, run_trial
 
 if TYPE_CHECKING:
@@ -137,6 +138,9 @@ def _run_all(
         with _databases(plan, ready) as databases:
             session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
             sound = [session.run(planned) for planned in trials]
+            if more := plan_repeats(plan, writer, trials, session.contestants):
+                observer.scheduled([*trials, *more], writer.folder)
+                sound += [session.run(planned) for planned in more]
     except KeyboardInterrupt:
         writer.journal("run stopped", why="stopped by the user")
         raise

@@ -226,7 +226,8 @@ def test_a_plan_that_is_written_reads_as_the_same_plan(data: dict[str, Any]) -> 
 def test_the_starvation_experiment() -> None:
     assert "starvation" in experiments.names()
     plan = experiments.load("starvation")
-    assert {comparison.form for comparison in plan.starvation} == {"as published", "open loop"}
+    forms = {comparison.form for comparison in plan.starvation}
+    assert forms == {"as published", "a slow request per core", "open loop"}
     assert plan.published is not None
     assert {figure.value for figure in plan.published.figures} == {572, 114, 591, 589}
     stream = plan.workload["stream-with-slow"]
@@ -237,7 +238,9 @@ def test_the_starvation_experiment() -> None:
     assert background is not None
     assert background.path == "/slow/37"
     assert quick.rounds == 5
-    assert max(workload.seconds() or 0 for workload in quick.workload.values()) == 1.0
+    assert max(workload.seconds() or 0 for workload in quick.workload.values()) == 0.8
+    builds = [label for label in plan.contestants if label.startswith("haskell-warp")]
+    assert len(builds) == 4
     with pytest.raises(UnknownName, match="experiment 'starvatoin'"):
         experiments.load("starvatoin")
 

@@ -22,6 +22,7 @@ __all__ = [
     "Estimate",
     "Finding",
     "Goodput",
+    "Mode",
     "Outcome",
     "Phase",
     "PublishedFigure",
@@ -220,6 +221,16 @@ class PublishedFigure:
 
 
 @dataclass(frozen=True)
+class Mode:
+    """Rounds that went alike: the share of the throughput alone that is left beside a slow request."""
+
+    rounds: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Starvation:
     """What one slow request does to the fast ones of one contestant, in one form of the experiment.
 
@@ -242,6 +253,7 @@ class Starvation:
     published_alone: PublishedFigure | None
     published_with: PublishedFigure | None
     sentence: str
+    modes: list[Mode] = field(default_factory=list)  # two, the lower first, where the rounds fall into two
 
 
 @dataclass(frozen=True)

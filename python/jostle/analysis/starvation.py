@@ -15,11 +15,12 @@ from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicat
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts
 from jostle.analysis.histograms import Sample, pool
+from jostle.analysis.modes import modes
 from jostle.analysis.quantiles import CONFIDENCE, quantile_estimate
-from jostle.analysis.result import Cell, Estimate, PublishedFigure, Starvation
+from jostle.analysis.result import Cell, Estimate, Mode, PublishedFigure, Starvation
 from jostle.units import format_duration
 
-__all__ = ["Form", "compare"]
+__all__ = ["Form", "compare", "to_repeat"]
 
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 """Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
@@ -86,9 +87,21 @@ def compare(
     )
     open_loop = bool(rounds) and rounds[0][1].open is not None
     sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
+    found = [] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput])
+    sentence += _two_modes(found)
     if "invalid" in (alone.verdict, beside.verdict):
         sentence = "Not to be trusted, the trials were invalid: " + sentence
-    return replace(starvation, sentence=sentence)
+    return replace(starvation, sentence=sentence, modes=found)
+
+
+def _two_modes(found: Sequence[Mode]) -> str:
+    """What an average of two modes hides."""
+    if not found:
+        return ""
+    said = [f"in {m.rounds} rounds {_percent(m.mean)} [{_percent(m.low)}, {_percent(m.high)}]" for m in found]
+    return (
+        f" It has two modes, between which the start decides: {said[0]} of the throughput is left, {said[1]}."
+    )
 
 
 def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts, Facts]]:
@@ -284,3 +297,17 @@ def _time(estimate: Estimate) -> str:
 def _percent(share: float) -> str:
     shown = share * 100
     return f"{shown:.1f} %" if abs(shown) < 10 else f"{shown:.0f} %"
+
+
+def to_repeat(plan: Mapping[str, Any], trials: Sequence[Facts]) -> list[tuple[str, str]]:
+    """(Contestant, workload) of the closed comparisons whose rounds look like two modes, one of them perhaps
+    of a single round.
+    """
+    found: list[tuple[str, str]] = []
+    for form in map(Form.of, plan.get("starvation", [])):
+        for contestant in dict.fromkeys(f.trial.contestant for f in trials):
+            own = [f for f in trials if f.trial.contestant == contestant and f.open is None]
+            rounds = _paired(*([f for f in own if f.trial.workload == w] for w in (form.alone, form.beside)))
+            if modes([b.throughput / a.throughput for a, b in rounds if a.throughput], least=1):
+                found += [(contestant, form.alone), (contestant, form.beside)]
+    return list(dict.fromkeys(found))

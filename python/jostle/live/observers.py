@@ -110,7 +110,9 @@ class Progress(Silent):
 
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
         super().scheduled(trials, folder)
-        if len(trials) > 1:
+        if self._all is not None:
+            self._display().update(self._all, total=len(trials))
+        elif len(trials) > 1:
             self._all = self._display().add_task("all trials", total=len(trials), said=f"0/{len(trials)}")
 
     def trial_started(self, planned: "Planned", seconds: float | None) -> None:
