@@ -1,0 +1,260 @@
+"""The driver of a fleet against scripted generators: silence, death, moves, a head that is gone."""
+
+import io
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.executor import ExecutorLost, Generator, GeneratorsLost
+from jostle.executor.cluster import fleet as fleets
+from jostle.executor.cluster.accounts import accounts_of, collect
+from jostle.executor.cluster.clocks import Clock
+from jostle.executor.cluster.fleet import Fleet, WhenLost
+from jostle.executor.cluster.network import Gone, Node, Unavailable
+from jostle.executor.cluster.stream import Stream
+from jostle.executor.frames import write_frame
+from jostle.executor.merging import STATE
+
+MS = 10**6
+LENGTH = 100 * MS
+
+
+def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
+    file = io.BytesIO()
+    interval = {
+        "index": number,
+        "start_ns": number * LENGTH,
+        "end_ns": (number + 1) * LENGTH,
+        "last": last,
+        "open_files": 1,
+        "ports": [],
+        "loop_lag": None,
+        "series": [],
+        "workloads": [{**dict.fromkeys(STATE, 0), "sent": sent}],
+        "threads": [{"cpu_ns": 1, "wall_ns": LENGTH}],
+        "rows": None,
+        "rows_lost": 0,
+        "workers_lost": 0,
+    }
+    write_frame(file, {"interval": interval})
+    return file.getvalue()
+
+
+@dataclass
+class Scripted:
+    """A generator: what it answers to each poll, in turn; None: nothing, for ever."""
+
+    network: "Scripts"
+    node: Node
+    answers: list[Any] = field(default_factory=list)
+    log: bytes = b""
+    told: list[str] = field(default_factory=list)
+    spec: str = ""
+
+    def ask(self, word: str, *arguments: Any) -> Any:
+        self.told.append(word)
+        if word == "clock":
+            return ("ready", (time.time_ns(), time.monotonic_ns()))
+        if word == "start":
+            self.spec = arguments[0]
+            return ("ready", 0)
+        if word != "poll" or not self.answers:
+            return ("never", object())
+        return ("ready", self.answers.pop(0))
+
+
+class Scripts:
+    """The network that they are on. `later`: answers of a generator that takes over."""
+
+    def __init__(self) -> None:
+        self.remotes: list[Scripted] = []
+        self.later: list[Any] = []
+        self.gone = False
+        self.back: dict[str, bytes] = {}
+
+    def add(self, answers: list[Any], log: bytes = b"") -> Scripted:
+        node = Node(f"10.0.0.{len(self.remotes) + 1}", "key")
+        self.remotes.append(Scripted(self, node, answers, log))
+        return self.remotes[-1]
+
+    def nodes(self) -> Sequence[Node]:
+        return [remote.node for remote in self.remotes if remote.node.address in self.back]
+
+    def place(self, node: Node) -> Scripted:
+        self.remotes.append(Scripted(self, node, self.later))
+        return self.remotes[-1]
+
+    def wait(self, asked: Sequence[Any], timeout_s: float) -> Sequence[Any]:
+        ready = [question for question in asked if question[0] == "ready"]
+        if not ready:
+            time.sleep(min(timeout_s, 0.005))
+        return ready
+
+    def answer(self, asked: Any, timeout_s: float | None = None) -> Any:
+        del timeout_s
+        if asked[0] == "never":
+            raise Unavailable
+        if isinstance(asked[1], Exception):
+            raise asked[1]
+        return asked[1]
+
+    def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
+        del log
+        yield self.back[node.address][offset:]
+
+    def forget(self, node: Node, log: str) -> None: ...
+
+    def end(self, remote: Any) -> None: ...
+
+    def head_is_gone(self) -> bool:
+        return self.gone
+
+
+def news(data: bytes, state: str = "running", why: str = "") -> Any:
+    return Said(state, why, data)
+
+
+class Said(dict[str, Any]):
+    """An answer that can be a part of a key."""
+
+    def __init__(self, state: str, why: str, data: bytes) -> None:
+        super().__init__(state=state, why=why, data=data)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+
+Make = Callable[..., Fleet]
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
+    """A fleet on `network`, everything about it quick."""
+    for name, value in {"SILENT_S": 0.2, "EXPIRED_S": 0.05, "MOVE_S": 0.02, "ASK_EVERY_S": 0.0}.items():
+        monkeypatch.setattr(fleets, name, value)
+
+    def build(network: Scripts, when_lost: WhenLost = "is missing", seconds: float = 60.0) -> Fleet:
+        count = len(network.remotes)
+        workload = {"name": "w", "load": {"closed": {"clients": 1, "phases": []}}}
+        spec = {
+            "threads": 1,
+            "interval_ns": LENGTH,
+            "duration_ns": round(seconds * 1e9),
+            "workloads": [workload],
+        }
+        streams = [Stream(i, f"log-{i}", r, Clock(0, 0, 0)) for i, r in enumerate(network.remotes)]
+        named = [Generator(i + 1, count, 1, 0) for i in range(count)]
+        fleet = Fleet(network, streams, [spec] * count, named, time.time_ns(), when_lost)
+        fleet.keep(tmp_path)
+        return fleet
+
+    return build
+
+
+def all_of(fleet: Fleet) -> list[Any]:
+    found: list[Any] = []
+    give_up = time.monotonic() + 20
+    while not (found and found[-1]["last"]) and time.monotonic() < give_up:
+        found += filter(None, [fleet.next_interval(0.05)])
+    return found
+
+
+def sent(found: list[Any]) -> list[int]:
+    return [interval["workloads"][0]["sent"] for interval in found]
+
+
+def whole(count: int) -> list[bytes]:
+    return [frame(n, last=n == count - 1) for n in range(count)]
+
+
+def test_all_is_merged_and_the_accounts_close(make: Make, tmp_path: Path) -> None:
+    network = Scripts()
+    frames = whole(3)
+    network.add([news(frames[0]), news(frames[1] + frames[2], "ended")])
+    network.add([news(frames[0][:50]), news(frames[0][50:] + frames[1]), news(frames[2], "ended")])
+    fleet = make(network)
+    assert sent(all_of(fleet)) == [20, 20, 20]
+    fleet.pull()
+    assert not fleet.lost
+    accounts = accounts_of(tmp_path / "generators")
+    assert [a["streamed"]["sent"] for a in accounts] == [30, 30]
+    assert all(a["whole"] and a["only_in_log"]["sent"] == 0 for a in accounts)
+    assert (tmp_path / "generators" / "2.frames").read_bytes() == b"".join(frames)
+
+
+def test_a_silent_one_is_given_up_and_collected_when_it_is_back(make: Make, tmp_path: Path) -> None:
+    network = Scripts()
+    frames = whole(3)
+    network.add([news(b"".join(frames), "ended")])
+    network.add([news(frames[0])])
+    fleet = make(network)
+    assert sent(all_of(fleet)) == [20, 10, 10]
+    (lost,) = fleet.lost
+    assert (lost.generator, lost.at_ns, lost.until_ns) == (2, LENGTH, None)
+    assert lost.why == "generator 2 of 2 on 10.0.0.2 did not answer for 0.2 s"
+    fleet.pull()
+    folder = tmp_path / "generators"
+    assert [a["whole"] for a in accounts_of(folder)] == [True, False]
+    assert "is not in the cluster now" in accounts_of(folder)[1]["why"]
+    network.back["10.0.0.2"] = frames[0] + frames[1]
+    (_, account) = collect(network, folder)
+    assert account["whole"]
+    assert (account["streamed"]["sent"], account["only_in_log"]["sent"]) == (10, 10)
+    assert collect(network, folder)[1] == account, "collecting twice changes nothing"
+
+
+def test_one_that_has_died_or_stopped_itself_is_named(make: Make) -> None:
+    network = Scripts()
+    frames = whole(2)
+    network.add([news(b"".join(frames), "ended")])
+    network.add([Gone("killed")])
+    network.add([news(frames[0] + frames[1], "fenced")])
+    fleet = make(network)
+    found = all_of(fleet)
+    whys = {lost.generator: lost.why for lost in fleet.lost}
+    assert whys[2].endswith("has died (killed)")
+    assert whys[3].endswith("stopped by itself")
+    assert sent(found) == [20, 20]
+    assert found[-1]["last"]
+
+
+def test_a_share_moves_only_after_its_lease_and_leaves_no_double(make: Make) -> None:
+    network = Scripts()
+    network.add([news(frame(0))])
+    network.add([news(frame(0))])
+    fleet = make(network, "moves", seconds=1.2)
+    rest = [frame(n, last=n == 11) for n in range(1, 12)]
+    network.remotes[0].answers += [news(data) for data in rest[:-1]] + [news(rest[-1], "ended")]
+    network.remotes[0].answers[1:1] = [news(b"")] * 60
+    network.later = [news(whole(1)[0], "ended")]
+    found = all_of(fleet)
+    (lost,) = fleet.lost
+    taken_over = [remote for remote in network.remotes if remote.spec]
+    if lost.until_ns is None:  # all was over before the lease was
+        assert not taken_over
+        assert sum(sent(found)) == 130
+    else:
+        assert lost.moved_to == "10.0.0.1"
+        assert lost.until_ns % LENGTH == 0
+        assert len(taken_over) == 1
+        assert sum(sent(found)) == 140
+        assert sent(found)[lost.until_ns // LENGTH] == 20
+
+
+def test_nobody_left_and_no_head_are_told(make: Make) -> None:
+    network = Scripts()
+    network.add([Gone("killed")])
+    with pytest.raises(GeneratorsLost, match="all generators are lost"):
+        all_of(make(network))
+
+
+def test_a_head_that_is_gone_ends_the_run(make: Make) -> None:
+    network = Scripts()
+    network.add([])
+    network.gone = True
+    with pytest.raises(ExecutorLost, match="the head of the cluster is gone"):
+        all_of(make(network))
