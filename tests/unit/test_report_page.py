@@ -190,7 +190,10 @@ def test_the_page_of_a_very_long_run_is_small() -> None:
     crowd = [replace(RUNTIMES[i % 4], name=f"server-{i}") for i in range(16)]
     whole = make_starvation(crowd, rounds=3)
     long = [
-        replace(t.timeline, **{name: values * 200 for name, values in vars(t.timeline).items()})
+        replace(
+            t.timeline,
+            **{name: values * 200 for name, values in vars(t.timeline).items() if isinstance(values, list)},
+        )
         for t in whole.trials
     ]
     trials = [replace(t, timeline=line) for t, line in zip(whole.trials, long, strict=True)]
