@@ -13,43 +13,60 @@ __all__ = ["cores_in_use", "figures", "held", "most_open", "per_second", "senten
 
 def held(result: RunResult) -> Table:
     """A row per contestant of each closed load with phases, and one for each that was not measured."""
-    names = "workload | contestant | reached the target | clients asked | most open at once | held"
-    table = Table("Who reached the target, and who did not", columns(f"{names} | first refusal"), words=3)
+    names = "contestant | workload | reached the target | first refusal | asked | most open at once | held"
+    table = Table("Who reached the target, and who did not", columns(names), words=4)
     closed = [crowd for crowd in result.crowds if crowd.asked is not None]
     for c in closed:
         reached = "✓ yes" if c.reached else "✗ no"
         figures = (amount(c.asked, ""), most_open(c), percent(c.held.value))
-        table.add(c.workload, c.contestant, reached, *figures, c.refused or "none")
+        table.add(c.contestant, c.workload, reached, c.refused or "none", *figures)
     for name, why in result.skipped.items() if closed else ():
-        table.add("", name, "not measured", *(MISSING,) * 3, why)
+        table.add(name, MISSING, "not measured", why, *(MISSING,) * 3)
     return table
 
 
 def stages(result: RunResult) -> Table:
     """A row per contestant and phase, and one for the whole load: connections, rates, times of each part."""
     names = (
-        "workload | contestant | phase | open at most | requests | failed | connect: mean | p99"
-        " | headers: mean | p50 | p99 | body: mean | p99"
+        "phase | open at most | requests | failed | connect: mean | p99 | headers: mean | p50 | p99"
+        " | body: mean | p99"
     )
-    table = Table("Phase by phase, over all rounds", columns(names), words=3)
+    table = _table("Phase by phase, over all rounds", names, result)
     for c in result.crowds:
         for s in c.stages:
             rates = (amount(s.open_most, ""), amount(s.throughput_per_s, "/s"), percent(s.error_share))
-            headers = (*_two(s.headers)[:1], amount(s.headers.p50_s, "s"), *_two(s.headers)[1:])
-            table.add(c.workload, c.contestant, s.name, *rates, *_two(s.connect), *headers, *_two(s.body))
+            headers = (
+                amount(s.headers.mean_s, "s"),
+                amount(s.headers.p50_s, "s"),
+                amount(s.headers.p99_s, "s"),
+            )
+            table.add(*_whose(c, result), s.name, *rates, *_two(s.connect), *headers, *_two(s.body))
     return table
 
 
 def traffic(result: RunResult) -> Table:
     """A row per contestant and phase: bytes in and out of the server, cores in use on both sides."""
-    names = "workload | contestant | phase | length | to the server | from it | server | generator"
-    table = Table("Network, and cores in use", columns(names), words=3)
+    names = "phase | length | to the server | from it | server's cores | generator's"
+    table = _table("Network, and cores in use", names, result)
     for c in result.crowds:
         for s in c.stages:
             network = (per_second(s.to_server_per_s), per_second(s.from_server_per_s))
             cores = (cores_in_use(s.server_cpu), cores_in_use(s.generator_cpu))
-            table.add(c.workload, c.contestant, s.name, amount(s.length_s, "s"), *network, *cores)
+            table.add(*_whose(c, result), s.name, amount(s.length_s, "s"), *network, *cores)
     return table
+
+
+def _table(caption: str, names: str, result: RunResult) -> Table:
+    whose = ["contestant", "workload"] if _several(result) else ["contestant"]
+    return Table(caption, [*whose, *columns(names)], words=len(whose) + 1)
+
+
+def _whose(crowd: Crowd, result: RunResult) -> list[str]:
+    return [crowd.contestant, crowd.workload] if _several(result) else [crowd.contestant]
+
+
+def _several(result: RunResult) -> bool:
+    return len({crowd.workload for crowd in result.crowds}) > 1
 
 
 def _two(times: Times) -> tuple[str, str]:
