@@ -170,16 +170,16 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 
 def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
     """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
-    for host, port in {_address(contestant.url) for contestant in found}:
+    for host, port in {_address(contestant.url, executor.here) for contestant in found}:
         for workload in plan.workload.values():
             executor.prepare(
                 engine_spec(workload, host=host, port=port, seed=0, threads=1, cores=[], rows=False)
             )
 
 
-def _address(url: str | None) -> tuple[str, int]:
+def _address(url: str | None, here: str) -> tuple[str, int]:
     """Where connections will go; contestants that are started here listen on a port that is not known yet."""
-    parts = urlsplit(url or "http://127.0.0.1")
+    parts = urlsplit(url or f"http://{here}")
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 

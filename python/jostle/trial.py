@@ -76,13 +76,16 @@ def run_trial(
         try:
             server = stack.enter_context(
                 contestant.start(
+                    host=executor.here,
                     cores=placement.server_cores if pinned else None,
                     database=_database(plan, workload, contestant, databases),
                 )
             )
             asked: Server | None = None
             if peer is not None:
-                asked = stack.enter_context(peer.start(cores=placement.peer_cores if pinned else None))
+                asked = stack.enter_context(
+                    peer.start(host=executor.here, cores=placement.peer_cores if pinned else None)
+                )
         except ContestantError as error:
             record = writer.trial(
                 {

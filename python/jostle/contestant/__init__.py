@@ -18,6 +18,7 @@ from jostle.contestant.account import Account
 from jostle.contestant.build import BuildJob
 from jostle.contestant.label import as_text, canonical, read_settings, split
 from jostle.contestant.needs import Found, Missing, look_up
+from jostle.contestant.ports import HOST
 from jostle.contestant.server import Server, attach, start
 from jostle.errors import MissingRuntime, PlanError, UnknownName
 from jostle.plan.contestant_file import ContestantFile, VariantValue, placeholders
@@ -73,9 +74,10 @@ class Contestant:
         cores: Sequence[int] | None = None,
         output: Path | None = None,
         port: int = 0,
+        host: str = HOST,
         database: "Database | None" = None,
     ) -> Server:
-        """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: a free one.
+        """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: any free one.
 
         `database`: handed to a contestant that uses one, no matter to others. Builds if needed.
         Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
@@ -85,7 +87,7 @@ class Contestant:
         folder = self.build()
         assert folder is not None
         return start(
-            self, folder, self._tools(), cores=cores, output=output, port=port,
+            self, folder, self._tools(), cores=cores, output=output, port=port, host=host,
             database=database if self.file.database else None,
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Ports on loopback: a free one, and who listens."""
+"""Ports of this machine: a free one, and who listens."""
 
 import errno
 import os
@@ -14,21 +14,21 @@ HOST = "127.0.0.1"
 LISTEN = "0A"
 
 
-def claim(port: int) -> int:
+def claim(port: int, host: str = HOST) -> int:
     """`port` if it is free, or a free one for 0. Raises `StartFailed` that names who has it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
             probe.listen()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise StartFailed(
-                    f"port {port} on {HOST} is taken{_taken_by(port)}",
+                    f"port {port} on {host} is taken{_taken_by(port)}",
                     "choose another port, or stop what listens there",
                 ) from None
             raise StartFailed(
-                f"cannot listen on port {port} of {HOST}: {error.strerror}", "choose a port above 1023"
+                f"cannot listen on port {port} of {host}: {error.strerror}", "choose a port above 1023"
             ) from None
         return int(probe.getsockname()[1])
 

@@ -121,6 +121,7 @@ def start(
     cores: Sequence[int] | None,
     output: Path | None,
     port: int,
+    host: str = ports.HOST,
     database: "Database | None" = None,
 ) -> Server:
     """Start a built contestant and wait until it is ready. Raises `StartFailed`, leaving nothing running."""
@@ -130,9 +131,9 @@ def start(
             f"{contestant.label} would run as user {account.name!r}, who may not enter {folder}",
             "move it, open the folders on the way to it, or set 'user'; for builds, set JOSTLE_CACHE",
         )
-    port = ports.claim(port)
+    port = ports.claim(port, host)
     scratch = _scratch(contestant.name, account)
-    places = {**_places(contestant, folder, tools, port, scratch / "tmp"), **_database_places(database)}
+    places = {**_places(contestant, folder, tools, host, port, scratch / "tmp"), **_database_places(database)}
     command = [fill(word, places) for word in contestant.file.start_command()]
     env = {key: fill(text, places) for key, text in contestant.file.start_env().items()}
     as_root = os.geteuid() == 0
@@ -151,7 +152,7 @@ def start(
     versions = {tool.command: tool.version for tool in tools}
     server = Server(
         contestant,
-        ports.HOST,
+        host,
         port,
         kept.pid,
         command,
@@ -211,11 +212,11 @@ def _environment(folder: Path, tmp: Path) -> dict[str, str]:
 
 
 def _places(
-    contestant: "Contestant", folder: Path, tools: Sequence[Found], port: int, tmp: Path
+    contestant: "Contestant", folder: Path, tools: Sequence[Found], host: str, port: int, tmp: Path
 ) -> Mapping[str, str]:
     return {
         "port": str(port),
-        "host": ports.HOST,
+        "host": host,
         "build": str(folder),
         "tmp": str(tmp),
         **{name: as_text(value) for name, value in contestant.variants.items()},
