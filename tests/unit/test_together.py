@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from jostle.analysis.result import Claim, ClaimPart, Estimate, RunResult
@@ -21,6 +22,7 @@ def starved() -> RunResult:
     return replace(make_starvation(), claims=[claim("reproduced"), claim("cannot tell", "<b>Bold</b>")])
 
 
+@cache
 def together() -> Together:
     return Together(
         [

@@ -118,7 +118,7 @@ def race_all(
         except KeyboardInterrupt:
             stopped = True
             break
-        _write(state, names, results)
+        _write(state, names, results, pngs=False)
     paths = _write(state, names, results)
     if stopped:
         _tell(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
@@ -189,12 +189,14 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 
-def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]") -> list[Path]:
+def _write(
+    state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool = True
+) -> list[Path]:
     """The page with all that there is by now, and the full report of each experiment; the paths."""
     from jostle.report.together import Together
 
     chapters = [_chapter(state, name, results) for name in names]
-    return Together(chapters, shlex.join(["jostle", "race", "--all"])).write(state.folder)
+    return Together(chapters, shlex.join(["jostle", "race", "--all"])).write(state.folder, pngs=pngs)
 
 
 def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chapter":

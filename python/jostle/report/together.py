@@ -26,7 +26,7 @@ FORMAT = 1
 """Version of the JSON form."""
 
 VERDICTS = ("reproduced", "not reproduced", "cannot tell")
-MOST_PICTURES = 4
+MOST_PICTURES = 6
 """Of one experiment: its full report has all."""
 
 ENOUGH = 50
@@ -58,7 +58,11 @@ class Chapter:
         found += costs.tables_of(r)
         found += [crowd.held(r), crowd.stages(r)] if r.crowds else []
         found += [within.hits(r), within.goodput(r)] if r.goodputs else []
-        return found or [beside.five_numbers(r, r.cells)]
+        compared = {w for s in r.starvation for w in (s.alone_workload, s.with_workload)}
+        others = [c for c in r.cells if c.workload not in compared and c.response_distribution.n >= ENOUGH]
+        if others and not (r.crowds or r.goodputs):
+            found.append(beside.five_numbers(r, others))
+        return found or [tables.cells(r)]
 
     @cached_property
     def more(self) -> list[Table]:
@@ -90,20 +94,28 @@ def _pictures(r: RunResult) -> list[Picture]:
     """What shows the experiment's own question first; then response times where the waits are longest."""
     found = [*charts.crowd_pictures(r), *charts.cost_pictures(r)]
     shown = views(r)
-    if not found:
+    if not r.crowds:
+        for view in (_longest(shown, paired=False), _longest(shown, paired=True)):
+            found += charts.distributions(r, view)[:2] if view is not None else []
+    if not r.ratios and not r.threads:
         compared = [charts.overview(r, view) for view in shown if view.paired or not r.starvation]
-        found = [picture for picture in compared if picture is not None][:2]
-    enough = [
-        view for view in shown if any(s.distribution.n >= ENOUGH for p in view.panels for s in p.series)
-    ]
-    if enough and not r.crowds:
-        found += charts.distributions(r, max(enough, key=_longest))[:2]
+        found = [picture for picture in compared if picture is not None][:2] + found
     return found
 
 
-def _longest(view: View) -> tuple[bool, float]:
+def _longest(shown: Sequence[View], *, paired: bool) -> View | None:
+    """Of the views with enough requests for a shape, the one with the longest median wait."""
+    found = [
+        view
+        for view in shown
+        if view.paired == paired and any(s.distribution.n >= ENOUGH for p in view.panels for s in p.series)
+    ]
+    return max(found, key=_median_s, default=None)
+
+
+def _median_s(view: View) -> float:
     medians = [s.response["p50"].value or 0.0 for p in view.panels for s in p.series if "p50" in s.response]
-    return view.paired, max(medians, default=0.0)
+    return max(medians, default=0.0)
 
 
 @dataclass(frozen=True)
@@ -148,7 +160,10 @@ class Together:
         """By source, in the order of their first experiments."""
         sources = dict.fromkeys(chapter.source for chapter in self.chapters)
         return [
-            Article(source or "Without a source", [c for c in self.chapters if c.source == source])
+            Article(
+                source[:1].upper() + source[1:] or "Without a source",
+                [c for c in self.chapters if c.source == source],
+            )
             for source in sources
         ]
 
@@ -182,7 +197,7 @@ class Together:
     def overview(self) -> Table:
         """A row per experiment."""
         names = columns("experiment | question | verdict | trials | contestants | claims | took")
-        table = Table("The experiments", names, words=7)
+        table = Table("The experiments", names, words=3)
         for c in self.chapters:
             r = c.result
             if r is None:
@@ -230,12 +245,11 @@ class Together:
         ]
         return {"format": FORMAT, "title": self.title, "claims": self.counts, "experiments": chapters}
 
-    def write(self, folder: Path) -> list[Path]:
-        """Write index.html, results.md, results.json and the pictures as PNG; the paths."""
+    def write(self, folder: Path, *, pngs: bool = True) -> list[Path]:
+        """Write index.html, results.md, results.json, and, with `pngs`, the pictures; the paths."""
         import json
 
-        pictures = folder / "pictures"
-        pictures.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         texts = {
             "index.html": self.page(),
             "results.md": self.markdown(),
@@ -243,11 +257,12 @@ class Together:
         }
         for name, text in texts.items():
             _replace(folder / name, text.encode())
-        paths = [folder / name for name in texts]
-        for picture in (p for chapter in self.chapters for p in chapter.pictures):
-            paths.append(pictures / f"{picture.key}.png")
-            _replace(paths[-1], render(picture)[0])
-        return paths
+        drawn = [p for chapter in self.chapters for p in chapter.pictures] if pngs else []
+        for picture in drawn:
+            path = folder / "pictures" / f"{picture.key}.png"
+            path.parent.mkdir(exist_ok=True)
+            _replace(path, render(picture)[0])
+        return [*(folder / name for name in texts), *(folder / "pictures" / f"{p.key}.png" for p in drawn)]
 
 
 def _replace(path: Path, content: bytes) -> None:
