@@ -163,7 +163,7 @@ def test_somebody_else_who_answers_is_not_taken_for_it(folder: Path, monkeypatch
     with subprocess.Popen([sys.executable, "-c", SERVER, str(port), ""]) as other:
         try:
             wait_for(port)
-            monkeypatch.setattr("jostle.contestant.ports.claim", lambda _: port)
+            monkeypatch.setattr("jostle.contestant.ports.claim", lambda *_: port)
             assert f"something else answers on port {port}" in refused(mine(folder, "time.sleep(1000)"))
         finally:
             other.kill()
