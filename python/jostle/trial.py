@@ -5,7 +5,7 @@ short can still be read.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,59 +71,77 @@ def run_trial(
         **planned.as_record(),
         "title": workload.title,
     }
-    pinned = placement.shared is False
     with contextlib.ExitStack() as stack:
         try:
-            server = stack.enter_context(
-                contestant.start(
-                    host=executor.here,
-                    cores=placement.server_cores if pinned else None,
-                    database=_database(plan, workload, contestant, databases),
-                )
-            )
-            asked: Server | None = None
-            if peer is not None:
-                asked = stack.enter_context(
-                    peer.start(host=executor.here, cores=placement.peer_cores if pinned else None)
-                )
+            database = _database(plan, workload, contestant, databases)
+            server = _start(stack, contestant, placement, placement.server_cores, executor, database)
+            asked = _start(stack, peer, placement, placement.peer_cores, executor) if peer else None
         except ContestantError as error:
-            record = writer.trial(
-                {
-                    **description,
-                    "server": {"label": contestant.label},
-                    "engine": None,
-                    "placement": placement.as_record(),
-                }
-            )
+            told = {"server": {"label": contestant.label}, "engine": None, "placement": placement.as_record()}
+            record = writer.trial({**description, **told})
             record.finish("failed", str(error))
             return record.folder
-        spec = executor.prepare(_spec(plan, workload, server, asked, placement, seed))
+        servers = _Servers(server, asked)
+        spec = executor.prepare(_spec(plan, workload, servers, placement, seed))
         _warm_up(plan, workload, spec, executor)
-        description |= {
-            "server": server.describe(),
-            "peer": asked.describe() if asked else None,
-            "engine": without_secrets(spec),
-        }
-        for run in range(1, workload.runs + 1):
-            before = Sampler(server.pid).sample(0) if server.pid is not None else None
-            with real_time(pinned and isinstance(workload.load, OpenLoad)) as allowed:
-                running = executor.start(spec)
-            record = writer.trial(
-                {
-                    **description,
-                    "placement": {**placement.as_record(), "real_time": allowed},
-                    "before": asdict(before) if before else None,
-                    "started_unix_ns": running.started_unix_ns,
-                    "generators": [generator.as_record() for generator in running.generators],
-                },
-                run=run if run < workload.runs else 0,
-            )
-            running.keep(record.folder)
-            why = _measure(record, server, asked, running, observe)
-            if why and run < workload.runs:
-                record = writer.trial({**description, "placement": placement.as_record()})
-                record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_output())
-                break
+        description |= {"server": server.describe(), "engine": without_secrets(spec)}
+        description["peer"] = servers.peer.describe() if servers.peer else None
+        return _drive(description, workload, spec, servers, placement, writer, executor, observe)
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """The measured one, and the one that it asks, if any."""
+
+    measured: Server
+    peer: Server | None
+
+
+def _start(
+    stack: contextlib.ExitStack,
+    contestant: Contestant,
+    placement: Placement,
+    cores: Sequence[int] | None,
+    executor: Executor,
+    database: "Database | None" = None,
+) -> Server:
+    """Runs until the stack is left, on cores of its own unless they are shared."""
+    own = cores if placement.shared is False else None
+    return stack.enter_context(contestant.start(host=executor.here, cores=own, database=database))
+
+
+def _drive(
+    description: dict[str, Any],
+    workload: Workload,
+    spec: Mapping[str, Any],
+    servers: _Servers,
+    placement: Placement,
+    writer: RunWriter,
+    executor: Executor,
+    observe: Observe,
+) -> Path:
+    """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
+    server = servers.measured
+    for run in range(1, workload.runs + 1):
+        before = Sampler(server.pid).sample(0) if server.pid is not None else None
+        with real_time(placement.shared is False and isinstance(workload.load, OpenLoad)) as allowed:
+            running = executor.start(spec)
+        record = writer.trial(
+            {
+                **description,
+                "placement": {**placement.as_record(), "real_time": allowed},
+                "before": asdict(before) if before else None,
+                "started_unix_ns": running.started_unix_ns,
+                "generators": [generator.as_record() for generator in running.generators],
+            },
+            run=run if run < workload.runs else 0,
+        )
+        running.keep(record.folder)
+        why = _measure(record, servers, running, observe)
+        if why and run < workload.runs:
+            record = writer.trial({**description, "placement": placement.as_record()})
+            record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_output())
+            break
     return record.folder
 
 
@@ -137,9 +155,10 @@ def _database(
 
 
 def _spec(
-    plan: Plan, workload: Workload, server: Server, peer: Server | None, placement: Placement, seed: int
+    plan: Plan, workload: Workload, servers: _Servers, placement: Placement, seed: int
 ) -> dict[str, Any]:
     pinned = placement.shared is False
+    server = servers.measured
     return engine_spec(
         workload,
         host=server.host,
@@ -149,7 +168,7 @@ def _spec(
         cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
         tls=server.scheme == "https",
-        peer=peer.url if peer else "",
+        peer=servers.peer.url if servers.peer else "",
     )
 
 
@@ -170,11 +189,10 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
     running.pull()
 
 
-def _measure(
-    record: TrialWriter, server: Server, peer: Server | None, running: Running, observe: Observe
-) -> str:
+def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: Observe) -> str:
     """Record the load to its end; why it did not end well, or nothing."""
     started = running.started_unix_ns
+    server, peer = servers.measured, servers.peer
     trees = {
         "server": server.pid,
         "peer": peer.pid if peer else None,
