@@ -14,6 +14,8 @@ from cluster.lab import Lab, until
 from jostle.executor.cluster.ownlog import Unfolding
 from jostle.record import RunRecord
 
+pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
+
 LEASE_BOUND_S = 5.0
 DECLARED_BOUND_S = 6.0
 

@@ -62,6 +62,8 @@ def test_nodes_can_be_added_to_the_same_authority(node: Path) -> None:
         write_credentials(node.parent, {"n2": "10.0.0.12"})
     with pytest.raises(ClusterRefused, match="no IP address"):
         write_credentials(node.parent, {"n3": "somewhere"})
+    with pytest.raises(ClusterRefused, match="no name of a node"):
+        write_credentials(node.parent, {"../n3": "10.0.0.13"})
 
 
 def test_an_open_cluster_is_refused(node: Path) -> None:

@@ -3,6 +3,7 @@
 import datetime
 import ipaddress
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +43,8 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
 
 
 def _address(name: str, text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
+        raise ClusterRefused(f"{name!r} is no name of a node", "letters, digits, dots and dashes")
     try:
         return ipaddress.ip_address(text)
     except ValueError:
