@@ -44,8 +44,8 @@ format: setup ## Format everything.
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-bench: setup ## jostle against its peers, side by side in one run.
-	$(BIN)/python bench/run.py
+bench: setup ## jostle against its peers and its bars, in one run; ONLY=memory,devices: some sections; QUICK=1: a trial.
+	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
 
 wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build

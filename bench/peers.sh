@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Installs what jostle is measured against: wrk, ab and nginx from Debian, oha from crates.io.
+# Installs what jostle is measured against: wrk, ab, nginx and tcpdump from Debian, oha from crates.io, k6 from the
+# Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
+OHA=1.16.0
+K6=v1.8.1
 missing=()
 command -v wrk >/dev/null || missing+=(wrk)
 command -v ab >/dev/null || missing+=(apache2-utils)
 command -v nginx >/dev/null || missing+=(nginx-light)
+command -v tcpdump >/dev/null || missing+=(tcpdump)
 if [ ${#missing[@]} -gt 0 ]; then
     echo "bench: installing ${missing[*]}" >&2
     apt-get update -qq
@@ -13,6 +17,10 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 if [ ! -x "$CACHE/bin/oha" ]; then
     echo "bench: building oha (a few minutes)" >&2
-    cargo install --quiet --locked --root "$CACHE" oha
+    cargo install --quiet --locked --root "$CACHE" "oha@$OHA"
+fi
+if [ ! -x "$CACHE/bin/k6" ]; then
+    echo "bench: building k6 (a few minutes)" >&2
+    GOBIN="$CACHE/bin" go install "go.k6.io/k6@$K6"
 fi
 echo "$CACHE/bin"

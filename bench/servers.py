@@ -1,15 +1,22 @@
-"""The server under every tool: nginx with one worker on a core of its own, 1 kB from memory."""
+"""The servers under every tool, on a core of their own: nginx with one worker, and jostle's reference
+servers."""
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["free_port", "nginx"]
+from watched import SERVER_CORE
+
+import jostle
+
+__all__ = ["Nginx", "nginx", "reference"]
 
 CONFIGURATION = """
 worker_processes 1;
@@ -27,43 +34,93 @@ http {{
   server {{
     listen 127.0.0.1:{port} backlog=4096;
     location / {{ default_type text/plain; return 200 "{body}"; }}
+    location = /status {{ stub_status; }}
   }}
 }}
 """
 
 
+class Nginx:
+    """1 kB from memory. It counts what it is asked, so that no tool has to be believed."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}/"
+        self._own = 0
+
+    def requests(self) -> int:
+        """Requests so far, without those for this number."""
+        self._own += 1
+        found = re.search(r"\n\s*\d+ \d+ (\d+)", self._status())
+        assert found
+        return int(found[1]) - self._own
+
+    def connections(self) -> int:
+        """Open now, without the one that asks."""
+        self._own += 1
+        found = re.match(r"Active connections: (\d+)", self._status())
+        assert found
+        return int(found[1]) - 1
+
+    def _status(self) -> str:
+        with urllib.request.urlopen(f"{self.url}status", timeout=60) as answer:
+            text: str = answer.read().decode()
+            return text
+
+
 @contextlib.contextmanager
-def nginx(core: int) -> Iterator[str]:
-    """Run nginx pinned to `core`; its URL."""
+def nginx() -> Iterator[Nginx]:
+    """Run nginx on the server's core."""
     with tempfile.TemporaryDirectory() as folder:
-        port = free_port()
+        port = _free_port()
         file = Path(folder, "nginx.conf")
         file.write_text(CONFIGURATION.format(folder=folder, port=port, body="x" * 1024))
-        process = subprocess.Popen(
-            ["nginx", "-c", file], preexec_fn=lambda: os.sched_setaffinity(0, {core}), stderr=subprocess.PIPE
-        )
-        try:
+        with _server(["nginx", "-c", str(file)]) as process:
             _wait_for(port, process)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            process.terminate()
-            process.wait()
+            yield Nginx(port)
 
 
-def free_port() -> int:
+@contextlib.contextmanager
+def reference(*kind: str) -> Iterator[str]:
+    """Run a reference server on the server's core; its address with port."""
+    command = [str(Path(jostle.__file__).parent / "bin" / "jostle-reference"), *kind]
+    with _server(command) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"listening on (127\.0\.0\.1:\d+)\n", line)
+        if not found:
+            raise SystemExit(f"{' '.join(command)} said {line!r}")
+        yield found[1]
+
+
+@contextlib.contextmanager
+def _server(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}),
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
 
 
-def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+def _wait_for(port: int, process: "subprocess.Popen[str]") -> None:
     give_up = time.monotonic() + 10
     while time.monotonic() < give_up:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
-            raise SystemExit(
-                f"nginx did not start: {process.stderr.read().decode() if process.stderr else ''}"
-            )
+            raise SystemExit(f"nginx did not start: {process.stdout.read() if process.stdout else ''}")
         time.sleep(0.02)
     raise SystemExit("nginx did not start within 10 s")

@@ -1,55 +1,58 @@
-"""The generators that are compared: how each is called, and how many requests it says that it completed."""
+"""The generators that are compared: how each is told to send. All run until they are ended."""
 
-import json
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["TOOLS", "Tool"]
+__all__ = ["AB", "JOSTLE", "K6", "OHA", "WRK", "Tool"]
+
+FOREVER_S = 600
+K6_SCRIPT = Path(__file__).parent / "k6.js"
 
 
 @dataclass(frozen=True)
 class Tool:
-    """`command(url, connections, seconds)`, and what it printed: `requests` completed and, where it tells it,
-    `inner_cpu_s`, the CPU time of its load threads alone."""
+    """Commands for a closed loop of so many connections (`closed`), the same with a new connection for every
+    request (`connecting`), and a constant rate per second over at most so many connections (`open`)."""
 
     name: str
-    command: Callable[[str, int, int], list[str]]
-    requests: Callable[[str], int]
-    inner_cpu_s: Callable[[str], float | None] = lambda _: None
+    closed: Callable[[str, int], list[str]]
+    connecting: Callable[[str, int], list[str]] | None = None
+    open: Callable[[str, int, int], list[str]] | None = None
 
 
-def _jostle_requests(stdout: str) -> int:
-    return int(json.loads(stdout)["trials"][0]["outcomes"]["ok"])
+def _jostle(url: str, connections: int, *more: str) -> list[str]:
+    hit = [sys.executable, "-m", "jostle", "hit", url, "-c", str(connections)]
+    return [*hit, "-d", f"{FOREVER_S}s", "--timeout", "60s", "--connect-timeout", "60s", "--json", *more]
 
 
-def _jostle_cpu(stdout: str) -> float:
-    trial = json.loads(stdout)["trials"][0]
-    return float(trial["generator_cpu"]) * float(trial["duration_s"])
+def _oha(url: str, connections: int, *more: str) -> list[str]:
+    return ["oha", "--no-tui", "-c", str(connections), "-z", f"{FOREVER_S}s", *more, url]
 
 
-def _wrk_requests(stdout: str) -> int:
-    found = re.search(r"(\d+) requests in", stdout)
-    assert found, stdout
-    return int(found[1])
+def _k6(url: str, connections: int, rate: int | None = None) -> list[str]:
+    settings = {"URL": url, "VUS": connections, "RATE": rate or 0, "SECONDS": FOREVER_S}
+    pairs = [word for name, value in settings.items() for word in ("-e", f"{name}={value}")]
+    return ["k6", "run", "--quiet", "--no-usage-report", "--address", "", *pairs, str(K6_SCRIPT)]
 
 
-def _oha_requests(stdout: str) -> int:
-    return sum(json.loads(stdout)["statusCodeDistribution"].values())
-
-
-TOOLS = [
-    Tool(
-        "jostle",
-        lambda url, c, s: [sys.executable, "-m", "jostle", "hit", url, "-c", str(c), "-d", f"{s}s", "--json"],
-        _jostle_requests,
-        _jostle_cpu,
-    ),
-    Tool("wrk", lambda url, c, s: ["wrk", "-t1", f"-c{c}", f"-d{s}s", url], _wrk_requests),
-    Tool(
-        "oha",
-        lambda url, c, s: ["oha", "--no-tui", "-c", str(c), "-z", f"{s}s", "--output-format", "json", url],
-        _oha_requests,
-    ),
-]
+JOSTLE = Tool(
+    "jostle",
+    _jostle,
+    lambda url, c: _jostle(url, c, "--no-keepalive"),
+    lambda url, rate, c: _jostle(url, c, "--rate", f"{rate}/s", "--arrivals", "constant"),
+)
+WRK = Tool("wrk", lambda url, c: ["wrk", "-t1", f"-c{c}", f"-d{FOREVER_S}s", "--timeout", "60s", url])
+OHA = Tool(
+    "oha",
+    _oha,
+    lambda url, c: _oha(url, c, "--disable-keepalive"),
+    lambda url, rate, c: _oha(url, c, "-q", str(rate)),
+)
+K6 = Tool("k6", _k6, open=lambda url, rate, c: _k6(url, c, rate))
+AB = Tool(
+    "ab",
+    lambda url, c: ["ab", "-q", "-k", "-c", str(c), "-t", str(FOREVER_S), "-n", "20000000", url],
+    lambda url, c: ["ab", "-q", "-c", str(c), "-t", str(FOREVER_S), "-n", "5000000", url],
+)

@@ -1,0 +1,52 @@
+"""What a section of the bench gives: rows of the table, and the samples behind them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Effort", "Row", "Section", "Sections", "ratio_text", "spread"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measure beside its bar. `reached`: None where there is no bar, or where it could not be measured."""
+
+    what: str
+    bar: str
+    measured: str
+    reached: bool | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """`details`: Markdown below the table."""
+
+    rows: list[Row]
+    details: str = ""
+    samples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long and how often. `folder` is for what is thrown away afterwards."""
+
+    rounds: int
+    seconds: float
+    folder: Path
+    quick: bool = False
+
+
+Sections = dict[str, Callable[[Effort], Section]]
+
+
+def spread(values: Sequence[float], form: str = ",.2f") -> str:
+    """Median, lowest and highest."""
+    import statistics
+
+    return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
+
+
+def ratio_text(bar: float) -> str:
+    """0.2 → "≤ 0.20", 1/9 → "≤ 1/9"."""
+    return f"≤ 1/{round(1 / bar)}" if bar < 0.25 else f"≤ {bar:.2f}"
