@@ -81,7 +81,7 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
     assert (go.published, go.published_against) == (2000, 8000)
     assert haskell.published is None
     ((_, table),) = costs.ratio_tables(compared)
-    assert table.columns == ["contestant", "Hello", "Buffers", "ratio", "ratio as published"]
+    assert table.columns == ["contestant", "hello", "buffers", "ratio", "as published"]
     assert "0.250 (2000 / 8000)" in [str(row[-1]) for row in table.rows]
 
 

@@ -21,23 +21,18 @@ def ratio_tables(result: RunResult) -> list[tuple[list[Ratio], Table]]:
     titles = dict.fromkeys(r.title for r in result.ratios)
     groups = [[r for r in result.ratios if r.title == title] for title in titles]
     ordered = [sorted(group, key=lambda r: r.ratio.value or 0.0) for group in groups]
-    return [(group, ratios(result, group)) for group in ordered]
+    return [(group, ratios(group)) for group in ordered]
 
 
-def ratios(result: RunResult, group: Sequence[Ratio]) -> Table:
+def ratios(group: Sequence[Ratio]) -> Table:
     """A row per contestant: the quantity under both workloads, their ratio, and the ratio as published."""
     first = group[0]
-    names = ["contestant", *(_named(result, first, w) for w in (first.against, first.workload))]
-    table = Table(f"{first.title} ({first.quantity})", [*names, "ratio", "ratio as published"])
+    names = ["contestant", first.against, first.workload, "ratio", "as published"]
+    table = Table(f"{first.title} ({first.quantity})", names)
     for r in group:
         sides = (shown(e) for e in (r.against_value, r.value))
         table.add(r.contestant, *sides, ratio_shown(r.ratio), published_ratio(r))
     return table
-
-
-def _named(result: RunResult, r: Ratio, workload: str) -> str:
-    cell = find_cell(result, r.contestant, workload)
-    return cell.title if cell else workload
 
 
 def ratio_shown(e: Estimate) -> Shown:
