@@ -15,7 +15,7 @@ from jostle.plan import Plan
 if TYPE_CHECKING:
     from jostle.analysis.result import RunResult
 
-__all__ = ["carry_out", "go_on", "show", "tell_on_stderr"]
+__all__ = ["carry_out", "go_on", "let_sigterm_stop_like_ctrl_c", "show", "tell_on_stderr"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
@@ -45,7 +45,7 @@ def go_on(folder: Path, *, as_json: bool) -> int:
 
 def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: bool) -> int:
     observer = Silent() if as_json else observer_for(sys.stderr)
-    _let_sigterm_stop_like_ctrl_c()
+    let_sigterm_stop_like_ctrl_c()
     complete = False
     try:
         complete = work(observer).complete
@@ -104,7 +104,7 @@ def tell_on_stderr(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _let_sigterm_stop_like_ctrl_c() -> None:
+def let_sigterm_stop_like_ctrl_c() -> None:
     """A run that is told to end records what it has, whoever tells it."""
 
     def interrupt(_signal: int, _frame: object) -> None:

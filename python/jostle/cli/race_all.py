@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
-from jostle.errors import JostleError, UserError
+from jostle.errors import JostleError, NotARun, UserError
 from jostle.executor import executor_for
 from jostle.experiment import Outcome, resume_experiment, run_experiment
 from jostle.live import Silent, observer_for
@@ -104,8 +104,11 @@ def race_all(
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Returns the exit code.
     """
+    from jostle.cli.carry_out import let_sigterm_stop_like_ctrl_c
+
     names = _names(only)
     state = _State.of(folder, seed)
+    let_sigterm_stop_like_ctrl_c()
     plans = {name: plan for name in names if (plan := _plan(state, name, rounds, share_cores)) is not None}
     results: dict[str, RunResult] = {}
     stopped = False
@@ -180,12 +183,15 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
     from jostle.resuming import unfinished
 
     begun = state.run_folder(name)
-    if begun is not None and (begun / "trials").is_dir():
-        left = unfinished(begun)
-        if left is None:
-            return None
-        _tell(f"{len(left.left)} of {len(left.trials)} trials are left")
-        return resume_experiment(left, executor_for(left.plan), observer)
+    if begun is not None:
+        try:
+            left = unfinished(begun)
+            if left is None:
+                return None
+            _tell(f"{len(left.left)} of {len(left.trials)} trials are left")
+            return resume_experiment(left, executor_for(left.plan), observer)
+        except NotARun as error:
+            _tell(f"{error.message}; it is run anew")
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 
