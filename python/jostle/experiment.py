@@ -112,7 +112,8 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
     _find_room(run.plan, left, executor)
     for contestant in left:
-        _build_one(run.plan, contestant, observer)
+        loads = [run.plan.workload[one.workload] for one in run.left if one.contestant == contestant.label]
+        _build_one(contestant, loads, observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
     for planned in run.left:
@@ -191,7 +192,8 @@ def _build(
     skipped: dict[str, str] = {}
     for contestant in found:
         try:
-            _build_one(plan, contestant, observer)
+            loads = [load for load in plan.workload.values() if load.measures(contestant.label)]
+            _build_one(contestant, loads, observer)
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
@@ -208,9 +210,8 @@ def _build(
     return ready, skipped
 
 
-def _build_one(plan: Plan, contestant: Contestant, observer: Observer) -> None:
-    """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the connections."""
-    loads = [workload for workload in plan.workload.values() if workload.measures(contestant.label)]
+def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
+    """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
     check_room(contestant, max((workload.most_connections for workload in loads), default=0))
     if not contestant.is_built():
         observer.building(contestant.label)
