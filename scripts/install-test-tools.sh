@@ -6,6 +6,8 @@ packages=()
 command -v chromium >/dev/null || packages+=(chromium)
 command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
+command -v ip >/dev/null || packages+=(iproute2)     # hosts of the cluster tests are network namespaces
+command -v pgrep >/dev/null || packages+=(procps)
 [ ${#packages[@]} -gt 0 ] || exit 0
 privileged=()
 [ "$(id -u)" = 0 ] || privileged=(sudo)
