@@ -54,18 +54,12 @@ def measure(
                 raise RuntimeError(f"{tool.name} did not get going in {START_S} s: {process.said()}")
             time.sleep(0.1)
         time.sleep(min(1.0, seconds / 3))
-        ours = tool.name == "jostle"
-        cpu, load, sent, start = (
-            process.cpu_s(),
-            process.load_threads_cpu_s() if ours else 0.0,
-            server.requests(),
-            time.monotonic(),
-        )
+        sent, start = server.requests(), time.monotonic()  # counted at the end of the call, queued before it
+        cpu, load = process.cpu_s(), process.load_threads_cpu_s()
         time.sleep(seconds)
         process.check()
-        cpu = process.cpu_s() - cpu
-        load = process.load_threads_cpu_s() - load if ours else 0.0
         sent, took = server.requests() - sent, time.monotonic() - start
+        cpu, load = process.cpu_s() - cpu, process.load_threads_cpu_s() - load
         peak = process.peak_bytes() / 1e6
     if not sent:
         raise RuntimeError(f"{tool.name} sent nothing in {seconds:g} s: {process.said()}")
@@ -76,6 +70,6 @@ def measure(
         sent,
         took,
         1e6 * cpu / sent,
-        1e6 * load / sent if ours else None,
+        1e6 * load / sent if tool.name == "jostle" else None,
         peak,
     )
