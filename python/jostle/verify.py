@@ -101,6 +101,11 @@ class _Asked:
     port: int
     database: "Database | None" = None
 
+    @property
+    def own(self) -> str:
+        """Its address, as a peer would be given it."""
+        return f"http://{self.host}:{self.port}"
+
     def get(
         self, path: str, method: str = "GET", body: bytes | None = None
     ) -> tuple[http.client.HTTPResponse, bytes]:
@@ -225,14 +230,23 @@ def _fibs(asked: _Asked) -> None:
 
 
 def _pair(asked: _Asked) -> None:
-    peer = f"http://{asked.host}:{asked.port}"
-    for where in ("where=local", f"where=remote&peer={peer}"):
-        for concurrently in (0, 1):
-            asked.answers_json(f"/pair/20/10?{where}&async={concurrently}", {"a": 6765, "b": 55})
+    for concurrently in (0, 1):
+        asked.answers_json(f"/pair/20/10?where=local&async={concurrently}", {"a": 6765, "b": 55})
+        _asks_itself(asked, f"/pair/20/10?where=remote&peer={asked.own}&async={concurrently}")
     asked.answers_json("/pair/20/10", {"a": 6765, "b": 55})
     asked.refused(400, _bad("/pair/1", 60))
     asked.refused(400, ("/pair/x/1", "/pair/1/1?where=remote", "/pair/1/1?where=elsewhere"))
     _grows(asked, ((f"/pair/{n}/1?async=0", f"/pair/{n}/{n}?async=0") for n in range(18, 61, 3)), 1.5)
+
+
+def _asks_itself(asked: _Asked, path: str) -> None:
+    """A server that serves one request at a time would wait for itself for ever: it may refuse with 409."""
+    if asked.get(path)[0].status != 409:
+        asked.answers_json(path, {"a": 6765, "b": 55})
+        return
+    asked.refused(409, [path])
+    if _json("/", asked.get("/")[1]).get("workers") != 1:
+        raise WrongAnswerError(f"GET {path}: refused, although it has several workers")
 
 
 def _buffers(asked: _Asked) -> None:

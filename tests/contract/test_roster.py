@@ -3,19 +3,24 @@
 A contestant whose runtime is missing fails here: CI has them all.
 """
 
+import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from jostle import database, roster
-from jostle.contestant import find
+from jostle.contestant import Server, find
+from jostle.contestant.kept import GRACE_S
 from jostle.database import Database
 from jostle.processes import with_environment
 from jostle.verify import verify
@@ -28,6 +33,13 @@ server = find(sys.argv[1]).start()
 print(server.kept.task.scratch, *server.kept.tree(), flush=True)
 time.sleep(1000)
 """
+
+BUSY = 30
+"""Requests that compute at the same time: more than the workers and threads of any contestant by default that
+serve one request each, but the Java thread pools.
+"""
+COMPUTING_S = 0.5
+"""CPU time that shows that a server is at it."""
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +79,44 @@ def test_orders_are_refused_without_a_database(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "label",
+    [
+        "ruby-puma:workers=1,threads=1",
+        "python-gunicorn:workers=1",
+        "rails-puma:workers=1,threads=1",
+        "rails-unicorn:workers=1",
+        "java-thread-pool:threads=1",
+    ],
+)
+def test_who_serves_one_at_a_time_does_not_wait_for_itself(label: str) -> None:
+    with find(label).start() as server:
+        with urlopen(f"{server.url}/pair/1/1?where=local", timeout=10) as answer:
+            assert answer.status == 200
+        with pytest.raises(HTTPError, match="409"):
+            urlopen(f"{server.url}/pair/1/1?where=remote&peer={server.url}", timeout=10)
+        assert [check.says for check in verify(server, ["/pair"]) if not check.ok] == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in roster.names() if "/slow" not in roster.load(name)[0].absent]
+)
+def test_it_stops_within_the_grace_time_while_it_computes(name: str) -> None:
+    with find(name).start() as server, contextlib.ExitStack() as clients:
+        idle_s = cpu_s(server)
+        for _ in range(BUSY):
+            client = clients.enter_context(socket.create_connection((server.host, server.port), 10))
+            client.sendall(b"GET /slow/60 HTTP/1.1\r\nHost: x\r\n\r\n")
+        deadline = time.monotonic() + 20
+        while cpu_s(server) < idle_s + COMPUTING_S:
+            assert time.monotonic() < deadline, "it does not compute"
+            time.sleep(0.05)
+        start = time.monotonic()
+        server.stop()
+        took_s = time.monotonic() - start
+    assert took_s < GRACE_S, "it was killed: it does not stop on SIGTERM within the grace time"
+
+
+@pytest.mark.parametrize(
     "name", ["node-cluster", "go", "java-virtual-threads", "rails-puma", "reference-workers"]
 )
 def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
@@ -89,6 +139,13 @@ def test_the_workers_of_a_cluster_are_watched() -> None:
         sample = Sampler(server.pid).sample(0)
         assert sample is not None
         assert sample.processes == 4
+
+
+def cpu_s(server: Server) -> float:
+    assert server.pid is not None
+    sample = Sampler(server.pid).sample(0)
+    assert sample is not None
+    return sample.cpu_user_s
 
 
 def owner(pid: int) -> int:

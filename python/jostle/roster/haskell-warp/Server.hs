@@ -14,12 +14,15 @@ import qualified Data.ByteString as B
 import qualified Data.ByteString.Internal as B (create)
 import qualified Data.ByteString.Lazy as L
 import Data.IORef
+import Data.Pool (Pool, createPool, withResource)
 import Data.Maybe (fromMaybe)
 import Data.Text (Text)
 import qualified Data.Text as T
 import Data.Text.Encoding (decodeUtf8, encodeUtf8)
 import qualified Data.Text.Read as T (decimal, double)
 import Data.Version (showVersion)
+import Database.PostgreSQL.Simple (Connection, Only (..))
+import qualified Database.PostgreSQL.Simple as Database
 import Foreign.Marshal.Utils (fillBytes)
 import qualified Network.HTTP.Client as Client
 import Network.HTTP.Types
@@ -30,8 +33,10 @@ import System.Environment (getEnv)
 import System.Info (fullCompilerVersion)
 import System.Random (randomRIO)
 
--- | What the routes share: the client for the peer, and a kilobyte that the compiler knows nothing about.
-data Server = Server { client :: Client.Manager, kilobyte :: IORef B.ByteString }
+-- | What the routes share: the client for the peer, a kilobyte that the compiler knows nothing about, and
+-- connections to the database, if there is one.
+data Server = Server
+  { client :: Client.Manager, kilobyte :: IORef B.ByteString, database :: Maybe (Pool Connection) }
 
 data Refused = Refused Status Text deriving Show
 
@@ -41,7 +46,7 @@ main :: IO ()
 main = do
   host <- getEnv "HOST"
   port <- getEnv "PORT"
-  server <- Server <$> Client.newManager peerSettings <*> newIORef hello
+  server <- Server <$> Client.newManager peerSettings <*> newIORef hello <*> openPool
   address <- head <$> getAddrInfo (Just defaultHints { addrSocketType = Stream }) (Just host) (Just port)
   bracket (openSocket address) close $ \listening -> do
     setSocketOption listening ReuseAddr 1
@@ -51,6 +56,14 @@ main = do
   where
     peerSettings = Client.defaultManagerSettings
       { Client.managerConnCount = 1024, Client.managerResponseTimeout = Client.responseTimeoutNone }
+
+-- | A connection is opened when one is needed and none is free, and kept for a day.
+openPool :: IO (Maybe (Pool Connection))
+openPool = do
+  url <- getEnv "DATABASE_URL"
+  size <- getEnv "POOL"
+  if null url then pure Nothing else Just <$>
+    createPool (Database.connectPostgreSQL (encodeUtf8 (T.pack url))) Database.close 1 86400 (read size)
 
 application :: Server -> Application
 application server request respond = do
@@ -74,6 +87,7 @@ route server path query = case path of
   ["alloc", "buffers"] -> allocate (B.create 1024 (\start -> fillBytes start 120 1024))
   ["alloc", "strings"] -> allocate (decodeUtf8 <$> readIORef (kilobyte server))
   ["spawn", n] -> spawn n query
+  ["orders"] -> orders server
   _ -> refuse notFound404 "no such route"
 
 about :: IO Response
@@ -152,6 +166,37 @@ hold fork n = do
   forM_ (zip starts ends) $ \(start, end) -> fork (takeMVar start >>= putMVar end)
   forM_ starts (`putMVar` ())
   forM_ ends takeMVar
+
+-- | Four questions, one after the other, on one connection. The driver waits as a green thread does.
+orders :: Server -> IO Response
+orders server = do
+  connections <- maybe (refuse serviceUnavailable503 "started without a database") pure (database server)
+  withResource connections $ \connection -> do
+    [Only least] <- Database.query_ connection "SELECT min(id) FROM customers"
+    [Only most] <- Database.query_ connection "SELECT max(id) FROM customers"
+    chosen <- randomRIO (least, most :: Int)
+    found <- Database.query connection "SELECT id, name FROM customers WHERE id = ?" (Only chosen)
+    (customer, name) <- case found of
+      [one] -> pure one
+      _ -> refuse notFound404 ("there is no customer " <> shown chosen)
+    list <- Database.query connection
+      "SELECT ordered_on, item FROM orders WHERE customer_id = ? ORDER BY ordered_on" (Only (customer :: Int))
+    pure (page name list)
+
+page :: Text -> [(Text, Text)] -> Response
+page name list = body ok200 "text/html; charset=utf-8" (L.fromStrict (encodeUtf8 (T.concat document)))
+  where
+    document = ["<!DOCTYPE html>\n<title>Orders</title>\n<h1>", escape name, "</h1>\n<ol>\n"] ++ items ++ ["</ol>\n"]
+    items = ["<li>" <> on <> ": " <> escape item <> "</li>\n" | (on, item) <- list]
+
+escape :: Text -> Text
+escape = T.concatMap entity
+  where
+    entity '&' = "&amp;"
+    entity '<' = "&lt;"
+    entity '>' = "&gt;"
+    entity '"' = "&quot;"
+    entity c = T.singleton c
 
 whole :: Text -> Int -> IO Int
 whole given most = case T.decimal given of

@@ -145,6 +145,7 @@ final class Server {
         long find(long n) throws Exception;
     }
 
+    static final String ITSELF = "http://" + System.getenv("HOST") + ":" + System.getenv("PORT");
     static final Pattern PEER = Pattern.compile("http://[\\w.:-]+(/[\\w./-]*)?");
     static final Pattern FIB_RESULT = Pattern.compile("\\{\\s*\"fibResult\"\\s*:\\s*(\\d{1,18})\\s*\\}");
 
@@ -164,6 +165,7 @@ final class Server {
         if (request.oneOf("where", "local", "remote").equals("local")) return Server::fib;
         String peer = request.field("peer", "");
         if (!PEER.matcher(peer).matches()) throw new Refusal(400, "where=remote needs peer=http://…");
+        if (THREADS == 1 && peer.equals(ITSELF)) throw new Refusal(409, "the only thread would wait for itself for ever");
         return n -> askPeer(peer, n);
     }
 

@@ -9,18 +9,29 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
 from typing import Any
 from urllib.error import URLError
 from urllib.parse import parse_qs
 from urllib.request import ProxyHandler, build_opener
 
+import psycopg
+
 KILOBYTE = b"x" * 1023 + b"\n"
 MOST_THREADS = 10_000
 
 Query = dict[str, list[str]]
-Answer = bytes | str | dict[str, Any]
+
+
+class Html(str):
+    pass
+
+
+Answer = bytes | str | Html | dict[str, Any]
 
 direct = build_opener(ProxyHandler({}))
+database: psycopg.Connection | None = None
+"""Of this worker, which never serves two requests at once."""
 
 
 class HTTPError(Exception):
@@ -112,6 +123,8 @@ def pair(query: Query, a: str, b: str) -> Answer:
         [peer] = query.get("peer", [""])[-1:]
         if not re.fullmatch(r"http://[\w.:-]+(/[\w./-]*)?", peer, re.ASCII):
             raise bad_request("where=remote needs peer=http://…")
+        if os.environ["WORKERS"] == "1" and peer == "http://{HOST}:{PORT}".format_map(os.environ):
+            raise HTTPError("409 Conflict", "the only worker would wait for itself for ever")
         find = lambda n: ask(peer, n)  # noqa: E731
     if one_of(query, "async", "0", "1") == "1":
         with ThreadPoolExecutor(2) as pool:
@@ -157,6 +170,34 @@ def spawn(query: Query, n: str) -> Answer:
     return str(len(held))
 
 
+def connected() -> psycopg.Connection:
+    """The worker's connection, opened when it is first needed: after the fork, and anew when it broke."""
+    global database
+    if database is None or database.closed:
+        database = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+    return database
+
+
+def orders(_query: Query) -> Answer:
+    """Four questions, one after the other; while the database thinks, the worker waits."""
+    if not os.environ["DATABASE_URL"]:
+        raise HTTPError("503 Service Unavailable", "started without a database")
+    with connected().cursor() as cursor:
+        [least] = cursor.execute("SELECT min(id) FROM customers").fetchone()
+        [most] = cursor.execute("SELECT max(id) FROM customers").fetchone()
+        chosen = random.randint(least, most)
+        customer = cursor.execute("SELECT id, name FROM customers WHERE id = %s", [chosen]).fetchone()
+        if customer is None:
+            raise HTTPError("404 Not Found", f"there is no customer {chosen}")
+        cursor.execute(
+            "SELECT ordered_on, item FROM orders WHERE customer_id = %s ORDER BY ordered_on", [customer[0]]
+        )
+        items = "".join(f"<li>{ordered_on}: {escape(item)}</li>\n" for ordered_on, item in cursor)
+    return Html(
+        f"<!DOCTYPE html>\n<title>Orders</title>\n<h1>{escape(customer[1])}</h1>\n<ol>\n{items}</ol>\n"
+    )
+
+
 ROUTES: list[tuple[str, Callable[..., Answer]]] = [
     ("/", root),
     ("/hello", hello),
@@ -169,6 +210,7 @@ ROUTES: list[tuple[str, Callable[..., Answer]]] = [
     ("/alloc/buffers", buffers),
     ("/alloc/strings", strings),
     ("/spawn/([^/]*)", spawn),
+    ("/orders", orders),
 ]
 
 
@@ -187,6 +229,8 @@ def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Itera
         body = answer(environ)
     except HTTPError as error:
         status, body = error.status, str(error)
+    if isinstance(body, Html):
+        kind = "text/html; charset=utf-8"
     if isinstance(body, dict):
         kind, body = "application/json", json.dumps(body)
     data = body.encode() if isinstance(body, str) else body

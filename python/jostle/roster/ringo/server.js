@@ -4,6 +4,7 @@
 var {ByteArray} = require('binary');
 var {Semaphore} = require('ringo/concurrent');
 var http = require('ringo/httpclient');
+var {escapeHtml} = require('ringo/utils/strings');
 var {parseParameters} = require('ringo/utils/http');
 
 var {Thread} = java.lang;
@@ -170,6 +171,66 @@ function holdThreads(query, number) {
     return text(n);
 }
 
+// One pool for all workers: what `singleton` makes is made once, and shared by every private set of modules.
+var database = module.singleton('database', function() {
+    var url = String(java.lang.System.getenv('DATABASE_URL') || '');
+    if (url === '') {
+        return null;
+    }
+    var address = java.net.URI.create(url), config = new Packages.com.zaxxer.hikari.HikariConfig();
+    var [user, password] = String(address.getUserInfo() || '').split(':');
+    var port = address.getPort() < 0 ? '' : ':' + address.getPort();
+    config.setJdbcUrl('jdbc:postgresql://' + address.getHost() + port + address.getRawPath());
+    config.setUsername(user);
+    config.setPassword(password || '');
+    config.setMaximumPoolSize(Number(java.lang.System.getenv('POOL')));
+    return new Packages.com.zaxxer.hikari.HikariDataSource(config);
+});
+
+// Rows as arrays of texts; the one parameter that there may be is a whole number.
+function find(connection, sql, number) {
+    var statement = connection.prepareStatement(sql), rows = [];
+    try {
+        if (number !== undefined) {
+            statement.setInt(1, number);
+        }
+        var found = statement.executeQuery(), width = found.getMetaData().getColumnCount();
+        while (found.next()) {
+            var row = [];
+            for (var i = 1; i <= width; i++) {
+                row.push(String(found.getString(i)));
+            }
+            rows.push(row);
+        }
+    } finally {
+        statement.close();
+    }
+    return rows;
+}
+
+// Four questions, one after the other, on one connection.
+function orders() {
+    if (!database) {
+        throw new Refusal(503, 'started without a database');
+    }
+    var connection = database.getConnection();
+    try {
+        var least = Number(find(connection, 'SELECT min(id) FROM customers')[0][0]);
+        var most = Number(find(connection, 'SELECT max(id) FROM customers')[0][0]);
+        var id = least + Math.floor(Math.random() * (most - least + 1));
+        var customer = find(connection, 'SELECT name FROM customers WHERE id = ?', id)[0];
+        if (!customer) {
+            throw new Refusal(404, 'there is no customer ' + id);
+        }
+        var list = find(connection, 'SELECT ordered_on, item FROM orders WHERE customer_id = ? ORDER BY ordered_on', id);
+    } finally {
+        connection.close();
+    }
+    var items = list.map(function([on, item]) '<li>' + on + ': ' + escapeHtml(item) + '</li>\n').join('');
+    var page = '<!DOCTYPE html>\n<title>Orders</title>\n<h1>' + escapeHtml(customer[0]) + '</h1>\n<ol>\n' + items + '</ol>\n';
+    return reply(200, 'text/html; charset=utf-8', page.toByteString('utf-8'));
+}
+
 function root() {
     return json({
         name: 'ringo',
@@ -190,7 +251,8 @@ var pages = {
     'fibs/1': function(query, n) json({fibResult: fib(whole(n, 60))}),
     'pair/2': pair,
     'alloc/1': allocate,
-    'spawn/1': holdThreads
+    'spawn/1': holdThreads,
+    'orders/0': orders
 };
 
 function answer(request) {

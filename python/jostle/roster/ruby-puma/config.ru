@@ -3,8 +3,10 @@
 # A Rack application: each request has a thread of one of Puma's workers until it is answered. Of the threads of a
 # worker, one runs Ruby at a time.
 
+require "cgi/escape"
 require "json"
 require "net/http"
+require "pg"
 
 class Refusal < StandardError
   attr_reader :status
@@ -44,6 +46,7 @@ end
 module Work
   HELLO = "#{"x" * 1023}\n"
   KILOBYTE = HELLO.b.freeze
+  ITSELF = "http://#{ENV.fetch("HOST")}:#{ENV.fetch("PORT")}"
   PEER = %r{\Ahttp://[\w.:-]+(/[\w./-]*)?\z}
 
   module_function
@@ -79,6 +82,7 @@ module Work
     if query.one_of("where", "local", "remote") == "remote"
       peer = query["peer"].to_s
       raise Refusal.new(400, "where=remote needs peer=http://…") unless peer.match?(PEER)
+      raise Refusal.new(409, "the only thread would wait for itself for ever") if peer == ITSELF && alone?
 
       find = method(:ask).curry[URI(peer)]
     end
@@ -86,6 +90,8 @@ module Work
 
     numbers.map { |number| quiet_thread { find.call(number) } }.map(&:value)
   end
+
+  def alone? = ENV.values_at("WORKERS", "THREADS") == %w[1 1]
 
   def allocate_buffers
     buffers = Array.new(50) { "x".b * 1024 }
@@ -125,14 +131,62 @@ module Work
   end
 end
 
+# Connections that threads lend one another, opened when they are first needed: after the fork.
+class Database
+  def initialize(url, size)
+    @url = url
+    @free = Queue.new
+    size.times { @free << nil }
+  end
+
+  def connection
+    lent = @free.pop
+    lent ||= PG.connect(@url)
+    yield lent
+  ensure
+    @free << lent
+  end
+end
+
+# Four questions, one after the other, on one connection.
+module Orders
+  URL = ENV.fetch("DATABASE_URL")
+  DATABASE = (Database.new(URL, Integer(ENV.fetch("POOL"))) unless URL.empty?)
+
+  module_function
+
+  def page
+    raise Refusal.new(503, "started without a database") unless DATABASE
+
+    DATABASE.connection do |connection|
+      least = connection.exec("SELECT min(id) FROM customers").getvalue(0, 0)
+      most = connection.exec("SELECT max(id) FROM customers").getvalue(0, 0)
+      id = rand(Integer(least)..Integer(most))
+      customer = connection.exec_params("SELECT id, name FROM customers WHERE id = $1", [id]).first
+      raise Refusal.new(404, "there is no customer #{id}") unless customer
+
+      query = "SELECT * FROM orders WHERE customer_id = $1 ORDER BY ordered_on"
+      html(customer["name"], connection.exec_params(query, [customer["id"]]))
+    end
+  end
+
+  def html(name, orders)
+    items = orders.map { |order| "<li>#{order["ordered_on"]}: #{CGI.escapeHTML(order["item"])}</li>\n" }
+    "<!DOCTYPE html>\n<title>Orders</title>\n<h1>#{CGI.escapeHTML(name)}</h1>\n<ol>\n#{items.join}</ol>\n"
+  end
+end
+
 class App
   TEXT = { "Content-Type" => "text/plain" }.freeze
+  HTML = { "Content-Type" => "text/html; charset=utf-8" }.freeze
   JSON_TYPE = { "Content-Type" => "application/json" }.freeze
 
   def call(env)
     unless %w[GET HEAD].include?(env["REQUEST_METHOD"])
       return [405, { **TEXT, "Allow" => "GET, HEAD" }, ["only GET and HEAD"]]
     end
+
+    return [200, HTML.dup, [Orders.page]] if env["PATH_INFO"] == "/orders"
 
     answer = route(env["PATH_INFO"], Query.new(env["QUERY_STRING"]))
     answer.is_a?(Hash) ? [200, JSON_TYPE.dup, [JSON.generate(answer)]] : [200, TEXT.dup, [answer.to_s]]

@@ -8,10 +8,11 @@ use axum::{
     body::Body,
     extract::{Path, Query, State},
     http::{StatusCode, Uri},
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
     routing::get,
     serve::ListenerExt,
 };
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use http_body_util::BodyExt;
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
@@ -20,6 +21,7 @@ use hyper_util::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpSocket, sync::Barrier, task::JoinSet};
+use tokio_postgres::{NoTls, Row, types::ToSql};
 
 const KILOBYTE: [u8; 1024] = {
     let mut bytes = [b'x'; 1024];
@@ -32,6 +34,8 @@ struct Server {
     workers: usize,
     spawn_blocking: bool,
     peers: Client<HttpConnector, Body>,
+    /// None when it was started without one.
+    database: Option<Pool>,
 }
 
 impl Server {
@@ -344,6 +348,92 @@ fn hold_threads(n: usize) -> io::Result<()> {
     })
 }
 
+/// Four questions, one after the other, on one connection of the pool.
+async fn orders(State(server): State<Server>) -> Result<Html<String>, Problem> {
+    let without = || {
+        Problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "started without a database".into(),
+        )
+    };
+    let connection = server
+        .database
+        .ok_or_else(without)?
+        .get()
+        .await
+        .map_err(broken)?;
+    let least: i32 = rows(&connection, "SELECT min(id) FROM customers", &[]).await?[0].get(0);
+    let most: i32 = rows(&connection, "SELECT max(id) FROM customers", &[]).await?[0].get(0);
+    let id = fastrand::i32(least..=most);
+    let found = rows(
+        &connection,
+        "SELECT id, name FROM customers WHERE id = $1",
+        &[&id],
+    )
+    .await?;
+    let customer = found
+        .first()
+        .ok_or_else(|| Problem(StatusCode::NOT_FOUND, format!("there is no customer {id}")))?;
+    let query = "SELECT * FROM orders WHERE customer_id = $1 ORDER BY ordered_on";
+    let items: String = rows(&connection, query, &[&customer.get::<_, i32>("id")])
+        .await?
+        .iter()
+        .map(|order| {
+            let (on, item): (&str, &str) = (order.get("ordered_on"), order.get("item"));
+            format!("<li>{on}: {}</li>\n", escape(item))
+        })
+        .collect();
+    let name = escape(customer.get("name"));
+    Ok(Html(format!(
+        "<!DOCTYPE html>\n<title>Orders</title>\n<h1>{name}</h1>\n<ol>\n{items}</ol>\n"
+    )))
+}
+
+/// A query is prepared once for each connection.
+async fn rows(
+    connection: &deadpool_postgres::Client,
+    query: &str,
+    parameters: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Problem> {
+    let statement = connection.prepare_cached(query).await.map_err(broken)?;
+    connection
+        .query(&statement, parameters)
+        .await
+        .map_err(broken)
+}
+
+fn broken(error: impl std::fmt::Display) -> Problem {
+    eprintln!("the database: {error}");
+    Problem(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the database did not answer".into(),
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// None without a URL. A connection is opened when one is needed and none is free.
+fn pool(url: &str) -> Option<Pool> {
+    if url.is_empty() {
+        return None;
+    }
+    let config = url.parse().expect("DATABASE_URL is an address");
+    let recycling_method = RecyclingMethod::Fast; // it is not asked whether it still lives
+    let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
+    let size = setting("POOL").parse().expect("POOL is a whole number");
+    Some(
+        Pool::builder(manager)
+            .max_size(size)
+            .build()
+            .expect("no timeouts are set"),
+    )
+}
+
 fn router(server: Server) -> Router {
     Router::new()
         .route("/", get(root))
@@ -357,6 +447,7 @@ fn router(server: Server) -> Router {
         .route("/alloc/buffers", get(allocate_buffers))
         .route("/alloc/strings", get(allocate_strings))
         .route("/spawn/{n}", get(spawn))
+        .route("/orders", get(orders))
         .fallback(|| async { Problem(StatusCode::NOT_FOUND, "no such route".into()) })
         .method_not_allowed_fallback(|| async {
             Problem(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD".into())
@@ -383,6 +474,7 @@ fn main() -> io::Result<()> {
         workers,
         spawn_blocking: setting("SPAWN_BLOCKING") == "true",
         peers: Client::builder(TokioExecutor::new()).build_http(),
+        database: pool(&setting("DATABASE_URL")),
     };
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)

@@ -4,6 +4,7 @@ require "net/http"
 class ContractController < ApplicationController
   HELLO = ("x" * 1023 + "\n").freeze
   KILOBYTE = HELLO.b.freeze
+  ITSELF = "http://#{ENV["HOST"]}:#{ENV["PORT"]}".freeze
 
   skip_forgery_protection # no route takes a form, and a POST is to be told so
 
@@ -105,6 +106,7 @@ class ContractController < ApplicationController
   # Finds a Fibonacci number by asking another server of the contract.
   def asking(peer)
     raise Refusal.new(400, "where=remote needs peer=http://…") unless peer.match?(%r{\Ahttp://[\w.:\[\]-]+\z})
+    raise Refusal.new(409, "the only thread would wait for itself for ever") if peer == ITSELF && alone?
 
     lambda do |n|
       Integer(JSON.parse(Net::HTTP.get(URI("#{peer}/fibs/#{n}")))["fibResult"])
@@ -112,6 +114,8 @@ class ContractController < ApplicationController
       raise Refusal.new(502, "the peer did not answer: #{error.message.lines.first}")
     end
   end
+
+  def alone? = ENV.values_at("WORKERS", "THREADS") == %w[1 1]
 
   # A thread whose error is told where its value is asked for, and nowhere else.
   def quiet_thread(&work)
