@@ -30,6 +30,5 @@ QUANTITIES: dict[str, str] = {
     **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
-or of clients,
-"ratio" that may be more than 1, "" for an index of 0 to 1.
+or of clients, "ratio" that may be more than 1, "" for an index of 0 to 1.
 """

@@ -42,15 +42,19 @@ def told(figure: PublishedFigure) -> str:
 
 
 def figures(result: RunResult) -> Table:
-    """Every published figure beside the same quantity measured here."""
+    """Every published figure beside the same quantity measured here; notes where there are any."""
     source = result.published[0].source if result.published else ""
-    names = columns("workload | contestant | quantity | published | measured here | note")
-    table = Table(f"Published figures ({source})", names, words=3)
+    noted = any(f.note for f in result.published)
+    names = columns("workload | contestant | quantity | published | measured here, mean over rounds")
+    if noted:
+        names.insert(3, "note")
+    table = Table(f"Published figures ({source})", names, words=4 if noted else 3)
     for f in result.published:
         measured = shown(f.measured) if f.measured is not None else Shown("not measured", "", "")
         per_s = published_per_s(f) if f.unit.partition("/")[2] not in ("", "s") else None
         as_told = told(f) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
-        table.add(f.workload, f.contestant, f.quantity, as_told, measured, f.note)
+        about = (f.workload, f.contestant, f.quantity, *([f.note] if noted else []))
+        table.add(*about, as_told, measured)
     return table
 
 

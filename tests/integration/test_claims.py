@@ -1,0 +1,96 @@
+"""Claims through the command line, on servers whose discipline is known exactly."""
+
+from pathlib import Path
+
+from support.real import Jostle, as_json
+
+PLAN = """
+title = "Does one slow request starve the fast ones?"
+contestants = ["reference-run-to-completion", "reference-processor-sharing", "no-such-runtime"]
+rounds = 3
+seed = 5
+
+[contestant.no-such-runtime]
+command = ["no-such-program", "{port}"]
+[[contestant.no-such-runtime.needs]]
+command = "no-such-program"
+install = "nobody can"
+
+[workload.alone]
+request = { get = "/fast/44", expect = "1936" }
+load = { clients = 1, for = "500ms" }
+
+[workload.with-slow]
+request = { get = "/fast/44", expect = "1936" }
+load = { clients = 1, for = "500ms" }
+background = { get = "/work?us=400000", clients = 1, requests = 1 }
+
+[workload.slow]
+request = { get = "/work?us=400000" }
+load = { clients = 1, requests = 1 }
+
+[[starvation]]
+form = "as published"
+alone = "alone"
+with = "with-slow"
+slow = "slow"
+
+[published]
+source = "A test, 2026"
+setup = "nothing in particular"
+
+[[published.figures]]
+contestant = "reference-run-to-completion"
+workload = "slow"
+quantity = "mean"
+value = 0.4
+unit = "s"
+
+[[claim]]
+says = "run to completion starves"
+[[claim.holds]]
+quantity = "starvation index"
+contestant = "reference-run-to-completion"
+workload = "with-slow"
+above = 0.4
+
+[[claim]]
+says = "a slow request is a hundred times as quick as a fast one"
+[[claim.holds]]
+quantity = "mean"
+contestant = "reference-run-to-completion"
+workload = "slow"
+against = { workload = "alone" }
+below = 0.01
+
+[[claim]]
+says = "the third is quick"
+holds = [{ quantity = "p50", contestant = "no-such-runtime", workload = "alone", below = 1 }]
+"""
+
+
+def test_each_claim_is_decided_by_its_rule(jostle_command: Jostle, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    result = as_json(jostle_command("run", plan, "--json"))
+    reproduced, refuted, unknown = result["claims"]
+    assert reproduced["verdict"] == "reproduced", reproduced
+    assert refuted["verdict"] == "not reproduced", refuted
+    assert unknown["verdict"] == "cannot tell"
+    assert "no-such-runtime was not measured" in unknown["sentence"]
+    assert "nobody can" in unknown["sentence"]
+    (figure,) = result["published"]
+    assert 0.3 < figure["measured"]["value"] < 2
+    assert dict(result["setup"])["network"] == "loopback"
+    (run,) = (tmp_path / "runs").iterdir()
+    told = jostle_command("report", run).stdout
+    assert "✗ not reproduced: a slow request is a hundred times" in told
+
+
+def test_figures_without_a_source_are_refused(jostle_command: Jostle, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.replace('source = "A test, 2026"\n', ""))
+    finished = jostle_command("run", plan)
+    assert finished.returncode == 2
+    assert "figures without a source" in finished.stderr
+    assert "Author, Title, publisher, date" in finished.stderr
