@@ -8,7 +8,7 @@ JostleError                 every message says what happened, where, and what to
 │   └── UnreachableTarget   nothing listens where the load should go
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
-    ├── TooFewFiles         it cannot hold so many connections: its processes may open too few files
+    ├── TooFewFiles         it cannot hold so many connections: too few open files, or a limit of its own
     ├── BuildFailed         with the last lines of the build
     ├── StartFailed         with the server's own last output
     └── ServerDied          in the middle of a trial, with its own last output

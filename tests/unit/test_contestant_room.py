@@ -71,3 +71,22 @@ def test_contestants_with_worker_processes_say_so() -> None:
         file, _ = roster.load(name)
         if "worker processes" in getattr(file.variants.get("workers"), "about", ""):
             assert file.processes == "{workers}", name
+
+
+def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
+    check_room(contestant.find("haskell-warp"), 1000)
+    check_room(contestant.find("haskell-warp:threaded"), 1001)
+    with pytest.raises(TooFewFiles, match="haskell-warp:yields holds no more than 1,000 connections") as told:
+        check_room(contestant.find("haskell-warp:yields"), 1001)
+    assert (
+        "1,001 clients are asked for: without -threaded the runtime waits with select" in told.value.message
+    )
+    assert told.value.hint == "haskell-warp:threaded has no such limit"
+
+
+def test_a_limit_names_a_variant_that_exists() -> None:
+    limit = {"connections": 10, "because": "x", "unless": "thread"}
+    with pytest.raises(PlanError, match=r"(?s)limit.unless: there is no variant 'thread'.*threads"):
+        ContestantFile.of(
+            {"command": "a {port}", "variants": {"threads": {"default": 1}}, "limit": limit}, "x"
+        )

@@ -25,10 +25,11 @@ def most_connections(contestant: "Contestant", files: int) -> int:
 
 
 def check_room(contestant: "Contestant", connections: int) -> None:
-    """Raises `TooFewFiles` when it cannot hold so many connections here.
+    """Raises `TooFewFiles` when it cannot hold so many connections here, or by its making anywhere.
 
     Of a server that runs already the limits are not known: it is let pass.
     """
+    _check_own_limit(contestant, connections)
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     if contestant.url is not None or files == resource.RLIM_INFINITY:
         return
@@ -40,6 +41,17 @@ def check_room(contestant: "Contestant", connections: int) -> None:
         f"{contestant.label} holds its connections in {where}, and a process may open {format_count(files)} "
         f"files here: too few for {format_count(connections)} clients",
         _remedy(contestant, connections, files),
+    )
+
+
+def _check_own_limit(contestant: "Contestant", connections: int) -> None:
+    limit = contestant.file.limit
+    if limit is None or connections <= limit.connections or contestant.variants.get(limit.unless):
+        return
+    raise TooFewFiles(
+        f"{contestant.label} holds no more than {format_count(limit.connections)} connections, and "
+        f"{format_count(connections)} clients are asked for: {limit.because}",
+        f"{contestant.name}:{limit.unless} has no such limit" if limit.unless else "",
     )
 
 

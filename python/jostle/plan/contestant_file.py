@@ -21,12 +21,13 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from jostle.errors import PlanError, nearest
 from jostle.plan.table import Table, in_own_words
-from jostle.plan.values import PositiveDuration
+from jostle.plan.values import PositiveCount, PositiveDuration
 from jostle.units import BadValue
 
 __all__ = [
     "DATABASE_PLACES",
     "Build",
+    "ConnectionLimit",
     "ContestantFile",
     "Need",
     "Ready",
@@ -125,6 +126,14 @@ class Variant(Table):
     about: str = ""
 
 
+class ConnectionLimit(Table):
+    """How many connections the server can hold by its making, whatever the machine allows."""
+
+    connections: PositiveCount = Field(description="As many as it can hold.")
+    because: str = Field(min_length=1, description="What ends there, and how.")
+    unless: str = Field(default="", description="The variant that has no such limit when it is set.")
+
+
 class ContestantFile(Table):
     """A server that can be raced."""
 
@@ -148,6 +157,7 @@ class ContestantFile(Table):
         default=1,
         description='How many of its processes hold clients\' connections: a number, or "{variant}".',
     )
+    limit: ConnectionLimit | None = Field(default=None, description="Of its connections, by its making.")
     database: bool = Field(default=False, description="Whether /orders uses the PostgreSQL it is given.")
     user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
     folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
@@ -202,6 +212,13 @@ class ContestantFile(Table):
                 f"processes = {given!r} is neither a number nor a variant that is one",
                 'write for example 1 or "{workers}"',
             )
+        return self
+
+    @model_validator(mode="after")
+    def _limit_names_a_variant(self) -> Self:
+        unless = self.limit.unless if self.limit else ""
+        if unless and unless not in self.variants:
+            raise BadValue(f"limit.unless: there is no variant {unless!r}", nearest(unless, self.variants))
         return self
 
     def start_command(self) -> list[str]:
