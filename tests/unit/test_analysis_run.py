@@ -325,6 +325,14 @@ def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:
     assert analyse_trial(RunRecord.open(steady).trials[0]).timeline.phases == []
 
 
+def test_what_the_times_are_made_of(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [Trial("a", "w", r, closed(STEADY, 5.0)) for r in (1, 2)])
+    (cell,) = analyse(RunRecord.open(folder)).cells
+    assert list(cell.parts) == ["headers", "body"]  # nothing connected while it was measured
+    headers, body = (cell.parts[part]["p50"].value for part in ("headers", "body"))
+    assert headers == pytest.approx(9 * body, rel=0.02)
+
+
 def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     blocked = [*closed(STEADY, 5.0, blocked=[(1.0, 3.5)]), Request(1.0, 1.0, 3.5, workload=1)]
     folder = make_run(tmp_path, [Trial("a", "w", 1, blocked, background={"closed": {"clients": 1}})])

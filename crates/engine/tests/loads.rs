@@ -111,6 +111,34 @@ fn think_times_stand_between_answer_and_next_request() {
 }
 
 #[test]
+fn think_times_from_a_list_are_taken_in_turn() {
+    let think = json!({"list": {"ns": [10 * MS, 30 * MS]}});
+    let load = json!({"closed": {"clients": 1, "requests": 6, "think": think}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    let rows = seen
+        .rows()
+        .flat_map(|r| r.intended_ns.iter().copied().zip(r.end_ns.iter().copied()));
+    let rows: Vec<(u64, u64)> = rows.collect();
+    let pauses: Vec<u64> = rows
+        .windows(2)
+        .map(|pair| (pair[1].0 - pair[0].1) / MS)
+        .collect();
+    assert_eq!(pauses, [10, 30, 10, 30, 10]);
+}
+
+#[test]
+fn a_trace_is_followed_to_the_nanosecond_and_ends_the_run() {
+    let trace = [0, 3 * MS, 3 * MS, 71 * MS + 1, 120 * MS];
+    let load = json!({"open": {"arrivals": {"trace": trace}, "requests": 5, "max_connections": 8}});
+    let seen = run(one(workload(answering(OK), load), 0));
+    let rows = seen.rows().flat_map(|rows| rows.intended_ns.clone());
+    let mut intended: Vec<u64> = rows.collect();
+    intended.sort_unstable();
+    assert_eq!(intended, trace);
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 5)]));
+}
+
+#[test]
 fn open_arrivals_are_the_plan_and_do_not_wait_for_answers() {
     // 25 ms per answer; one connection could do 40/s, the plan wants 200/s.
     let address = serve(|mut stream| async move {
@@ -152,6 +180,9 @@ fn what_finds_no_connection_waits_in_order_and_is_counted_as_never_sent_at_the_e
         seen.recorded(Measure::Censored),
         seen.count(Outcome::NeverSent) + 2
     );
+    // A request that was due and never sent counts as longer than it waited: up to the end of the run.
+    let (shortest, longest) = seen.range_ms(Measure::Censored);
+    assert!(shortest < 10.0 && longest > 300.0, "{shortest} {longest}");
     assert_eq!(seen.0.last().unwrap().workloads[0].connections, 0);
     assert!(seen.0[2].workloads[0].backlog > 50);
     // Waiting for a connection is part of the response, not of the generator's lateness.

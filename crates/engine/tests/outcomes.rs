@@ -196,6 +196,38 @@ fn wrong_answers_are_counted_by_what_is_wrong() {
 }
 
 #[test]
+fn every_kind_of_check_is_made_under_load() {
+    const JSON: &[u8] =
+        b"HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n{\"user\": [{\"name\": \"ada\"}]}";
+    let sha256 = "7d3097f03c2f31b2194ccd27ed4120c1e8d1d3a3680eddc9f86851d7e791a23a";
+    let spec = one(workload(answering(JSON), closed(4, 200)), 0);
+    let outcome = |body: Value| {
+        let change = json!({"expect": {"body": body}});
+        run(with(spec.clone(), "/workloads/0/requests/0", change)).outcomes()
+    };
+    let pointer = "/user/0/name";
+    for (body, expected) in [
+        (json!({"contains": "\"ada\""}), "ok"),
+        (json!({"contains": "bob"}), "wrong_body"),
+        (json!({"length": 27}), "ok"),
+        (json!({"length": 28}), "wrong_body"),
+        (json!({"json": {"pointer": pointer, "value": "ada"}}), "ok"),
+        (
+            json!({"json": {"pointer": pointer, "value": "bob"}}),
+            "wrong_body",
+        ),
+        (json!({"sha256": sha256}), "ok"),
+        (json!({"sha256": "0".repeat(64)}), "wrong_body"),
+    ] {
+        assert_eq!(
+            outcome(body.clone()),
+            BTreeMap::from([(expected, 200)]),
+            "{body}"
+        );
+    }
+}
+
+#[test]
 fn endless_heads_and_bodies_end() {
     let head = ten(|mut stream| async move {
         read_request(&mut stream).await;

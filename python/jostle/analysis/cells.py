@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.distribution import describe
-from jostle.analysis.facts import Facts
-from jostle.analysis.histograms import pool
-from jostle.analysis.result import Cell, Verdict
+from jostle.analysis.facts import MEASURED, Facts
+from jostle.analysis.histograms import from_histograms, pool
+from jostle.analysis.quantiles import quantile_estimates
+from jostle.analysis.result import Cell, Estimate, Verdict
 from jostle.analysis.trial import cpu_per_request, rss_max
 from jostle.analysis.validity import worst
 
@@ -46,7 +47,19 @@ def describe_cell(
             (m for facts in measured if (m := rss_max(facts)) is not None), default=None
         ),
         trials=[facts.trial.number for facts in trials],
+        parts=_parts(measured),
     )
+
+
+PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
+
+
+def _parts(measured: Sequence[Facts]) -> dict[str, dict[str, Estimate]]:
+    """Those that any request had."""
+    found = {
+        part: from_histograms([facts.trial.histogram(part, MEASURED) for facts in measured]) for part in PARTS
+    }
+    return {part: quantile_estimates(sample) for part, sample in found.items() if sample.n}
 
 
 def seed_of(*names: str) -> int:

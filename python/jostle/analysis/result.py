@@ -204,6 +204,8 @@ class Cell:
     server_cpu_s_per_request: Estimate
     server_rss_max_bytes: float | None
     trials: list[int]  # numbers
+    parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+    """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
 
 
 @dataclass(frozen=True)

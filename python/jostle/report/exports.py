@@ -100,7 +100,7 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         about = {"contestant": c.contestant, "workload": c.workload}
         yield about | {"quantity": "verdict", "value": c.verdict}
         yield about | _figure("throughput", c.throughput)
-        for kind, found in (("response", c.response), ("service", c.service)):
+        for kind, found in (("response", c.response), ("service", c.service), *c.parts.items()):
             for name, estimate in found.items():
                 yield about | _figure(f"{kind} time {name}", estimate)
         for kind, count in c.outcomes.items():

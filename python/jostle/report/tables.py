@@ -126,12 +126,24 @@ def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
 
 
 def times(chosen: Iterable[Cell]) -> Table:
-    """Response and service times of cells, one row each."""
+    """Response and service times of cells and what these are made of, one row each."""
     table = Table("Response and service times", ["workload", "contestant", "time", *QUANTILES], words=3)
     for c in chosen:
         for kind, found in (("response", c.response), ("service", c.service)):
             table.add(c.workload, c.contestant, kind, *(estimate(found, q) for q in QUANTILES))
+        for part, found in c.parts.items():
+            table.add(c.workload, c.contestant, PARTS[part], *(estimate(found, q) for q in QUANTILES))
     return table
+
+
+PARTS = {
+    "connect": "connect (new connections)",
+    "dns": "connect: name",
+    "tcp": "connect: TCP",
+    "tls": "connect: TLS",
+    "headers": "sent to headers",
+    "body": "headers to end",
+}
 
 
 def trials(result: RunResult, limit: int = 500) -> Table:

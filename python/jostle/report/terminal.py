@@ -55,6 +55,7 @@ def render_hit(result: RunResult, console: "Console") -> None:
         _say(console, f"throughput  {shown(cell.throughput)}{asked}", "bold")
         _say(console, "outcomes    " + _outcomes(cell))
         _times(cell, console)
+        _parts(cell, console)
         _histogram(cell.response_distribution, console)
     _crowds(result, console)
     _requirements(result, console)
@@ -197,6 +198,13 @@ def _times(cell: Cell, console: "Console") -> None:
     for name, estimate in cell.response.items():
         if estimate.value is None and estimate.note:
             _say(console, f"{name}: {one_line(estimate.note)}", "dim")
+
+
+def _parts(cell: Cell, console: "Console") -> None:
+    """Where the time of a request went, at the median."""
+    medians = [f"{name} {tables.estimate(found, 'p50').value}" for name, found in cell.parts.items()]
+    if medians:
+        _say(console, "\nmedians     " + ", ".join(medians))
 
 
 def _histogram(found: Distribution, console: "Console") -> None:
