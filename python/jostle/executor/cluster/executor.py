@@ -24,7 +24,7 @@ __all__ = ["OnCluster", "connect"]
 UP_S = 60.0
 """How long a generator may take to come up."""
 
-LEAD_S, LEAD_EACH_S = 0.5, 0.01
+LEAD_S, LEAD_EACH_S = 1.0, 0.01
 """From the command to start until t = 0: every generator prepares the load in the meantime."""
 
 

@@ -51,10 +51,10 @@ class Network(Protocol):
         """Those that are answered, as soon as there is one or the time is up."""
 
     def answer(self, asked: Asked, timeout_s: float | None = None) -> Any:
-        """What was answered. Raises `Unavailable`, `Gone`, and what the generator itself raised."""
+        """What was answered. Raises `Unavailable`, `Gone`, and a `JostleError` of the generator."""
 
     def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
-        """A log on that node, without its generator. Raises `Unavailable`."""
+        """A log on that node, without its generator. Raises `Unavailable`, `Gone`."""
 
     def forget(self, node: Node, log: str) -> None:
         """Remove a log there that nobody needs any more."""

@@ -4,6 +4,7 @@ Station is sent by name: every node has its own jostle, and plans carry data onl
 """
 
 import contextlib
+import ipaddress
 import os
 import socket
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jostle.errors import JostleError
 from jostle.executor.cluster.credentials import Credentials
 from jostle.executor.cluster.errors import ClusterRefused
 from jostle.executor.cluster.logs import forget_log, read_log
@@ -55,7 +57,7 @@ class OnRay:
             for node in self._ray.nodes()
             if node["Alive"] and node["Resources"].get(RESOURCE)
         ]
-        return sorted(found, key=lambda node: tuple(map(int, node.address.split("."))))
+        return sorted(found, key=lambda node: ipaddress.ip_address(node.address).packed)
 
     def place(self, node: Node) -> "_Actor":
         actor = self._ray.remote(Station).options(
@@ -81,7 +83,9 @@ class OnRay:
         except errors.RayActorError as error:
             raise Gone(_last_line(error)) from None
         except errors.RayTaskError as error:
-            raise (error.cause or error) from None
+            if isinstance(error.cause, JostleError):
+                raise error.cause from None
+            raise Gone(_last_line(error)) from None
         except errors.RayError as error:
             raise Unavailable(str(error)) from None
 

@@ -105,7 +105,7 @@ class Station:
         return "failed" if self._failed else "fenced" if self._lease.over else "ended"
 
     def _record(self) -> None:
-        """Until the last interval. Without its log a generator generates nothing."""
+        """Until the last interval. Without its log a generator generates nothing, whatever the reason."""
         last = False
         try:
             while not last:
@@ -113,8 +113,8 @@ class Station:
                 if interval is not None:
                     self._log.append(interval)
                     last = interval["last"]
-        except OSError as error:
-            self._failed = f"could not write its own log: {error}"
+        except Exception as error:
+            self._failed = f"could not write its own log: {error!r}"
             self._run.stop()
         finally:
             self._lease.release()
