@@ -83,7 +83,7 @@ def _print(result: "RunResult") -> None:
 
     from jostle import report
 
-    one = len(result.cells) == 1 and len(result.trials) == 1
+    one = len(result.cells) == 1 and len(result.trials) == 1 and not result.claims
     (report.render_hit if one else report.render_terminal)(result, Console())
 
 
