@@ -49,7 +49,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     facts = [Facts(trial) for trial in record.trials]
     trials = [describe_trial(f) for f in facts]
     verdicts = {trial.number: trial.validity.verdict for trial in trials}
-    grouped = by_cell(facts)
+    grouped = _in_order(by_cell(facts), plan, record)
     cells = describe_cells(grouped, verdicts, plan, distributions=distributions)
     skipped = _skipped(record)
     published = _published(plan, grouped)
@@ -86,6 +86,24 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         crowds=crowds(grouped, {key: cell.title for key, cell in cells.items()}),
         notes=[*_notes(facts, record.host), *_resumed(record)],
     )
+
+
+def _in_order(
+    grouped: Mapping[Key, list[Facts]], plan: Mapping[str, Any], record: RunRecord
+) -> dict[Key, list[Facts]]:
+    """Workloads in the order of the plan, each with its contestants in theirs; what it has not, last."""
+    started = next((e for e in record.journal if e["event"] == "run started"), {})
+    workloads, contestants = list(plan.get("workload", {})), list(started.get("contestants", []))
+
+    def rank(key: Key) -> tuple[int, int]:
+        contestant, workload = key
+        return _place(workload, workloads), _place(contestant, contestants)
+
+    return {key: grouped[key] for key in sorted(grouped, key=rank)}
+
+
+def _place(name: str, known: list[str]) -> int:
+    return known.index(name) if name in known else len(known)
 
 
 def describe_cells(
