@@ -19,7 +19,8 @@ START_S = 120
 
 @dataclass(frozen=True)
 class Sample:
-    """One tool at one number of connections. `load_threads_us`: jostle's, without its Python."""
+    """One tool at one number of connections. `load_threads_us`: jostle's, without its Python. `whole_us`:
+    from the start of the process to the end of the window, over all requests so far."""
 
     tool: str
     connections: int
@@ -28,6 +29,7 @@ class Sample:
     seconds: float
     cpu_us: float
     load_threads_us: float | None
+    whole_us: float
     peak_mb: float
 
     @property
@@ -58,7 +60,8 @@ def measure(
         cpu, load = process.cpu_s(), process.load_threads_cpu_s()
         time.sleep(seconds)
         process.check()
-        sent, took = server.requests() - sent, time.monotonic() - start
+        now, took = server.requests(), time.monotonic() - start
+        sent, whole = now - sent, 1e6 * process.cpu_s() / (now - begin)
         cpu, load = process.cpu_s() - cpu, process.load_threads_cpu_s() - load
         peak = process.peak_bytes() / 1e6
     if not sent:
@@ -71,5 +74,6 @@ def measure(
         took,
         1e6 * cpu / sent,
         1e6 * load / sent if tool.name == "jostle" else None,
+        whole,
         peak,
     )
