@@ -6,7 +6,7 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup runtimes demo check test test-rust test-python format bench wheel clean
+.PHONY: help setup runtimes demo check test test-rust test-fuzz test-python format bench wheel clean
 
 help:           ## Say what there is.
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -31,10 +31,13 @@ runtimes: setup ## Debian packages: the runtimes of all contestants, the browser
 	@$(BIN)/jostle contestants install --all
 	@scripts/install-test-tools.sh
 
-test: setup runtimes test-rust test-python ## All tests.
+test: setup runtimes test-rust test-fuzz test-python ## All tests.
 
 test-rust:
 	cargo test --locked --workspace --quiet
+
+test-fuzz:      ## Every fuzz target for a few seconds; longer: scripts/fuzz.sh 300
+	scripts/fuzz.sh 5
 
 test-python:
 	$(BIN)/pytest

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
-# and wrk and h2load, whose figures they hold beside those of jostle. Quick when nothing is missing.
+# wrk and h2load, whose figures they hold beside those of jostle, and g++, which builds the fuzzer. Quick when nothing
+# is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
 command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
+command -v g++ >/dev/null || packages+=(g++)
 command -v ip >/dev/null || packages+=(iproute2)     # hosts of the cluster tests are network namespaces
 command -v pgrep >/dev/null || packages+=(procps)
 [ ${#packages[@]} -gt 0 ] || exit 0
