@@ -52,6 +52,6 @@ def _folder() -> Path:
 
 
 def _start_time(pid: int) -> int | None:
-    """Clock ticks from boot to the start of process `pid`; None when there is none."""
+    """Clock ticks from boot to the start of process `pid`; None when there is none, or it has ended."""
     stat = read_stat(pid)
-    return stat.started if stat is not None else None
+    return stat.started if stat is not None and stat.state not in "ZX" else None

@@ -1,0 +1,82 @@
+"""`jostle contestants start` and `stop`: one that is left running, found and stopped from elsewhere."""
+
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.request import urlopen
+
+import pytest
+
+from support.real import command, environment
+
+LABEL = "reference-null"
+
+
+@pytest.fixture
+def surroundings() -> Iterator[dict[str, str]]:
+    """A cache of its own, so that nobody else's contestants are stopped."""
+    with TemporaryDirectory(prefix="jostle-test-") as name:
+        Path(name).chmod(0o755)
+        yield {**environment(), "JOSTLE_CACHE": name}
+
+
+@contextmanager
+def started(surroundings: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The command, and the URL that it told."""
+    starting = subprocess.Popen(
+        command("contestants", "start", LABEL), env=surroundings, stdout=subprocess.PIPE, text=True
+    )
+    with starting as holder:
+        try:
+            assert holder.stdout is not None
+            told = holder.stdout.readline()
+            assert told.startswith(f"{LABEL} listens on http://127.0.0.1:")
+            yield holder, told.split()[3]
+        finally:
+            holder.kill()
+
+
+def stop(surroundings: dict[str, str]) -> str:
+    stopping = [*command("contestants", "stop")]
+    return subprocess.run(stopping, env=surroundings, capture_output=True, text=True, timeout=60).stdout
+
+
+def listens(url: str) -> bool:
+    host, port = url.removeprefix("http://").split(":")
+    with socket.socket() as attempt:
+        return attempt.connect_ex((host, int(port))) == 0
+
+
+def test_stop_finds_what_start_left_running(surroundings: dict[str, str]) -> None:
+    assert stop(surroundings) == "none is running\n"
+    with started(surroundings) as (holder, url):
+        with urlopen(url, timeout=10) as answer:
+            assert answer.status == 200
+        assert stop(surroundings) == f"stopped {LABEL} on {url}\n"
+        assert holder.wait(20) == 0
+        assert not listens(url)
+    assert stop(surroundings) == "none is running\n"
+
+
+def test_ctrl_c_stops_it(surroundings: dict[str, str]) -> None:
+    with started(surroundings) as (holder, url):
+        holder.send_signal(signal.SIGINT)
+        assert holder.wait(20) == 0
+        assert not listens(url)
+    assert stop(surroundings) == "none is running\n"
+
+
+def test_a_port_that_is_taken_is_told(surroundings: dict[str, str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        starting = command("contestants", "start", LABEL, "--port", str(port))
+        finished = subprocess.run(starting, env=surroundings, capture_output=True, text=True, timeout=60)
+    assert finished.returncode != 0
+    assert str(port) in finished.stderr
+    assert "Traceback" not in finished.stderr
