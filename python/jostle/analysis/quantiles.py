@@ -78,7 +78,7 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: fl
     if value is None:
         limit = float(sample.values_s[-1])
         share = sample.n_censored / sample.n
-        note = f"{share:.2g} of the requests were given up before they were answered"
+        note = f"{share * 100:.3g} % of the requests were given up before they were answered"
         return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
     if low is None:
         return Estimate(value, n=sample.n, note="too few requests for an interval")
