@@ -71,6 +71,6 @@ class DatabaseTable(Table):
         if content and self.url is not None and not self.fill:
             raise BadValue(
                 f"{min(content)} of one's own database cannot be changed: it is used as it is",
-                "leave it out, or give leave to make its tables: fill = true",
+                "measure other workloads (--workloads), or give leave to make its tables (--fill-database)",
             )
         return self.model_copy(update=changes)

@@ -164,6 +164,8 @@ class Plan(Table):
                 )
 
     def _check_database(self, workload: Workload) -> None:
+        if not workload._chosen:
+            return
         try:
             self.database_of(workload)
         except BadValue as wrong:

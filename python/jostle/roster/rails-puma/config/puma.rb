@@ -3,7 +3,7 @@ threads Integer(ENV["THREADS"]), Integer(ENV["THREADS"])
 bind "tcp://#{ENV["HOST"]}:#{ENV["PORT"]}?backlog=4096"
 environment "production"
 preload_app!
-force_shutdown_after 1 # a request that computes would keep it from stopping
+worker_shutdown_timeout 0.5 # a request that computes would keep it from stopping
 
 # A client may hold its connection and say nothing for a day.
 persistent_timeout 86_400
