@@ -122,7 +122,7 @@ def race_all(
             stopped = True
             break
         _write(state, names, results, pngs=False)
-    paths = _write(state, names, results)
+    paths = _write(state, names, results, pngs=True)
     if stopped:
         _tell(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
     for path in paths[:1]:
@@ -195,9 +195,7 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 
-def _write(
-    state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool = True
-) -> list[Path]:
+def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
     """The page with all that there is by now, and the full report of each experiment; the paths."""
     from jostle.report.together import Together
 
@@ -218,18 +216,20 @@ def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chap
     if run is None:
         return Chapter(name, plan.title, source, why=why or "it was not begun")
     page = state.folder / "reports" / f"{name}.html"
-    if name not in results:
-        try:
-            result = analyse(RunRecord.open(run))
+    try:
+        if name not in results:
+            results[name] = analyse(RunRecord.open(run))
             page.parent.mkdir(exist_ok=True)
-            report.write_page(result, page)
-        except Exception as error:  # one record that cannot be shown does not take the page with it
-            traceback.print_exc()
-            return Chapter(name, plan.title, source, why=f"its record cannot be shown: {error}")
-        if not result.complete:  # more may come
-            return Chapter(name, plan.title, source, result, why, f"reports/{name}.html", _took(noted))
-        results[name] = result
-    return Chapter(name, plan.title, source, results[name], why, f"reports/{name}.html", _took(noted))
+            report.write_page(results[name], page)
+        found = Chapter(name, plan.title, source, results[name], why, f"reports/{name}.html", _took(noted))
+        found.check()
+    except Exception as error:  # one record that cannot be shown does not take the page with it
+        traceback.print_exc()
+        results.pop(name, None)
+        return Chapter(name, plan.title, source, why=f"its record cannot be shown: {error}")
+    if not results[name].complete:
+        results.pop(name, None)  # more may come
+    return found
 
 
 def _took(noted: Mapping[str, Any]) -> float:

@@ -81,6 +81,10 @@ class Chapter:
         found = _pictures(self.result)[:MOST_PICTURES]
         return [replace(picture, key=f"{self.name}-{picture.key}") for picture in found]
 
+    def check(self) -> None:
+        """Raises whatever showing it would raise."""
+        _ = self.tables, self.more, self.findings, [picture.spec() for picture in self.pictures]
+
     @property
     def findings(self) -> list[str]:
         """Sentences that say what was seen."""

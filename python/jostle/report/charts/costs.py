@@ -43,10 +43,9 @@ def _ratios(number: int, group: Sequence[Ratio], table: Table) -> Picture | None
     data = Datasets()
     rows = [(r.contestant, r.ratio, t) for r, t in zip(group, told, strict=True)]
     chart = _dots(data, rows, f"{group[0].quantity}, ratio", log=False, mark=1.0)
-    title = f"{group[0].title}: {_short(least)} of it" + (f", {_short(most)}" if most is not least else "")
-    reading = (
-        "Dots: the ratio, with its 95 % interval over rounds, paired by round; the line is 1, no change"
-        + ("; hollow diamonds: as published." if any(told) else ".")
+    title = f"{group[0].title}: {_short(least)}" + (f", {_short(most)}" if most is not least else "")
+    reading = "Dots: the ratio, with its 95 % interval over rounds, paired by round; dashed: no change" + (
+        "; hollow diamonds: as published." if any(told) else "."
     )
     return Picture(f"ratio-{number}", f"{title}.", reading, whole(chart), table, data.rows)
 
