@@ -90,7 +90,7 @@ def test_timeouts_hide_the_quantiles_beyond_their_share() -> None:
     assert estimates["p50"].bound == ""
     for name in ("p99", "max"):
         assert (estimates[name].value, estimates[name].bound, estimates[name].high) == (10.0, "≥", None)
-    assert "0.1 of the requests were given up" in estimates["p99"].note
+    assert "10 % of the requests were given up" in estimates["p99"].note
 
 
 def test_a_request_given_up_early_is_no_fast_answer() -> None:
