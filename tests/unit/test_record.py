@@ -191,7 +191,7 @@ def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFac
     assert torn.status == "cut short"
     assert len(torn.intervals) <= 2
     assert torn.histogram("response").get_total_count() <= trial.histogram("response").get_total_count()
-    assert len(torn.interval_histograms("response")) == len(torn.intervals)
+    assert len(list(torn.interval_histograms("response"))) == len(torn.intervals)
     assert len(torn.server_vitals()) <= 9
 
 

@@ -1,7 +1,7 @@
 """What one trial measured, gathered once from its record."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -174,15 +174,13 @@ class Facts:
     @cached_property
     def response_by_interval(self) -> list[Sample]:
         """Response times of the successes, interval by interval."""
-        return self._by_interval("response")
+        return list(self._by_interval("response"))
 
     @cached_property
     def given_up(self) -> Sample:
         """Requests that failed or were cut off, censored where they were given up."""
-        found = [
-            h for m in ("censored", "failed") for h in self.trial.interval_histograms(m) if h is not None
-        ]
-        return from_histograms([], found)
+        found = (h for m in ("censored", "failed") for h in self.trial.interval_histograms(m))
+        return from_histograms([], (h for h in found if h is not None))
 
     @cached_property
     def response(self) -> Sample:
@@ -201,11 +199,11 @@ class Facts:
 
     @cached_property
     def pacing_by_interval(self) -> list[Sample]:
-        return self._by_interval("pacing")
+        return list(self._by_interval("pacing"))
 
-    def _by_interval(self, measure: str) -> list[Sample]:
+    def _by_interval(self, measure: str) -> Iterator[Sample]:
         found = self.trial.interval_histograms(measure, MEASURED)
-        return [EMPTY if histogram is None else from_histograms([histogram]) for histogram in found]
+        return (EMPTY if histogram is None else from_histograms([histogram]) for histogram in found)
 
     def request_response(self, request: int) -> Sample:
         """Response times of one request name, as `response`."""

@@ -8,6 +8,7 @@ Source: HdrHistogram, `getValueAtPercentile` and `getMean`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,9 @@ class Sample:
         return Sample(self.values_s[kept], self.middles_s[kept], self.events[kept], zeros)
 
 
+AT_ONCE = 200_000
+"""Distinct values that are merged together."""
+
 _NO_TIMES = np.zeros(0)
 _NO_COUNTS = np.zeros(0, dtype=np.int64)
 EMPTY = Sample(_NO_TIMES, _NO_TIMES, _NO_COUNTS, _NO_COUNTS)
@@ -78,14 +82,21 @@ def from_values(seconds: Sequence[float], censored: Sequence[float] = ()) -> Sam
 
 def from_histograms(events: Iterable["HdrHistogram"], censored: Iterable["HdrHistogram"] = ()) -> Sample:
     """A sample of HdrHistograms in microseconds."""
-    parts = [_one(histogram, False) for histogram in events] + [
-        _one(histogram, True) for histogram in censored
-    ]
-    return pool(parts)
+    return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
 
 
-def pool(samples: Sequence[Sample]) -> Sample:
-    """All samples as one."""
+def pool(samples: Iterable[Sample]) -> Sample:
+    """All samples as one. They are merged as they come, so that thousands need no more room than some."""
+    whole, waiting, room = EMPTY, list[Sample](), AT_ONCE
+    for sample in samples:
+        waiting.append(sample)
+        room -= len(sample.values_s)
+        if room < 0:
+            whole, waiting, room = _pooled([whole, *waiting]), [], AT_ONCE
+    return _pooled([whole, *waiting])
+
+
+def _pooled(samples: Sequence[Sample]) -> Sample:
     samples = [s for s in samples if s.n]
     if not samples:
         return EMPTY

@@ -1,12 +1,13 @@
 """Reads a run folder, whole or cut short: what was written can be read after any interruption."""
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.errors import NotARun
-from jostle.record.hlog import GENERATOR, Entry, empty_histogram, read_entries
+from jostle.record.hlog import GENERATOR, Entry, empty_histogram, merge, read_entries
 from jostle.record.lines import read_json, read_objects
 from jostle.record.rows import read_rows
 from jostle.record.writer import FORMAT
@@ -123,24 +124,28 @@ class TrialRecord:
                 and _matches(entry.series, (workload, request, phase))
                 and start_s <= entry.start_s < end_s
             ):
-                merged.add(entry.decode())
+                merge(merged, entry.decode())
         return merged
 
-    def interval_histograms(self, measure: str, workload: int | None = 0) -> list["HdrHistogram | None"]:
-        """One histogram (µs) for each of `intervals`; None where nothing was recorded."""
-        found: dict[int, list[HdrHistogram]] = {}
+    def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
+        """One histogram (µs) for each of `intervals`, decoded as it is asked for: an hour's are a gigabyte.
+
+        None where nothing was recorded.
+        """
+        found: dict[int, list[Entry]] = {}
         for entry in self._entries:
             of_a_workload = entry.series[0] >= 0 and _matches(entry.series, (workload, None, None))
             if entry.measure == measure and of_a_workload:
-                found.setdefault(entry.start_ns, []).append(entry.decode())
-        return [_sum(found.get(interval["start_ns"], [])) for interval in self.intervals]
+                found.setdefault(entry.start_ns, []).append(entry)
+        for interval in self.intervals:
+            yield _sum([entry.decode() for entry in found.get(interval["start_ns"], ())])
 
     def loop_lag(self) -> "HdrHistogram":
         """How late the generator's own timers fired (µs), over all of its threads."""
         merged = empty_histogram()
         for entry in self._entries:
             if entry.series == GENERATOR and entry.measure == "loop_lag":
-                merged.add(entry.decode())
+                merge(merged, entry.decode())
         return merged
 
     def generator_service(self, number: int) -> "HdrHistogram":
@@ -148,7 +153,7 @@ class TrialRecord:
         merged = empty_histogram()
         for entry in self._entries:
             if entry.series == (-1, number, -1) and entry.measure == "service":
-                merged.add(entry.decode())
+                merge(merged, entry.decode())
         return merged
 
     @property
@@ -250,7 +255,7 @@ def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram | None":
         return histograms[0] if histograms else None
     merged = empty_histogram()
     for histogram in histograms:
-        merged.add(histogram)
+        merge(merged, histogram)
     return merged
 
 
