@@ -22,6 +22,7 @@ from jostle import database, roster
 from jostle.contestant import Server, find
 from jostle.contestant.kept import GRACE_S
 from jostle.database import Database
+from jostle.errors import StartFailed
 from jostle.processes import with_environment
 from jostle.verify import verify
 from jostle.vitals import Sampler
@@ -76,6 +77,11 @@ def test_orders_are_refused_without_a_database(name: str) -> None:
     with find(name).start() as server:
         (orders,) = (check for check in verify(server, ["/orders"]))
         assert (orders.route, orders.says) == ("/orders", "")
+
+
+def test_a_jdk_that_ringo_does_not_know_is_told() -> None:
+    with pytest.raises(StartFailed, match="jdk is 17 or 25"):
+        find("ringo:jdk=21").start()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from jostle import roster
 from jostle.contestant import Contestant, find
 from jostle.contestant.account import Account
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
@@ -77,6 +78,19 @@ def test_a_missing_command_is_told_with_what_brings_it(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "mine needs 'no-such-command': it is not installed\napt-get install no-such-package"
     )
+
+
+def test_another_jdk_on_the_path_is_not_taken_for_the_right_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (java,) = (need for need in roster.load("java-virtual-threads")[0].needs if need.command == "java-25")
+    older = tmp_path / "java"
+    older.write_text("#!/bin/sh\necho openjdk 17.0.15\n")
+    older.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    need = java.model_copy(update={"paths": [str(tmp_path / "temurin-25" / "bin" / "java")]}).data()
+    with pytest.raises(MissingRuntime, match=r"(?s)needs 'java-25': it is not installed.*temurin-25-jdk"):
+        mine(tmp_path, needs=[need]).build()
 
 
 def test_a_command_whose_version_command_fails_counts_as_missing(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def empty_histogram() -> "HdrHistogram":
 def merge(into: "HdrHistogram", other: "HdrHistogram") -> None:
     """Add all of `other`, slot by slot: hdrh adds value by value where one is wider than the other.
 
-    Both are of 3 digits from 1 µs; `into` is as wide as `empty_histogram`. Raises NotARun where `other` is not.
+    `into` is as wide as `empty_histogram`. Raises NotARun where `other` is wider, or of other digits.
     """
     import numpy
 
