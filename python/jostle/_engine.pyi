@@ -53,7 +53,7 @@ class Rows(TypedDict):
     bytes: bytes
 
 PortUse = TypedDict("PortUse", {"from": str, "to": str, "held": int})
-"""Connections from one local address ("": the kernel's choice) to one destination: each holds a port of it."""
+"""Connections from one local address ("": the kernel chooses) to one destination; each holds a port of it."""
 
 class GeneratorState(TypedDict):
     """One of several generator processes, within one interval. Its threads stand among those of all."""

@@ -74,7 +74,8 @@ def run_trial(
     with contextlib.ExitStack() as stack:
         try:
             database = _database(plan, workload, contestant, databases)
-            server = _start(stack, contestant, placement, placement.server_cores, executor, database)
+            places = workload.connection.connect_to
+            server = _start(stack, contestant, placement, placement.server_cores, executor, database, places)
             asked = _start(stack, peer, placement, placement.peer_cores, executor) if peer else None
         except ContestantError as error:
             told = {"server": {"label": contestant.label}, "engine": None, "placement": placement.as_record()}
@@ -104,10 +105,13 @@ def _start(
     cores: Sequence[int] | None,
     executor: Executor,
     database: "Database | None" = None,
+    connect_to: Sequence[str] = (),
 ) -> Server:
     """Runs until the stack is left, on cores of its own unless they are shared."""
     own = cores if placement.shared is False else None
-    return stack.enter_context(contestant.start(host=executor.here, cores=own, database=database))
+    return stack.enter_context(
+        contestant.start(host=executor.here, cores=own, database=database, connect_to=connect_to)
+    )
 
 
 def _drive(

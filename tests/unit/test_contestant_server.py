@@ -226,3 +226,15 @@ def test_a_server_that_should_run_already_but_does_not() -> None:
     table = ContestantFile.of({"url": f"http://127.0.0.1:{free_port()}"}, "contestant.mine")
     with pytest.raises(UnreachableTarget, match=r"cannot connect to .*: connection refused"):
         find("mine", {"mine": table}).start()
+
+
+def test_a_server_that_runs_already_is_tried_where_clients_will_connect(tmp_path: Path) -> None:
+    table = ContestantFile.model_validate({"url": "http://no-such-host.invalid/"})
+    path = tmp_path / "app.sock"
+    with socket.socket(socket.AF_UNIX) as there, socket.create_server(("127.0.0.1", 0)) as too:
+        there.bind(str(path))
+        there.listen()
+        places = [f"unix:{path}", f"127.0.0.1:{too.getsockname()[1]}"]
+        assert find("mine", {"mine": table}).start(connect_to=places).pid is None
+    with pytest.raises(UnreachableTarget, match=r"cannot connect to unix:.*: connection refused"):
+        find("mine", {"mine": table}).start(connect_to=places)

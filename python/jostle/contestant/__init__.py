@@ -76,14 +76,17 @@ class Contestant:
         port: int = 0,
         host: str = HOST,
         database: "Database | None" = None,
+        connect_to: Sequence[str] = (),
     ) -> Server:
         """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: any free one.
+
+        `connect_to`: where clients will connect to in place of the host of a `url`.
 
         `database`: handed to a contestant that uses one, no matter to others. Builds if needed.
         Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
         """
         if self.url is not None:
-            return attach(self, self.url)
+            return attach(self, self.url, connect_to)
         folder = self.build()
         assert folder is not None
         return start(

@@ -172,8 +172,9 @@ def start(
     return server
 
 
-def attach(contestant: "Contestant", url: str) -> Server:
-    """A server that runs already: nothing is asked of it, only a connection is tried.
+def attach(contestant: "Contestant", url: str, connect_to: Sequence[str] = ()) -> Server:
+    """A server that runs already: nothing is asked of it, only a connection is tried, to every place of
+    `connect_to` ("IP:PORT", "unix:/path") where clients will not connect to its host.
 
     Raises `UnreachableTarget` when none can be made.
     """
@@ -184,14 +185,29 @@ def attach(contestant: "Contestant", url: str) -> Server:
         raise UnreachableTarget(
             f"{contestant.label}: there is no process {server.pid}", "correct 'pid', or leave it out"
         )
-    try:
-        socket.create_connection((host, port), ATTEMPT_S).close()
-    except OSError as error:
-        why = error.strerror.lower() if error.strerror else str(error)
-        raise UnreachableTarget(
-            f"cannot connect to {host}:{port}: {why}", "is the server running, and the address right?"
-        ) from None
+    for place in connect_to or [f"{host}:{port}"]:
+        try:
+            _connect(place).close()
+        except OSError as error:
+            why = error.strerror.lower() if error.strerror else str(error)
+            raise UnreachableTarget(
+                f"cannot connect to {place}: {why}", "is the server running, and the address right?"
+            ) from None
     return server
+
+
+def _connect(place: str) -> socket.socket:
+    if place.startswith("unix:"):
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(ATTEMPT_S)
+            connection.connect(place.removeprefix("unix:"))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+    host, _, port = place.rpartition(":")
+    return socket.create_connection((host.removeprefix("[").removesuffix("]"), int(port)), ATTEMPT_S)
 
 
 def _scratch(name: str, account: Account) -> Path:
