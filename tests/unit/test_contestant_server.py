@@ -229,7 +229,7 @@ def test_a_server_that_should_run_already_but_does_not() -> None:
 
 
 def test_a_server_that_runs_already_is_tried_where_clients_will_connect(tmp_path: Path) -> None:
-    table = ContestantFile.model_validate({"url": "http://no-such-host.invalid/"})
+    table = ContestantFile.of({"url": "http://no-such-host.invalid/"}, "contestant.mine")
     path = tmp_path / "app.sock"
     with socket.socket(socket.AF_UNIX) as there, socket.create_server(("127.0.0.1", 0)) as too:
         there.bind(str(path))
