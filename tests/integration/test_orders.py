@@ -6,7 +6,7 @@ from support.real import Jostle, as_json
 
 
 def test_the_database_stands_beside_every_figure(jostle_command: Jostle) -> None:
-    settings = ("--set", "window=2s", "--set", "warm-up=0s", "--set", "customers=300", "--set", "delay=20ms")
+    settings = ("--set", "window=2s", "--set", "customers=300", "--set", "delay=20ms")
     chosen = ("--contestants", "go", "--workloads", "closed-200-near,closed-200-far", "--rounds", "1")
     result = as_json(jostle_command("race", "orders", *chosen, *settings, "--json", timeout=300))
     rows = {row["workload"]: row for row in result["goodputs"]}
