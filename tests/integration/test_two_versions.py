@@ -1,4 +1,4 @@
-"""docs/TWO-VERSIONS.md as it stands: two git worktrees, its plan, its comparison."""
+"""docs/CI.md as it stands: two git worktrees, its plan, its comparison."""
 
 import subprocess
 from collections.abc import Iterator
