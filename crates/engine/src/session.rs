@@ -414,10 +414,17 @@ impl<'a> Exchange<'a> {
     }
 }
 
+fn is_alert(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(rustls::Error::AlertReceived(_)))
+}
+
 fn failed(error: &io::Error) -> Outcome {
     match error.kind() {
         // rustls: the peer closed without saying so. Written after the peer had closed.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
+        // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
+        io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
         // rustls: records were malformed.
         io::ErrorKind::InvalidData => Outcome::Malformed,
         _ => Outcome::Reset,
