@@ -64,6 +64,7 @@ def client_rows(name: str, t: Timeline, points: int) -> Rows:
             | {"errors": _mean(t.errors_per_s[cut]), "p50": _middle(t.p50_s[cut]), "p99": _most(t.p99_s[cut])}
             | {"max": _most(t.max_s[cut]), "generator": _mean(t.generator_cpu[cut])}
             | {"clients": next((c for c in reversed(t.clients[cut]) if c is not None), None)}
+            | {"pacing": _most(t.generator.pacing_p99_s[cut]), "lag": _most(t.generator.loop_lag_max_s[cut])}
         )
     return rows
 
@@ -156,10 +157,10 @@ class _Panels:
             base.mark_point(filled=True, size=14, opacity=0.8).encode(y=y("max")),
         )
 
-    def cpu(self) -> Any:
+    def cpu(self, *, lowest: bool) -> Any:
         """Cores in use on both sides."""
         most = max([1.0, *(r["cpu"] for r in self.server), *(r["generator"] for r in self.clients)])
-        scale, x = alt.Scale(domain=[0, most * 1.08]), self._x(lowest=self.server_chart is None)
+        scale, x = alt.Scale(domain=[0, most * 1.08]), self._x(lowest=lowest)
         generator = self.client_chart.mark_line(strokeDash=[4, 3], strokeWidth=1.25)
         y = alt.Y("generator:Q", scale=scale, axis=_y_axis())
         layers = [generator.encode(x=x, y=y, color=self.hue)]
@@ -168,7 +169,25 @@ class _Panels:
             y = alt.Y("cpu:Q", scale=scale, axis=_y_axis())
             layers.append(self.server_chart.mark_line().encode(x=x, y=y, color=self.hue))
             title = "cores in use: server solid, generator's busiest thread dashed"
-        return self._panel(title, *layers, lowest=self.server_chart is None)
+        return self._panel(title, *layers, lowest=lowest)
+
+    def lateness(self) -> Any:
+        """How late the generator was itself; None where nothing is known of it."""
+        times = [r[k] for r in self.clients for k in ("pacing", "lag") if r[k] is not None]
+        if not times:
+            return None
+        low, high = min(times), max(max(times), min(times) * 4)
+        axis = _y_axis(labelExpr=TIME_LABEL, values=decades(low, high))
+        lowest = self.server_chart is None
+        base = self.client_chart.encode(x=self._x(lowest=lowest), color=self.hue)
+        title, layers = "how late the generator was: its timers at worst dashed", []
+        if any(r["pacing"] is not None for r in self.clients):
+            title = "how late the generator was: p99 of its sends solid, its timers at worst dashed"
+            y = alt.Y("pacing:Q", scale=time_scale(low, high), axis=axis)
+            layers.append(base.mark_line().encode(y=y))
+        y = alt.Y("lag:Q", scale=time_scale(low, high), axis=axis)
+        layers.append(base.mark_line(strokeDash=[4, 3], strokeWidth=1.25).encode(y=y))
+        return self._panel(title, *layers, lowest=lowest)
 
     def memory(self, server_chart: alt.Chart) -> Any:
         """Resident memory of the server's whole process tree."""
@@ -180,7 +199,11 @@ class _Panels:
 
     def stacked(self) -> Any:
         """All of them that there is something to draw for."""
-        charts = [self.throughput(), self.response(), self.cpu()]
+        late = self.lateness()
+        lowest = self.server_chart is None and late is None
+        charts = [self.throughput(), self.response(), self.cpu(lowest=lowest)]
+        if late is not None:
+            charts.append(late)
         if len({r["clients"] for r in self.clients if r["clients"] is not None}) > 1:
             charts.insert(1, self.clients_over_time())
         if self.server_chart is not None:
@@ -240,11 +263,13 @@ def _standstill(t: Timeline) -> float:
 
 
 def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:
-    names = "requests | second | throughput | failed | p50 | p99 | max | generator CPU"
+    names = "requests | second | throughput | failed | p50 | p99 | max | generator CPU | generator late"
     table = Table(f"Over time: {contestant}", columns(names))
     for name, trial in drawn:
         for row in client_rows(name, trial.timeline, 12):
             times = [amount(row[k], "s") for k in ("p50", "p99", "max")]
             rates = [amount(row[k], "/s") for k in ("rate", "errors")]
-            table.add(name, f"{row['t']:.2f}", *rates, *times, percent(row["generator"]))
+            table.add(
+                name, f"{row['t']:.2f}", *rates, *times, percent(row["generator"]), amount(row["lag"], "s")
+            )
     return table
