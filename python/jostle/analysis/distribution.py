@@ -92,9 +92,11 @@ def isj_bandwidth(points: Floats, counts: Ints) -> float:
     from KDEpy.bw_selection import improved_sheather_jones
 
     try:
-        return float(improved_sheather_jones(points[:, None], counts / counts.sum()))
+        with np.errstate(all="ignore"):
+            found = float(improved_sheather_jones(points[:, None], counts / counts.sum()))
     except (ValueError, RuntimeError):
-        return silverman_bandwidth(points, counts)
+        found = math.nan
+    return found if math.isfinite(found) and found > 0 else silverman_bandwidth(points, counts)
 
 
 def silverman_bandwidth(points: Floats, counts: Ints) -> float:
