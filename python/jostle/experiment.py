@@ -212,7 +212,7 @@ def _build(
 
 def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
     """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_room(contestant, max((workload.most_connections for workload in loads), default=0))
+    check_room(contestant, max((workload.sure_connections for workload in loads), default=0))
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()

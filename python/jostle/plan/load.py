@@ -152,8 +152,8 @@ class ClosedLoad(_Connections):
         return self.clients or max(max(phase.ends) for phase in self.phases)
 
     @property
-    def most_connections(self) -> int:
-        """The most connections at once: one for each client."""
+    def sure_connections(self) -> int:
+        """Connections at once, however fast the server is: one for each client."""
         return self.most_clients
 
     def seconds(self) -> float | None:
@@ -272,9 +272,9 @@ class OpenLoad(_Connections):
             raise BadValue("the rates last longer than for", "leave out for: the rates say how long")
 
     @property
-    def most_connections(self) -> int:
-        """The most connections at once."""
-        return self.max_connections
+    def sure_connections(self) -> int:
+        """None: the pool grows to `max_connections` only where the server lets requests wait."""
+        return 0
 
     def seconds(self) -> float | None:
         """How long it lasts; None where the number of requests decides."""

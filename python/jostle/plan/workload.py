@@ -163,10 +163,10 @@ class Workload(Table):
         return self._chosen and (not self.contestants or any(name in self.contestants for name in names))
 
     @property
-    def most_connections(self) -> int:
-        """The most connections at once, those of the background included."""
-        beside = self.background.load.most_connections if self.background is not None else 0
-        return self.load.most_connections + beside
+    def sure_connections(self) -> int:
+        """Connections at once, however fast the server is; those of the background included."""
+        beside = self.background.load.sure_connections if self.background is not None else 0
+        return self.load.sure_connections + beside
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""
