@@ -2,13 +2,13 @@
 servers."""
 
 import contextlib
+import http.client
 import os
 import re
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +47,8 @@ class Nginx:
         self.port = port
         self.url = f"http://127.0.0.1:{port}/"
         self._own = 0
+        # One connection, kept: a new one may wait for minutes to be accepted while a crowd is served.
+        self._asking = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def requests(self) -> int:
         """Requests so far, without those for this number."""
@@ -63,9 +65,8 @@ class Nginx:
         return int(found[1]) - 1
 
     def _status(self) -> str:
-        with urllib.request.urlopen(f"{self.url}status", timeout=60) as answer:
-            text: str = answer.read().decode()
-            return text
+        self._asking.request("GET", "/status")
+        return self._asking.getresponse().read().decode()
 
 
 @contextlib.contextmanager
