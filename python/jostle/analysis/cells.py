@@ -21,7 +21,7 @@ def describe_cell(
 ) -> Cell:
     """The figures of all `trials`, of which there is at least one; failed ones count in the verdict only."""
     first = trials[0].trial
-    measured = [facts for facts in trials if facts.trial.status != "failed" and facts.intervals]
+    measured = [facts for facts in trials if facts.usable]
     responses, services = [f.response for f in measured], [f.service for f in measured]
     seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()

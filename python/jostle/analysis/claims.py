@@ -12,7 +12,7 @@ from typing import Any, Literal
 from scipy.special import stdtrit
 
 from jostle.analysis import quantities
-from jostle.analysis.facts import Facts
+from jostle.analysis.facts import Facts, by_round
 from jostle.analysis.pairs import Key
 from jostle.analysis.quantiles import CONFIDENCE
 from jostle.analysis.result import Cell, Claim, ClaimPart, Estimate, Starvation
@@ -75,8 +75,7 @@ class Measured:
 
     def rounds(self, key: Key) -> dict[int, Facts]:
         """The trials that measured something, by round."""
-        usable = (f for f in self.grouped.get(key, ()) if f.trial.status != "failed" and f.duration_s)
-        return {facts.trial.round: facts for facts in usable}
+        return by_round(self.grouped.get(key, ()))
 
 
 def matching(name: str, known: Sequence[str]) -> list[str]:

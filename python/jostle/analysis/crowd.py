@@ -44,7 +44,7 @@ def crowds(grouped: Mapping[Key, Sequence[Facts]], titles: Mapping[Key, str]) ->
     """One for each contestant and workload whose load has phases."""
     found = []
     for key, group in grouped.items():
-        measured = [f for f in group if f.trial.status != "failed" and f.intervals and phases_of(f)]
+        measured = [f for f in group if f.usable and phases_of(f)]
         if measured:
             found.append(_crowd(key, titles[key], measured))
     return found

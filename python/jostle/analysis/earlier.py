@@ -27,7 +27,7 @@ def _runs(facts: Facts) -> list[Facts]:
 
 def _earlier(key: Key, number: int, runs: Sequence[Facts]) -> EarlierRun:
     contestant, workload = key
-    usable = [run for run in runs if run.trial.status != "failed" and run.duration_s]
+    usable = [run for run in runs if run.usable]
     failed = sum(sum(run.errors.values()) for run in usable)
     ended = failed + sum(run.ok() for run in usable)
     return EarlierRun(

@@ -1,7 +1,7 @@
 """What one trial measured, gathered once from its record."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from jostle.record import TrialRecord
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "ENDED_BY_STOP", "GAVE_UP", "MEASURED", "Facts"]
+__all__ = ["BACKGROUND", "ENDED_BY_STOP", "GAVE_UP", "MEASURED", "Facts", "by_round"]
 
 MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
@@ -54,6 +54,11 @@ class Facts:
     @property
     def duration_s(self) -> float:
         return float(self.intervals[-1]["end_ns"]) / 1e9 if self.intervals else 0.0
+
+    @property
+    def usable(self) -> bool:
+        """It did not fail, and recorded something."""
+        return self.trial.status != "failed" and bool(self.intervals)
 
     @property
     def planned_s(self) -> float | None:
@@ -227,6 +232,11 @@ class Facts:
             return 1.0
         longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)
         return autocorrelation_time((longer | (self.rows["outcome"] != "ok")).to_numpy().astype(float))
+
+
+def by_round(trials: Iterable[Facts]) -> dict[int, Facts]:
+    """The usable ones of one contestant and workload, by round."""
+    return {facts.trial.round: facts for facts in trials if facts.usable}
 
 
 def _measured(interval: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def goodputs(grouped: "Mapping[Key, Sequence[Facts]]") -> list[Goodput]:
     """One for each cell that has timeouts or a database."""
     found = []
     for (contestant, workload), trials in grouped.items():
-        measured = [f for f in trials if f.trial.status != "failed" and f.intervals]
+        measured = [f for f in trials if f.usable]
         if any(timeouts(f) or _database(f) for f in measured):
             found.append(_of_cell(contestant, workload, measured))
     return found

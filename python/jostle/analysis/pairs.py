@@ -39,7 +39,7 @@ def with_the_first(
 
 def side(trials: Sequence[Facts], cell: Cell, label: str, run: str = "") -> Side:
     """One side of a comparison: sides of the same `run` are paired by round."""
-    measured = [f for f in trials if f.trial.status != "failed" and f.intervals]
+    measured = [f for f in trials if f.usable]
     rounds = sorted((Round.of(f) for f in measured), key=lambda r: r.number)
     return Side(label, cell, rounds, seed_of(cell.workload, run))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis import quantities
-from jostle.analysis.facts import Facts
+from jostle.analysis.facts import Facts, by_round
 from jostle.analysis.pairs import Key
 from jostle.analysis.result import PublishedFigure, Ratio
 
@@ -32,7 +32,7 @@ def _ratio(
     published: Sequence[PublishedFigure],
 ) -> Ratio:
     quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
-    ours, theirs = (_by_round(grouped[contestant, name]) for name in (workload, against))
+    ours, theirs = (by_round(grouped[contestant, name]) for name in (workload, against))
     common = sorted(ours.keys() & theirs.keys())
     left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
     told = [
@@ -57,10 +57,6 @@ def _value(quantity: str, facts: Facts) -> quantities.Value:
     """None for a quantity that another version of jostle measures."""
     measure = quantities.MEASURES.get(quantity)
     return measure(facts) if measure else None
-
-
-def _by_round(trials: Sequence[Facts]) -> dict[int, Facts]:
-    return {f.trial.round: f for f in trials if f.trial.status != "failed" and f.duration_s}
 
 
 def _is_about(figure: PublishedFigure, contestant: str, quantity: str, workload: str) -> bool:

@@ -89,7 +89,7 @@ def _judge(
 
 def _estimate(asked: _Asked, trials: Sequence[Facts]) -> Estimate:
     """The quantity over all rounds, with an interval of the confidence that is asked for."""
-    measured = [f for f in trials if f.trial.status != "failed" and f.intervals]
+    measured = [f for f in trials if f.usable]
     quantity, confidence = asked.condition.quantity, asked.confidence
     service, _, name = quantity.rpartition(" ")
     if name not in LEVELS or service not in ("", "service"):

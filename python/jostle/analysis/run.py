@@ -211,7 +211,7 @@ def _beside(figure: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -
     names = matching(str(figure.get("contestant", "")), known)
     if not names or quantity not in quantities.MEASURES:
         return None
-    trials = [f for f in grouped[names[0], workload] if f.trial.status != "failed" and f.duration_s]
+    trials = [f for f in grouped[names[0], workload] if f.usable]
     return quantities.estimate(quantity, trials)
 
 

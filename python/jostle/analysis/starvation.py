@@ -13,7 +13,7 @@ import numpy as np
 
 from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, share_over_rounds, widened
 from jostle.analysis.cells import seed_of
-from jostle.analysis.facts import BACKGROUND, Facts
+from jostle.analysis.facts import BACKGROUND, Facts, by_round
 from jostle.analysis.histograms import Sample, pool
 from jostle.analysis.modes import modes
 from jostle.analysis.quantiles import CONFIDENCE, quantile_estimate
@@ -106,12 +106,8 @@ def _two_modes(found: Sequence[Mode]) -> str:
 
 def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts, Facts]]:
     """Trials of the same round, of which both measured something."""
-    usable = {f.trial.round: f for f in beside if f.trial.status != "failed" and f.duration_s}
-    return [
-        (facts, usable[facts.trial.round])
-        for facts in alone
-        if facts.trial.round in usable and facts.trial.status != "failed" and facts.duration_s
-    ]
+    theirs = by_round(beside)
+    return [(f, theirs[f.trial.round]) for f in alone if f.usable and f.trial.round in theirs]
 
 
 def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) -> Estimate:
