@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cluster.conftest import JOSTLE, Cluster, recording
-from cluster.lab import Lab, until
+from cluster.lab import Host, Lab, until
 from jostle.executor.cluster.ownlog import Unfolding
 from jostle.record import RunRecord
 
@@ -46,7 +46,7 @@ url = "{url}"
 STEADY = """
 title = "A steady load"
 contestants = ["it"]
-rounds = 1
+rounds = {rounds}
 threads = {generators}
 [cluster]
 lost = "{lost}"
@@ -73,6 +73,11 @@ def patched(folder: Path, name: str, code: str) -> str:
     (folder / name).mkdir()
     (folder / name / "sitecustomize.py").write_text(code)
     return str(folder / name)
+
+
+def steady(cluster: Cluster, *, generators: int, lost: str, rate: int, seconds: int, rounds: int = 1) -> str:
+    values = {"generators": generators, "lost": lost, "rate": rate, "seconds": seconds, "rounds": rounds}
+    return STEADY.format(**values, url=cluster.url)
 
 
 def result_of(driver: "subprocess.Popen[str]", complaint: str = "") -> dict[str, Any]:
@@ -155,8 +160,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     """
     _, n2, n3, n4 = cluster.generators
     plan = tmp_path / "plan.toml"
-    values = {"generators": 4, "lost": "moves", "rate": 200, "seconds": 75, "url": cluster.url}
-    plan.write_text(STEADY.format(**values))
+    plan.write_text(steady(cluster, generators=4, lost="moves", rate=200, seconds=75))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
@@ -169,9 +173,8 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
         host.heal()
     n2.boot()
     cluster.start_node(n2)
-    for host in (n3, n4):  # a raylet that was given up ends itself; a supervisor would start it again
-        until(lambda host=host: host.run("pgrep", "-x", "raylet").returncode == 1, "the old raylet ends")
-        cluster.start_node(host)
+    for host in (n3, n4):
+        start_again(cluster, host)
     result = result_of(driver)
     record = RunRecord.open(trial.parents[1])
     (one,) = record.trials
@@ -186,7 +189,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
         assert cut_at - zero - entry["at_ns"] < DECLARED_BOUND_S * 1e9  # streamed up to the cut
         assert entry["moved_to"] == cluster.generators[0].address
         assert entry["until_ns"] - (cut_at - zero) > 4e9  # its lease was over
-    check_accounts(cluster, trial)
+    check_accounts(cluster, trial, 4)
     found = accounts(trial)
     assert unseen_s(found[3, n3.address]) <= LEASE_BOUND_S
     assert unseen_s(found[4, n4.address]) > LEASE_BOUND_S, "without a lease the load goes on unseen"
@@ -195,12 +198,18 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     assert "took over its share" in says
 
 
-def check_accounts(cluster: Cluster, trial: Path) -> None:
+def start_again(cluster: Cluster, host: Host) -> None:
+    """A raylet that was given up ends itself; a supervisor would start it again."""
+    until(lambda: host.run("pgrep", "-x", "raylet").returncode == 1, "the old raylet ends")
+    cluster.start_node(host)
+
+
+def check_accounts(cluster: Cluster, trial: Path, generators: int) -> None:
     """Every own log has come, is what was streamed + what is in the log only, and nothing is twice."""
     collected = cluster.head.run(*JOSTLE, "collect", trial.parents[1], "--cluster", cluster.address)
     assert collected.returncode == 0, collected.stdout + collected.stderr
     recorded = [json.loads(line) for line in (trial / "intervals.ndjson").read_text().splitlines()]
-    streamed_by = dict.fromkeys(range(1, 5), 0)
+    streamed_by = dict.fromkeys(range(1, generators + 1), 0)
     for interval in recorded:
         for generator in interval["generators"]:
             streamed_by[generator["generator"]] += sum(generator["sent"])
@@ -212,7 +221,7 @@ def check_accounts(cluster: Cluster, trial: Path) -> None:
         assert sent_in(*logs) == account["streamed"]["sent"] + account["only_in_log"]["sent"]
         assert sent_in(copy) == account["streamed"]["sent"]
         streamed_by[account["generator"]] -= account["streamed"]["sent"]
-    assert streamed_by == dict.fromkeys(range(1, 5), 0), "streamed and recorded differ"
+    assert not any(streamed_by.values()), f"streamed and recorded differ: {streamed_by}"
 
 
 def unseen_s(account: dict[str, Any]) -> float:
@@ -249,6 +258,43 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     )
 
 
+def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
+    """n3 is cut off for good in the first of two trials, which goes on with two thirds of the load; the
+    second is borne by the nodes that are left. n4 is still out of it."""
+    n1, n2, n3, _ = cluster.generators
+    plan = tmp_path / "plan.toml"
+    plan.write_text(steady(cluster, generators=3, lost="is missing", rate=300, seconds=20, rounds=2))
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    trial = recording(driver, tmp_path / "runs")
+    time.sleep(3)
+    n3.cut()
+    cut_at = time.time_ns()
+    result = result_of(driver)
+    n3.heal()
+    start_again(cluster, n3)
+    first, second = RunRecord.open(trial.parents[1]).trials
+    (lost,) = first.generators_lost
+    assert (lost["generator"], lost["until_ns"], lost["moved_to"]) == (3, None, "")
+    after_ns = cut_at - first.description["started_unix_ns"]
+    assert after_ns - lost["at_ns"] < DECLARED_BOUND_S * 1e9  # streamed up to the cut
+    assert lost["at_ns"] <= after_ns
+    sent = dict.fromkeys((1, 2, 3), 0)
+    for interval in first.intervals:
+        for generator in interval["generators"]:
+            sent[generator["generator"]] += sum(generator["sent"])
+    assert sent[1] == sent[2] == 2000, "the others bear their own share, no more and no less"
+    assert sent[3] == round(lost["at_ns"] / 1e9 * 100)
+    share = (20 - lost["at_ns"] / 1e9) / 20 / 3
+    assert f"{share * 100:.3g} % of the offered load is missing: generator 3 of 3" in " ".join(
+        result["reasons"]
+    )
+    check_accounts(cluster, trial, 3)
+    assert unseen_s(accounts(trial)[3, n3.address]) <= LEASE_BOUND_S
+    assert [g["host"] for g in second.description["generators"]] == [n1.address, n2.address]
+    assert not second.generators_lost
+    assert sum(i["workloads"][0]["sent"] for i in second.intervals) == 6000
+
+
 def test_another_version_is_told(cluster: Cluster, lab: Lab) -> None:
     old = cluster.generators[3]
     old.run(*JOSTLE, "cluster", "stop")
@@ -264,8 +310,7 @@ def test_another_version_is_told(cluster: Cluster, lab: Lab) -> None:
 def test_a_dead_head_is_no_success(cluster: Cluster, tmp_path: Path) -> None:
     """The run is incomplete; generators stop by themselves; a new cluster finds their logs again."""
     plan = tmp_path / "plan.toml"
-    values = {"generators": 3, "lost": "is missing", "rate": 100, "seconds": 90, "url": cluster.url}
-    plan.write_text(STEADY.format(**values))
+    plan.write_text(steady(cluster, generators=3, lost="is missing", rate=100, seconds=90))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
