@@ -34,7 +34,7 @@ threads = 3
 request = {{ get = "/sleep?ms=100&jitter=0.1" }}
 [workload.crowd.load]
 clients = 15_000
-think = "14.9s ± 10%"
+think = "900ms ± 10%"
 requests-per-connection = 100
 ramp-up = "15s"
 sustain = "5s"
@@ -62,7 +62,7 @@ url = "{url}"
 def cluster(lab: Lab) -> Cluster:
     """n4 has no lease: what the test of a cut must find fault with."""
     made = Cluster(lab, 4)
-    made.serve("null")
+    made.serve("processor-sharing")
     made.start_head()
     made.start_nodes(n4={"PYTHONPATH": patched(lab.folder, "without-lease", WITHOUT_LEASE)})
     return made
@@ -241,8 +241,10 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
     (trial,) = result_of(driver)["trials"]
     checks = {check["name"]: check["verdict"] for check in trial["validity"]["checks"]}
-    for name in ("end", "generators", "start", "accounts", "verified work", "Little's law"):
-        assert checks[name] == "valid", f"{name}: {trial['validity']}"
+    assert checks.keys() >= {"end", "generators", "start", "same view", "accounts", "verified work"}
+    # How late the generators were tells how busy this one machine is, and nothing of how they are merged.
+    bad = {name for name, verdict in checks.items() if verdict != "valid"} - {"pacing lag"}
+    assert not bad, f"{bad}: {trial['validity']}"
     (record,) = RunRecord.open(next((tmp_path / "runs").iterdir())).trials
     assert [g["host"] for g in record.description["generators"]] == [
         host.address for host in cluster.generators[:3]
