@@ -66,7 +66,7 @@ def schedule(
             (contestant, name)
             for contestant in contestants
             for name, workload in workloads.items()
-            if workload.measures(contestant)
+            if contestant in workload.measured_on(contestants)
         ]
         order.shuffle(cells)
         for contestant, workload in cells:
@@ -157,8 +157,9 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 
     The first is started here: where there can be none, that is said before anything is measured.
     """
-    users = [contestant.label for contestant in ready if contestant.file.database]
-    used = [workload for workload in plan.workload.values() if any(map(workload.measures, users))]
+    labels = [contestant.label for contestant in ready]
+    users = {contestant.label for contestant in ready if contestant.file.database}
+    used = [workload for workload in plan.workload.values() if users & {*workload.measured_on(labels)}]
     tables = [table for table in map(plan.database_of, used) if table is not None]
     if not tables:
         return contextlib.nullcontext()
@@ -190,9 +191,10 @@ def _build(
     """Those that can run here, built; the others by label, with the reason."""
     ready: list[Contestant] = []
     skipped: dict[str, str] = {}
+    labels = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            loads = [load for load in plan.workload.values() if load.measures(contestant.label)]
+            loads = [w for w in plan.workload.values() if contestant.label in w.measured_on(labels)]
             _build_one(contestant, loads, observer)
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from jostle import report
 from jostle.analysis import quantities
-from jostle.analysis.claims import MOST_ROUNDS, Rule, matching, rounds_needed
+from jostle.analysis.claims import MOST_ROUNDS, Measured, Rule, rounds_needed
 from jostle.analysis.quantities import AtLeast
 from jostle.analysis.result import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
@@ -175,11 +175,15 @@ def test_every_quantity_is_measured() -> None:
     assert {*quantities.MEASURES, *INDICES} == {*QUANTITIES}
 
 
-def test_names_mean_variants_too() -> None:
-    known = ["haskell-warp", "haskell-warp:yields", "rails:workers=1", "rails:workers=4"]
-    assert matching("haskell-warp", known) == ["haskell-warp"]
-    assert matching("rails", known) == ["rails:workers=1", "rails:workers=4"]
-    assert matching("go", known) == []
+def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
+    cells = {(name, "fast"): judged.cells[0] for name in ("rails:workers=1", "go")}
+    measured = Measured({}, cells, [], {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"})
+    assert measured.meant("rails") == ["rails:workers=1"]
+    assert measured.meant("go") == ["go"]
+    assert measured.meant("warp") == ["warp"]
+    assert measured.meant("rust") == ["rust"]
+    skipped = Measured({}, cells | {("warp:yields", "fast"): judged.cells[0]}, [], measured.skipped)
+    assert skipped.meant("warp") == ["warp"]
 
 
 REFUSED = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.contestant.label import canonical, read_settings, split
+from jostle.contestant.label import canonical, read_settings
 from jostle.errors import PlanError, UnknownName
 from jostle.plan.contestant_file import Variant, VariantValue
 
@@ -56,10 +56,6 @@ def test_an_unknown_variant_offers_the_nearest() -> None:
     with pytest.raises(UnknownName) as caught:
         read_settings("go:proc=1", VARIANTS)
     assert str(caught.value) == "there is no go variant 'proc'\ndid you mean 'procs'?"
-
-
-def test_a_colon_in_a_folder_is_no_variant() -> None:
-    assert split("a:b/go") == ("a:b/go", "")
 
 
 @given(

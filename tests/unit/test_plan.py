@@ -275,7 +275,7 @@ def test_a_scale_and_the_command_line_say_what_is_measured() -> None:
     )
 
     def measured(plan: Plan) -> list[str]:
-        return [name for name, workload in plan.workload.items() if workload.measures("go")]
+        return [name for name, workload in plan.workload.items() if workload.measured_on(["go"])]
 
     assert measured(parse_plan(text, "p")) == ["crowd", "open"]
     quick = parse_plan(text, "p", scale="quick")
@@ -284,6 +284,12 @@ def test_a_scale_and_the_command_line_say_what_is_measured() -> None:
     assert measured(parse_plan(to_toml(quick), "again")) == ["open"]
     with pytest.raises(PlanError, match="workloads: there is no workload 'opn'"):
         quick.with_changes(workloads=["opn"])
+
+
+def test_a_workload_of_a_name_is_of_its_variants_where_there_are_only_those() -> None:
+    stream = parse_plan(CROWD + 'contestants = ["go", "node"]', "p").workload["open"]
+    assert stream.measured_on(["node:workers=2", "go", "ruby", "go:procs=1"]) == ["node:workers=2", "go"]
+    assert stream.measured_on(["node:workers=2", "go:procs=1"]) == ["node:workers=2", "go:procs=1"]
 
 
 def test_a_database_of_ones_own_takes_the_place_of_the_plans() -> None:

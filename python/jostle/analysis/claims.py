@@ -17,9 +17,10 @@ from jostle.analysis.pairs import Key
 from jostle.analysis.quantiles import CONFIDENCE
 from jostle.analysis.result import Cell, Claim, ClaimPart, Estimate, Starvation
 from jostle.analysis.wording import amount, interval
+from jostle.labels import meant
 from jostle.quantities import INDICES, QUANTITIES
 
-__all__ = ["Measured", "Rule", "judge_claims", "matching", "rounds_needed"]
+__all__ = ["Measured", "Rule", "judge_claims", "rounds_needed"]
 
 PartVerdict = Literal["holds", "fails", "cannot tell"]
 
@@ -71,16 +72,17 @@ class Measured:
     skipped: Mapping[str, str]
 
     def contestants(self) -> list[str]:
+        """Who was measured."""
         return list(dict.fromkeys(name for name, _ in self.cells))
+
+    def meant(self, name: str) -> list[str]:
+        """Whom a name means in this run: those who were measured before those who were skipped."""
+        found = meant(name, [*self.contestants(), *self.skipped])
+        return [label for label in found if label in self.contestants()] or found or [name]
 
     def rounds(self, key: Key) -> dict[int, Facts]:
         """The trials that measured something, by round."""
         return by_round(self.grouped.get(key, ()))
-
-
-def matching(name: str, known: Sequence[str]) -> list[str]:
-    """The contestants that a name means: this very one, or else it with any variants."""
-    return [name] if name in known else [label for label in known if label.partition(":")[0] == name]
 
 
 def judge_claims(plan: Mapping[str, Any], measured: Measured) -> list[Claim]:
@@ -115,8 +117,7 @@ def _parts(asked: Mapping[str, Any], measured: Measured) -> list[ClaimPart]:
 def _keys(asked: Mapping[str, Any], other: Mapping[str, Any], measured: Measured) -> list[Key]:
     contestant = str(other.get("contestant", asked.get("contestant", "")))
     workload = str(other.get("workload", asked.get("workload", "")))
-    found = matching(contestant, measured.contestants()) or [contestant]
-    return [(name, workload) for name in found]
+    return [(name, workload) for name in measured.meant(contestant)]
 
 
 def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Measured) -> ClaimPart:
@@ -185,8 +186,8 @@ def _absent(key: Key, measured: Measured) -> str:
     contestant, workload = key
     if contestant in measured.contestants():
         return f"{workload} was not measured on {contestant}"
-    whys = [why for name, why in measured.skipped.items() if contestant in (name, name.partition(":")[0])]
-    return f"{contestant} was not measured" + (f" ({' '.join(whys[0].split())})" if whys else "")
+    why = " ".join(measured.skipped.get(contestant, "").split())
+    return f"{contestant} was not measured" + (f" ({why})" if why else "")
 
 
 def _needed(rule: Rule, e: Estimate) -> str:

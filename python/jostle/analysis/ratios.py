@@ -5,6 +5,7 @@ from typing import Any
 
 from jostle.analysis import quantities
 from jostle.analysis.facts import Facts, by_round
+from jostle.analysis.figures import figure, figures_of
 from jostle.analysis.pairs import Key
 from jostle.analysis.result import PublishedFigure, Ratio
 
@@ -17,10 +18,11 @@ def ratios(
     published: Sequence[PublishedFigure],
 ) -> list[Ratio]:
     """Every ratio for every contestant that was measured under both workloads, paired by round."""
+    contestants = list(dict.fromkeys(name for name, _ in grouped))
     return [
-        _ratio(table, contestant, grouped, published)
+        _ratio(table, contestant, grouped, figures_of(contestant, published, contestants))
         for table in plan.get("ratio", [])
-        for contestant in dict.fromkeys(name for name, _ in grouped)
+        for contestant in contestants
         if {(contestant, str(table.get(key))) for key in ("workload", "against")} <= grouped.keys()
     ]
 
@@ -29,16 +31,13 @@ def _ratio(
     table: Mapping[str, Any],
     contestant: str,
     grouped: Mapping[Key, Sequence[Facts]],
-    published: Sequence[PublishedFigure],
+    own: Sequence[PublishedFigure],
 ) -> Ratio:
     quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
     ours, theirs = (by_round(grouped[contestant, name]) for name in (workload, against))
     common = sorted(ours.keys() & theirs.keys())
     left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
-    told = [
-        next((f.value for f in published if _is_about(f, contestant, quantity, name)), None)
-        for name in (workload, against)
-    ]
+    told = [figure(own, name, quantity) for name in (workload, against)]
     return Ratio(
         title=str(table.get("title", "")),
         quantity=quantity,
@@ -48,8 +47,8 @@ def _ratio(
         value=quantities.estimate(quantity, list(ours.values())),
         against_value=quantities.estimate(quantity, list(theirs.values())),
         ratio=quantities.ratio(left, right),
-        published=told[0],
-        published_against=told[1],
+        published=told[0].value if told[0] else None,
+        published_against=told[1].value if told[1] else None,
     )
 
 
@@ -57,8 +56,3 @@ def _value(quantity: str, facts: Facts) -> quantities.Value:
     """None for a quantity that another version of jostle measures."""
     measure = quantities.MEASURES.get(quantity)
     return measure(facts) if measure else None
-
-
-def _is_about(figure: PublishedFigure, contestant: str, quantity: str, workload: str) -> bool:
-    names = (contestant, contestant.partition(":")[0])
-    return figure.contestant in names and (figure.quantity, figure.workload) == (quantity, workload)

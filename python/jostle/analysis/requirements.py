@@ -13,6 +13,7 @@ from jostle.analysis.result import Cell, Estimate, Outcome, Requirement
 from jostle.analysis.starvation import Form, compare
 from jostle.analysis.wording import interval
 from jostle.errors import PlanError
+from jostle.labels import meant
 from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.units import share
 
@@ -37,9 +38,9 @@ class _Asked:
             share(str(table.get("confidence", CONFIDENCE))),
         )
 
-    def means(self, contestant: str, workload: str) -> bool:
-        names = ("", contestant, contestant.partition(":")[0])
-        return self.contestant in names and self.workload in ("", workload)
+    def of_whom(self, contestants: Sequence[str]) -> list[str]:
+        """Those of a run's contestants that it is about."""
+        return meant(self.contestant, contestants) if self.contestant else list(contestants)
 
 
 def judge_requirements(
@@ -56,20 +57,22 @@ def judge_requirements(
         except PlanError as error:  # the plan of another version of jostle
             found.append(_unreadable(table, error))
             continue
-        judged = list(_judge(asked, plan, grouped, cells))
-        found += judged or [_not_measured(asked, skipped)]
+        whom = asked.of_whom([*(contestant for contestant, _ in cells), *skipped])
+        judged = list(_judge(asked, whom, plan, grouped, cells))
+        found += judged or [_not_measured(asked, whom, skipped)]
     return found
 
 
 def _judge(
     asked: _Asked,
+    whom: Sequence[str],
     plan: Mapping[str, Any],
     grouped: Mapping[tuple[str, str], Sequence[Facts]],
     cells: Mapping[tuple[str, str], Cell],
 ) -> Iterator[Requirement]:
     forms = list(map(Form.of, plan.get("starvation", [])))
     for (contestant, workload), cell in cells.items():
-        if not asked.means(contestant, workload):
+        if contestant not in whom or asked.workload not in ("", workload):
             continue
         if asked.condition.quantity not in INDICES:
             estimate = _estimate(asked, grouped[contestant, workload])
@@ -128,8 +131,8 @@ def _unreadable(table: Mapping[str, Any], error: PlanError) -> Requirement:
     return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", error.message)
 
 
-def _not_measured(asked: _Asked, skipped: Mapping[str, str]) -> Requirement:
-    whys = [f"{name}: {why}" for name, why in skipped.items() if asked.means(name, asked.workload)]
+def _not_measured(asked: _Asked, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
+    whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
     says = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
     nothing = Estimate(None, unit=asked.condition.unit, note=says)
     condition = asked.condition

@@ -12,6 +12,7 @@ from jostle.analysis.cells import by_cell, describe_cell
 from jostle.analysis.crowd import crowds
 from jostle.analysis.earlier import earlier_runs
 from jostle.analysis.facts import Facts
+from jostle.analysis.figures import figures_of
 from jostle.analysis.floor import floor_note
 from jostle.analysis.goodput import goodputs
 from jostle.analysis.pairs import Key, with_the_first
@@ -33,6 +34,7 @@ from jostle.analysis.starvation import Form, compare
 from jostle.analysis.threads import threads
 from jostle.analysis.trial import describe_trial
 from jostle.analysis.validity import judge_facts, worst
+from jostle.labels import meant
 from jostle.record import RunRecord, TrialRecord
 
 __all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
@@ -204,11 +206,10 @@ def _published(plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) 
 def _beside(figure: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -> Estimate | None:
     """The same quantity as measured here; None where it was not."""
     from jostle.analysis import quantities
-    from jostle.analysis.claims import matching
 
     workload, quantity = str(figure.get("workload", "")), str(figure.get("quantity", ""))
     known = [name for name, w in grouped if w == workload]
-    names = matching(str(figure.get("contestant", "")), known)
+    names = meant(str(figure.get("contestant", "")), known)
     if not names or quantity not in quantities.MEASURES:
         return None
     trials = [f for f in grouped[names[0], workload] if f.usable]
@@ -223,14 +224,16 @@ def _starvation(
 ) -> list[Starvation]:
     """Every form for every contestant that was measured in both of its workloads."""
     found = []
+    contestants = list(dict.fromkeys(name for name, _ in cells))
     for form in map(Form.of, plan.get("starvation", [])):
-        for contestant in dict.fromkeys(name for name, _ in cells):
+        for contestant in contestants:
             own_trials = {
                 workload: group for (name, workload), group in grouped.items() if name == contestant
             }
             own_cells = {workload: cell for (name, workload), cell in cells.items() if name == contestant}
             if form.alone in own_cells and form.beside in own_cells:
-                found.append(compare(form, own_trials, own_cells, published))
+                figures = figures_of(contestant, published, contestants)
+                found.append(compare(form, own_trials, own_cells, figures))
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicates, share_over_rounds, widened
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts, by_round
+from jostle.analysis.figures import figure
 from jostle.analysis.histograms import Sample, pool
 from jostle.analysis.modes import modes
 from jostle.analysis.quantiles import CONFIDENCE, quantile_estimate
@@ -60,7 +61,7 @@ def compare(
     published: Sequence[PublishedFigure],
     confidence: float = CONFIDENCE,
 ) -> Starvation:
-    """Compare the workloads of one contestant; `trials` and `cells` are its own, by workload.
+    """Compare the workloads of one contestant; `trials` and `cells` by workload and `published` are its own.
 
     `confidence` is that of the indices.
     """
@@ -81,8 +82,8 @@ def compare(
         slow_s=slow,
         alone_response=alone.response,
         with_response=beside.response,
-        published_alone=_published(published, alone),
-        published_with=_published(published, beside),
+        published_alone=figure(published, form.alone, "throughput"),
+        published_with=figure(published, form.beside, "throughput"),
         sentence="",
     )
     open_loop = bool(rounds) and rounds[0][1].open is not None
@@ -162,15 +163,6 @@ def _blocking(
 
 def _within_one(value: float) -> float:
     return min(1.0, max(0.0, value))
-
-
-def _published(figures: Sequence[PublishedFigure], cell: Cell) -> PublishedFigure | None:
-    """The published throughput of the same contestant, whatever its variants, and the same workload."""
-    name = cell.contestant.partition(":")[0]
-    return next(
-        (f for f in figures if (f.contestant, f.workload, f.quantity) == (name, cell.workload, "throughput")),
-        None,
-    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.bootstrap import mean_over_rounds
 from jostle.analysis.facts import Facts
+from jostle.analysis.figures import figure, figures_of
 from jostle.analysis.pairs import Key
 from jostle.analysis.result import Estimate, PublishedFigure, Threads
 from jostle.analysis.trial import rss_max
@@ -48,19 +49,18 @@ def _peak(facts: Facts) -> float | None:
 
 def threads(grouped: Mapping[Key, Sequence[Facts]], published: Sequence[PublishedFigure]) -> list[Threads]:
     """A row for each contestant and workload that starts threads."""
+    contestants = [contestant for contestant, _ in grouped]
     return [
-        _threads(key, group, published)
+        _threads(key, group, figures_of(key[0], published, contestants))
         for key, group in grouped.items()
         if any(started_threads(facts) for facts in group)
     ]
 
 
-def _threads(key: Key, group: Sequence[Facts], published: Sequence[PublishedFigure]) -> Threads:
+def _threads(key: Key, group: Sequence[Facts], own: Sequence[PublishedFigure]) -> Threads:
     contestant, workload = key
     usable = [f for f in group if f.trial.status != "failed" and f.ok()]
-    about = (contestant, contestant.partition(":")[0])
-    told = [f for f in published if f.quantity == "memory per thread" and f.workload == workload]
-    figure = next((f for f in told if f.contestant in about), None)
+    told = figure(own, workload, "memory per thread")
     return Threads(
         contestant=contestant,
         workload=workload,
@@ -69,7 +69,7 @@ def _threads(key: Key, group: Sequence[Facts], published: Sequence[PublishedFigu
         time_s=_over_rounds([time_per_thread(f) for f in usable], "s"),
         before_bytes=_over_rounds([_before(f) for f in usable], "bytes"),
         peak_bytes=_over_rounds([_peak(f) for f in usable], "bytes"),
-        published_bytes=figure.value * UNITS.get(figure.unit, 1.0) if figure else None,
+        published_bytes=told.value * UNITS.get(told.unit, 1.0) if told else None,
     )
 
 

@@ -254,8 +254,7 @@ def _expected_s(plan: Plan) -> float:
         + (plan.warm_up if workload.warm_up is None else workload.warm_up)
         + workload.runs * (workload.seconds() or UNKNOWN_S)
         for workload in plan.workload.values()
-        for contestant in plan.contestants
-        if workload.measures(contestant)
+        for _ in workload.measured_on(plan.contestants)
     )
 
 

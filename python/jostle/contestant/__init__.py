@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from jostle import roster
 from jostle.contestant.account import Account
 from jostle.contestant.build import BuildJob
-from jostle.contestant.label import as_text, canonical, read_settings, split
+from jostle.contestant.label import as_text, canonical, read_settings
 from jostle.contestant.needs import Found, Missing, look_up
 from jostle.contestant.ports import HOST
 from jostle.contestant.server import Server, attach, start
 from jostle.errors import MissingRuntime, PlanError, UnknownName
+from jostle.labels import split
 from jostle.plan.contestant_file import ContestantFile, VariantValue, placeholders
 
 if TYPE_CHECKING:

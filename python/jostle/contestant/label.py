@@ -1,11 +1,12 @@
-"""Labels of contestants: `name:key=value,flag`."""
+"""The settings in a label: what they make of the variants, and the one label for what they say."""
 
 from collections.abc import Mapping
 
 from jostle.errors import PlanError, UnknownName
+from jostle.labels import split
 from jostle.plan.contestant_file import Variant, VariantValue
 
-__all__ = ["canonical", "read_settings", "split"]
+__all__ = ["as_text", "canonical", "read_settings"]
 
 _TRUTH = {
     "true": True,
@@ -17,13 +18,6 @@ _TRUTH = {
     "off": False,
     "0": False,
 }
-
-
-def split(label: str) -> tuple[str, str]:
-    """Name and settings. The name may be a path: only a colon behind the last slash counts."""
-    slash = label.rfind("/") + 1
-    name, _, settings = label[slash:].partition(":")
-    return label[:slash] + name, settings
 
 
 def read_settings(label: str, variants: Mapping[str, Variant]) -> dict[str, VariantValue]:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from jostle import units
 from jostle.errors import nearest
+from jostle.labels import meant, split
 from jostle.plan.cluster_table import Cluster
 from jostle.plan.condition import INDICES, Condition, requirement
 from jostle.plan.contestant_file import ContestantFile
@@ -44,7 +45,9 @@ class Requirement(Table):
 
     that: str = Field(description='"p99 < 250 ms", "errors < 0.1 %", "starvation index < 0.1"')
     workload: str = Field(default="", description="of this workload only")
-    contestant: str = Field(default="", description="of this contestant only, with or without its variants")
+    contestant: str = Field(
+        default="", description="of this contestant only (of its variants, where the plan has only those)"
+    )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
     ] = Field(
@@ -54,10 +57,6 @@ class Requirement(Table):
     @property
     def condition(self) -> Condition:
         return requirement(self.that)
-
-    def means(self, contestant: str) -> bool:
-        """It is about this contestant."""
-        return self.contestant in ("", contestant, contestant.partition(":")[0])
 
     @model_validator(mode="after")
     def _readable(self) -> "Requirement":
@@ -134,7 +133,7 @@ class Plan(Table):
         for number, require in enumerate(self.require, 1):
             self._measures(f"require.{number}", require)
         for where, name in self._contestants_named():
-            if name not in (known := self._servers()) and name.partition(":")[0] not in known:
+            if name not in (known := self._servers()) and split(name)[0] not in known:
                 raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
         self._indices_are_measured()
         for name, tune in self.tune.items():
@@ -179,7 +178,7 @@ class Plan(Table):
 
     def _measures(self, where: str, require: Requirement) -> None:
         """Refuse a requirement on what this plan does not measure."""
-        if not any(map(require.means, self.contestants)):
+        if require.contestant and not meant(require.contestant, self.contestants):
             raise BadValue(
                 f"{where}.contestant: {require.contestant!r} is not measured",
                 nearest(require.contestant, self.contestants),

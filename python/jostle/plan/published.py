@@ -81,7 +81,7 @@ class Part(Table):
     """One thing that must hold. Exactly one of `above`, `below` and `between` is its rule."""
 
     quantity: Quantity = Field(description='"p99", "throughput", "spread", "starvation index", …')
-    contestant: str = Field(description="of this server, with or without its variants")
+    contestant: str = Field(description="of this server (of its variants, where only those were measured)")
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
         default=None, description="the rule is about the ratio to this, round by round"

@@ -1,12 +1,14 @@
 """A workload: which requests, under which load, beside what, and how long an answer may take."""
 
 from collections import Counter
+from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 from pydantic import model_validator as validator
 
+from jostle.labels import meant
 from jostle.plan.database_table import DatabaseChange
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
@@ -133,7 +135,8 @@ class Workload(Table):
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
-        description="of these only, with or without their variants; all of the plan's when not given",
+        description="of these only (of the variants of a name, where the plan has only those); "
+        "all of the plan's when not given",
     )
     runs: PositiveCount = Field(
         default=1,
@@ -157,10 +160,12 @@ class Workload(Table):
         """Its key in the plan."""
         return self._name
 
-    def measures(self, contestant: str) -> bool:
-        """It is driven on this contestant."""
-        names = (contestant, contestant.partition(":")[0])
-        return self._chosen and (not self.contestants or any(name in self.contestants for name in names))
+    def measured_on(self, contestants: Sequence[str]) -> list[str]:
+        """Those of a run's contestants, by label, that it is driven on."""
+        if not self._chosen:
+            return []
+        named = {label for name in self.contestants for label in meant(name, contestants)}
+        return [label for label in contestants if label in named or not self.contestants]
 
     @property
     def sure_connections(self) -> int:

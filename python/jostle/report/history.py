@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jostle.analysis.history import Entry, Figures, Unreadable
+from jostle.labels import meant
 from jostle.report.text import SYMBOL, one_line, percent, shown, when
 
 if TYPE_CHECKING:
@@ -18,14 +19,19 @@ def render_history(
     contestants: Sequence[str] | None,
     console: "Console",
 ) -> None:
-    """Print all runs; only those of `contestants`, where some are named. Fits 80 columns."""
+    """Print all runs; only those of `contestants`, or of their variants, where some are named.
+
+    Fits 80 columns.
+    """
     from rich.table import Table
     from rich.text import Text
 
+    labels = [f.contestant for entry in entries for f in entry.figures]
+    whom = {label for name in contestants or () for label in meant(name, labels)}
     series: dict[tuple[str, str, str], list[tuple[Entry, Figures]]] = {}
     for entry in entries:
         for f in entry.figures:
-            if contestants is None or f.contestant in contestants:
+            if contestants is None or f.contestant in whom:
                 series.setdefault((entry.title, f.workload, f.contestant), []).append((entry, f))
     title = None
     for (plan, workload, contestant), found in series.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from jostle.analysis.figures import figure, figures_of
 from jostle.analysis.result import Cell, Distribution, PublishedFigure, RunResult
 from jostle.report.tables import Table, columns
 from jostle.report.text import MISSING, Shown, amount, published_per_s, shown
@@ -82,11 +83,9 @@ def five(d: Distribution) -> list[float | None]:
 
 def five_published(result: RunResult, c: Cell) -> list[str]:
     """In the order of `FIVE`; empty where none of them was published."""
-    names = (c.contestant, c.contestant.partition(":")[0])
-    known = {f.quantity: f for f in result.published if f.contestant in names and f.workload == c.workload}
-    if not known.keys() & {*FIVE}:
-        return []
-    return [told(known[q]) if q in known else MISSING for q in FIVE]
+    own = figures_of(c.contestant, result.published, result.contestants)
+    known = [figure(own, c.workload, quantity) for quantity in FIVE]
+    return [told(f) if f else MISSING for f in known] if any(known) else []
 
 
 def setup(result: RunResult) -> Table:
