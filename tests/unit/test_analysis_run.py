@@ -333,6 +333,14 @@ def test_what_the_times_are_made_of(tmp_path: Path) -> None:
     assert headers == pytest.approx(9 * body, rel=0.02)
 
 
+def test_what_the_end_of_a_trial_cut_off_is_no_failure_in_its_timeline(tmp_path: Path) -> None:
+    requests = [*closed(STEADY, 4.0), Request(4.0, 4.0, 5.0, outcome="unfinished")]
+    requests.append(Request(2.2, 2.2, 2.4, outcome="reset"))
+    folder = make_run(tmp_path, [Trial("a", "w", 1, requests)])
+    line = analyse_trial(RunRecord.open(folder).trials[0]).timeline
+    assert line.errors_per_s == [0, 0, 1, 0, 0]
+
+
 def test_the_timeline_of_a_trial(tmp_path: Path) -> None:
     blocked = [*closed(STEADY, 5.0, blocked=[(1.0, 3.5)]), Request(1.0, 1.0, 3.5, workload=1)]
     folder = make_run(tmp_path, [Trial("a", "w", 1, blocked, background={"closed": {"clients": 1}})])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jostle.analysis.result import Distribution, Phase, RunResult
+from jostle.analysis.result import Distribution, Estimate, Phase, RunResult
 from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.charts.common import decades, thin
@@ -140,6 +140,24 @@ def test_a_server_that_answered_nobody_is_said_to_have_answered_nobody() -> None
     )
     assert "on go" in title
     assert "unknown" not in title
+
+
+def test_a_longest_request_that_was_not_answered_is_told_as_a_bound() -> None:
+    """What was answered beside a slow request says little where most was not."""
+    result = make_starvation(RUNTIMES[:1])
+    cells = [
+        replace(c, response=c.response | {"max": Estimate(0.797, unit="s", bound="≥")})
+        if c.workload == "fast-with-slow"
+        else c
+        for c in result.cells
+    ]
+    title = charts.density(views(replace(result, cells=cells))[0], 50).title
+    assert "takes ≥ 797 ms beside a slow one" in title
+
+
+def test_names_of_a_legend_are_in_the_colour_of_the_page() -> None:
+    picture = charts.density(views(make_hit())[0], 40)
+    assert picture.spec()["config"]["legend"]["labelColor"] == "var(--ink)"
 
 
 def test_one_time_for_all_requests_is_drawn_as_a_stroke() -> None:

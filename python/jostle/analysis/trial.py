@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jostle.analysis.facts import BACKGROUND, MEASURED, Facts
+from jostle.analysis.facts import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
 from jostle.analysis.histograms import Sample
 from jostle.analysis.limits import most_ports, open_files, port_range
 from jostle.analysis.quantiles import quantile_estimate, quantile_estimates
@@ -126,7 +126,7 @@ def _timeline(facts: Facts) -> Timeline:
             for s in interval["series"]
             if s["workload"] == MEASURED
             for k, n in s["outcomes"].items()
-            if k != "ok"
+            if k != "ok" and k not in ENDED_BY_STOP
         )
         for interval in facts.intervals
     ]

@@ -107,6 +107,7 @@ def whole(chart: Any, *, narrowest: int = 0) -> Any:
             "gridWidth": 0.75,
             "labelOverlap": True,
         },
+        "legend": {"labelColor": INK, "titleColor": MUTED},
         "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelAnchor": "start"},
         "title": {"color": INK, "anchor": "start", "fontSize": 12, "subtitleColor": MUTED},
         "text": {"color": INK, "fontSize": 12},

@@ -64,8 +64,8 @@ def density(view: View, points: int) -> Picture:
     ).properties(width=820, height=max(130, 84 * count))
     reading = (
         (BY_COLOUR if view.paired else "")
-        + "The higher the hill, the more requests took about that time. The dot is the longest one; where"
-        " there are fewer than 50 requests, each is a stroke."
+        + "The higher the hill, the more requests took about that time. The dot is the longest answered one;"
+        " where there are fewer than 50 requests, each is a stroke."
     )
     key = f"density-{view.key}"
     return Picture(key, about_shape(view), reading, whole(chart), quantiles(view), data.rows)
@@ -179,7 +179,7 @@ def letter_values(view: View) -> Picture:
     reading = (
         (BY_COLOUR if view.paired else "")
         + "The gap is the median, the thickest box holds the middle half, each thinner one half of what is"
-        " left; the dot is the longest."
+        " left; the dot is the longest answered one."
     )
     title = about_quantile(view, "p90", "ninth-decile response time (p90)")
     return Picture(f"letters-{view.key}", title, reading, whole(chart), quantiles(view), data.rows)

@@ -81,11 +81,12 @@ def about_shape(view: View) -> str:
         worst, _ = extremes(view)
         found = {s.name: s for s in worst.series}
         if ALONE in found and WITH_SLOW in found:
-            before, after = (found[n].distribution.max_s for n in (ALONE, WITH_SLOW))
-            return (
-                f"The longest fast request on {worst.contestant} takes {amount(after, 's')} beside a slow"
-                f" one, {amount(before, 's')} alone."
-            )
+            before, after = (_quantile(found[n], "max") for n in (ALONE, WITH_SLOW))
+            if before is not None and after is not None:
+                return (
+                    f"The longest fast request on {worst.contestant} takes {_told(after)} beside a slow"
+                    f" one, {_told(before)} alone."
+                )
     longest = max((s.distribution.max_s or 0.0, p.contestant) for p in view.panels for s in p.series)
     if len(view.panels) == 1:
         return (
