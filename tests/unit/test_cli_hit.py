@@ -5,36 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from jostle.cli import app, carry_out
 from jostle.errors import PlanError
-from jostle.plan import ClosedLoad, Plan
-
-
-@pytest.fixture
-def plan_of(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The plan that a command line would run."""
-    plans: list[Plan] = []
-
-    def keep(plan: Plan, *_: Any, **__: Any) -> int:
-        plans.append(plan)
-        return 0
-
-    monkeypatch.setattr(carry_out, "carry_out", keep)
-
-    def parse(*arguments: str) -> Plan:
-        result = CliRunner().invoke(app, ["hit", *arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == 0, result.output
-        return plans.pop()
-
-    return parse
+from jostle.plan import ClosedLoad
 
 
 def test_how_clients_wait_and_how_long_connections_last(plan_of: Any) -> None:
-    plan = plan_of("http://localhost/", "--think", "900ms ± 10%", "--requests-per-connection", "100")
+    plan = plan_of("hit", "http://localhost/", "--think", "900ms ± 10%", "--requests-per-connection", "100")
     load = plan.workload["hit"].load
     assert isinstance(load, ClosedLoad)
     assert (load.think.kind, load.think.seconds, load.think.spread) == ("uniform", 0.9, 0.1)
@@ -43,9 +20,9 @@ def test_how_clients_wait_and_how_long_connections_last(plan_of: Any) -> None:
 
 def test_timeouts_apart(plan_of: Any) -> None:
     times = ["--connect-timeout", "1s", "--first-byte-timeout", "2s", "--timeout", "3s"]
-    hit = plan_of("http://localhost/", *times).workload["hit"]
+    hit = plan_of("hit", "http://localhost/", *times).workload["hit"]
     assert (hit.connect_timeout, hit.first_byte_timeout, hit.timeout) == (1.0, 2.0, 3.0)
-    assert plan_of("http://localhost/").workload["hit"].connect_timeout == 3.0
+    assert plan_of("hit", "http://localhost/").workload["hit"].connect_timeout == 3.0
 
 
 def test_where_connections_go_and_come_from(plan_of: Any, tmp_path: Path) -> None:
@@ -53,6 +30,7 @@ def test_where_connections_go_and_come_from(plan_of: Any, tmp_path: Path) -> Non
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         hit = plan_of(
+            "hit",
             "http://api.local/",
             *("--connect-to", "127.0.0.1:8080", "--connect-to", "[::1]:8080", "--unix-socket", str(path)),
             *("--source-address", "127.0.0.2", "--source-address", "127.0.0.3"),
@@ -66,7 +44,7 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
     for file in files.values():
         file.write_text("-----BEGIN X-----\n")
     options = [word for name, file in files.items() for word in (f"--{name}", str(file))]
-    tls = plan_of("https://localhost/", *options).workload["hit"].connection.tls
+    tls = plan_of("hit", "https://localhost/", *options).workload["hit"].connection.tls
     assert (tls.ca, tls.cert, tls.key) == tuple(files.values())
     assert tls.verify
 
@@ -88,5 +66,5 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
 )
 def test_mistakes_are_told_in_the_options_names(plan_of: Any, arguments: list[str], says: str) -> None:
     with pytest.raises(PlanError) as refused:
-        plan_of(*arguments)
+        plan_of("hit", *arguments)
     assert refused.value.message.startswith(says)

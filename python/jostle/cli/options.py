@@ -117,7 +117,9 @@ def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
     return values
 
 
-def refuse_beside(option: str, context: typer.Context, *, allowed: Collection[str]) -> None:
+def refuse_beside(
+    option: str, context: typer.Context, allowed: Collection[str], why: str, instead: str
+) -> None:
     """Raises `PlanError` when anything stands beside `option` that is not `allowed` (names of parameters)."""
     given = [
         parameter.opts[0] if parameter.param_type_name == "option" else str(context.params[parameter.name])
@@ -128,10 +130,7 @@ def refuse_beside(option: str, context: typer.Context, *, allowed: Collection[st
         and is_given(context, parameter.name)
     ]
     if given:
-        raise PlanError(
-            f"{option} goes without {', '.join(given)}: a run keeps the plan that it began with",
-            "to change the plan, run it anew",
-        )
+        raise PlanError(f"{option} goes without {', '.join(given)}: {why}", instead)
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -1,29 +1,14 @@
 """`jostle race NAME`: rerun a published experiment on real servers."""
 
+import functools
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jostle.cli.options import (
-    AllowTargets,
-    AsJson,
-    Cluster,
-    Contestants,
-    DatabaseUrl,
-    FillDatabase,
-    Into,
-    Processes,
-    Rounds,
-    Seed,
-    Settings,
-    ShareCores,
-    Workloads,
-    split_contestants,
-    split_settings,
-    split_workloads,
-)
+from jostle.cli.options import AsJson, Into, Seed, refuse_beside
+from jostle.cli.plan_options import PlanOptions, with_plan_options
 
 __all__ = ["race"]
 
@@ -40,12 +25,14 @@ HELP = """Rerun a published experiment on real servers, with the published figur
   jostle race --all --into runs/2026-…-all         goes on where it stopped
 """
 
+ALL_TAKES = ("name", "quick", "rounds", "seed", "share_cores", "into")
 
+
+@with_plan_options
 def race(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
-    contestants: Contestants = None,
-    workloads: Workloads = None,
-    rounds: Rounds = None,
+    *,
     quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="At the published scale; it may take hours.")
@@ -53,24 +40,19 @@ def race(
     everything: Annotated[
         bool, typer.Option("--all", help="Every experiment, quick; NAME may list some: pair,threads.")
     ] = False,
-    settings: Settings = None,
+    options: PlanOptions,
     seed: Seed = None,
-    share_cores: ShareCores = False,
-    database: DatabaseUrl = None,
-    fill_database: FillDatabase = False,
-    processes: Processes = None,
-    cluster: Cluster = None,
-    allow_target: AllowTargets = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
 ) -> int:
     from jostle import experiments
-    from jostle.cli.carry_out import carry_out, tell_on_stderr
+    from jostle.cli.carry_out import carry_out
     from jostle.errors import PlanError
-    from jostle.tuning import tuned
 
     if everything:
-        return _all(name, into, rounds, seed, share_cores)
+        why = "it runs each experiment as it is"
+        refuse_beside("--all", context, ALL_TAKES, why, "race one of them by name")
+        return _all(name, into, options, seed)
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
@@ -78,30 +60,17 @@ def race(
     if quick and as_published:
         raise PlanError("--quick and --as-published are two scales", "give one of them")
     scale = "quick" if quick else "as-published" if as_published else ""
-    plan = tuned(
-        lambda given: experiments.load(name, scale=scale, settings=given, share_cores=share_cores),
-        split_settings(settings),
-        tell_on_stderr,
-    ).with_changes(
-        contestants=split_contestants(contestants),
-        workloads=split_workloads(workloads),
-        database_url=database,
-        fill_database=fill_database,
-        rounds=rounds,
-        processes=processes,
-        cluster=cluster,
-        allow_targets=allow_target,
-    )
+    plan = options.plan(functools.partial(experiments.load, name, scale=scale))
     return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=True)
 
 
-def _all(names: str | None, into: Path, rounds: int | None, seed: int | None, share_cores: bool) -> int:
+def _all(names: str | None, into: Path, options: PlanOptions, seed: int | None) -> int:
     """Into a folder of its own, or into the one that is given, as it is."""
     from jostle.cli.race_all import race_all
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None
-    return race_all(folder, only, rounds=rounds, seed=seed, share_cores=share_cores)
+    return race_all(folder, only, options, seed)
 
 
 race.__doc__ = HELP

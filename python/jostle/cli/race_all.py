@@ -1,5 +1,6 @@
 """`jostle race --all`: every published experiment one after another, on one page."""
 
+import functools
 import os
 import shlex
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
+from jostle.cli.plan_options import PlanOptions
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.executor import executor_for
 from jostle.experiment import Outcome, resume_experiment, run_experiment
@@ -96,9 +98,7 @@ class _Noting(Silent):
         self._inner.trial_ended(planned, status, why, validity)
 
 
-def race_all(
-    folder: Path, only: Sequence[str] | None, *, rounds: int | None, seed: int | None, share_cores: bool
-) -> int:
+def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, seed: int | None) -> int:
     """Run every experiment, or `only` these, at its small scale into `folder`, and write the page.
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
@@ -109,7 +109,7 @@ def race_all(
     names = _names(only)
     state = _State.of(folder, seed)
     let_sigterm_stop_like_ctrl_c()
-    plans = {name: plan for name in names if (plan := _plan(state, name, rounds, share_cores)) is not None}
+    plans = {name: plan for name in names if (plan := _plan(state, name, options)) is not None}
     results: dict[str, RunResult] = {}
     stopped = False
     for number, name in enumerate(names, 1):
@@ -141,18 +141,10 @@ def _names(only: Sequence[str] | None) -> list[str]:
     return [name for name in ordered if only is None or name in only]
 
 
-def _plan(state: _State, name: str, rounds: int | None, share_cores: bool) -> Plan | None:
+def _plan(state: _State, name: str, options: PlanOptions) -> Plan | None:
     """None, and noted, where there can be none."""
-    from jostle.cli.carry_out import tell_on_stderr
-    from jostle.tuning import tuned
-
     try:
-        plan = tuned(
-            lambda given: experiments.load(name, scale="quick", settings=given, share_cores=share_cores),
-            {},
-            tell_on_stderr,
-        )
-        return plan.with_changes(rounds=rounds)
+        return options.plan(functools.partial(experiments.load, name, scale="quick"))
     except JostleError as error:
         state.set(name, state="failed", why=str(error))
         _tell(f"{name} cannot run: {error}")

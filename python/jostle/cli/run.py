@@ -1,29 +1,13 @@
 """`jostle run PLAN.toml`: an experiment of one's own; `--resume RUN` finishes any."""
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jostle.cli.options import (
-    AllowTargets,
-    AsJson,
-    Cluster,
-    Contestants,
-    DatabaseUrl,
-    FillDatabase,
-    Into,
-    Processes,
-    Rounds,
-    Seed,
-    Settings,
-    ShareCores,
-    Workloads,
-    refuse_beside,
-    split_contestants,
-    split_settings,
-    split_workloads,
-)
+from jostle.cli.options import AsJson, Into, Seed, refuse_beside
+from jostle.cli.plan_options import PlanOptions, with_plan_options
 from jostle.errors import PlanError
 
 __all__ = ["run"]
@@ -41,53 +25,32 @@ stands, a trial that was cut short is run anew.
 """
 
 
+@with_plan_options
 def run(
     context: typer.Context,
     plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", help="The plan.")] = None,
-    contestants: Contestants = None,
-    workloads: Workloads = None,
-    rounds: Rounds = None,
+    *,
     duration: Annotated[
         str | None, typer.Option("-d", "--duration", help="Length of every workload, instead of the plan's.")
     ] = None,
-    settings: Settings = None,
+    options: PlanOptions,
     seed: Seed = None,
-    share_cores: ShareCores = False,
-    database: DatabaseUrl = None,
-    fill_database: FillDatabase = False,
-    processes: Processes = None,
-    cluster: Cluster = None,
-    allow_target: AllowTargets = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.")
     ] = None,
 ) -> int:
-    from jostle.cli.carry_out import carry_out, go_on, tell_on_stderr
+    from jostle.cli.carry_out import carry_out, go_on
     from jostle.plan import load_plan
-    from jostle.tuning import tuned
 
     if resume is not None:
-        refuse_beside("--resume", context, allowed=("as_json",))
+        why, instead = "a run keeps the plan that it began with", "to change the plan, run it anew"
+        refuse_beside("--resume", context, ("as_json",), why, instead)
         return go_on(resume, as_json=as_json)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
-    plan = tuned(
-        lambda given: load_plan(plan_file, settings=given, share_cores=share_cores),
-        split_settings(settings),
-        tell_on_stderr,
-    ).with_changes(
-        contestants=split_contestants(contestants),
-        workloads=split_workloads(workloads),
-        database_url=database,
-        fill_database=fill_database,
-        rounds=rounds,
-        duration=duration,
-        processes=processes,
-        cluster=cluster,
-        allow_targets=allow_target,
-    )
+    plan = options.plan(functools.partial(load_plan, plan_file), duration)
     return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=True)
 
 
