@@ -1,6 +1,7 @@
 """What the terminal shows: golden files, 80 columns, plain where it is piped."""
 
 import io
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.result import RunResult
-from jostle.report.terminal import shape, share_below
+from jostle.analysis.result import Check, RunResult, Validity
+from jostle.report.blocks import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
 
@@ -112,6 +113,43 @@ def test_the_share_below_grows_from_0_to_1(times: list[float], a: float, b: floa
     low, high = sorted((a, b))
     assert 0 <= share_below(found, low) <= share_below(found, high) <= 1
     assert share_below(found, max(times)) == 1
+
+
+def test_ten_requests_are_counted_by_ones() -> None:
+    """Nothing lies between two groups of requests, however quantiles are read."""
+    import numpy as np
+
+    times = [1e-3] * 4 + [1.0] * 6
+    few = replace(distribution(np.array(times)), values_s=times)
+    many = distribution(np.array([1e-3] * 400 + [1.0] * 600))
+    for found in (few, many):
+        drawn = shape(found, 1e-3, 1.0, 10)
+        assert (drawn[0] != " ", drawn[1:-1].strip(), drawn[-1]) == (True, "", "█")
+    result = make_hit()
+    text = printed(replace(result, cells=[replace(result.cells[0], response_distribution=few)]), hit=True)
+    assert re.findall(r"(\d+\.?\d*) %\n", text)[-10:] == ["40.0", *["0"] * 8, "60.0"]
+
+
+def test_the_load_stands_above_the_figures() -> None:
+    """As the plan has it; a line without what there is no word for."""
+    for load, says in (
+        ('clients = 1, for = "10s"', "1 client for 10s"),
+        ('clients = 10000, requests = 20000, for = "10s"', "10,000 clients, 20,000 requests, at most 10s"),
+        ('clients = 2, think = "1s", for = "1s"', "2 clients, thinking 1s for 1s"),
+        ('rate = "2000/s", for = "10s"', "2000/s due (poisson arrivals) for 10s"),
+    ):
+        result = replace(make_hit(), plan_text=f"[workload.hit]\nload = {{ {load} }}")
+        assert f"load        {says}\n" in printed(result, hit=True)
+    assert "\nload " not in printed(make_hit(), hit=True)
+
+
+def test_what_to_do_stands_below_its_reason() -> None:
+    result = make_hit("invalid")
+    trial = result.trials[0]
+    checks = [Check(n, "invalid", 1, 0, "", f"{n} failed", f"mend {n}") for n in ("one", "two")]
+    told = replace(trial, validity=Validity("invalid", checks))
+    text = printed(replace(result, trials=[told], reasons=["two failed", "a, b: one failed"]), hit=True)
+    assert text.splitlines()[1:5] == ["  two failed", "  → mend two", "  a, b: one failed", "  → mend one"]
 
 
 def test_the_terminal_pays_for_no_charts() -> None:

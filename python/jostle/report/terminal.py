@@ -1,13 +1,15 @@
 """What a person sees when the run is over: verdict first, 80 columns, plain where it is piped."""
 
-import itertools
-import math
+import re
+import textwrap
+import tomllib
 from typing import TYPE_CHECKING
 
 from jostle.analysis.result import Cell, Distribution, RunResult, Starvation, Verdict
 from jostle.report import costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
+from jostle.report.blocks import shape, shares_of, span
 from jostle.report.text import MISSING, SYMBOL, Shown, amount, one_line, percent, published, shown
 from jostle.report.views import find_cell
 
@@ -16,14 +18,16 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-__all__ = ["render_hit", "render_terminal", "shape", "share_below"]
+__all__ = ["render_hit", "render_terminal"]
 
 STYLE: dict[Verdict, str] = {"valid": "green", "suspect": "yellow", "invalid": "red"}
 OUTCOME_STYLE = {"✓": "green", "?": "yellow", "✗": "bold red"}
-BLOCKS = " ▁▂▃▄▅▆▇█"
 MOST_REASONS = 5
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
+LABEL_WIDTH = 12
+LEAD = re.compile(r" *(?:[→✓✗?] (?=\S))?")
+"""What a line begins with that is not its text."""
 
 
 def render_terminal(result: RunResult, console: "Console") -> None:
@@ -34,7 +38,8 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     _cells([c for c in result.cells if c.workload not in compared], console)
     for comparison in [c for c in result.comparisons if c.workload not in compared]:
-        _say(console, f"\n{one_line(comparison.title)}: {one_line(comparison.sentence)}")
+        console.print()
+        _say(console, f"{one_line(comparison.title)}: {one_line(comparison.sentence)}")
     _five_numbers(result, console)
     for found in costs.tables_of(result):
         _figures(found, console)
@@ -52,8 +57,10 @@ def render_hit(result: RunResult, console: "Console") -> None:
         _say(console, "")
         offered = next((t.offered_per_s for t in result.trials if t.number in cell.trials), None)
         asked = f" of {amount(offered, '/s')} offered" if offered is not None else ""
-        _say(console, f"throughput  {shown(cell.throughput)}{asked}", "bold")
-        _say(console, "outcomes    " + _outcomes(cell))
+        if load := _load(result, cell):
+            _say(console, one_line(load), label="load")
+        _say(console, f"{shown(cell.throughput)}{asked}", "bold", label="throughput")
+        _say(console, _outcomes(cell), label="outcomes")
         _times(cell, console)
         _parts(cell, console)
         _histogram(cell.response_distribution, console)
@@ -62,33 +69,68 @@ def render_hit(result: RunResult, console: "Console") -> None:
     _notes(result, console)
 
 
-def _say(console: "Console", text: str, style: str = "") -> None:
-    """A line of our own or of foreign text, never read as markup."""
+def _load(result: RunResult, cell: Cell) -> str:
+    """What was sent, in the plan's words: "10 clients for 10s", "2000/s due (poisson) for 10s"."""
+    try:
+        load = tomllib.loads(result.plan_text)["workload"][cell.workload]["load"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return ""
+    if "clients" in load:
+        who = f"{amount(load['clients'], '')} client{'s' if load['clients'] != 1 else ''}"
+        who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
+    elif "rate" in load and isinstance(load.get("arrivals", ""), str):
+        who = f"{load['rate']} due ({load.get('arrivals', 'poisson')} arrivals)"
+    else:
+        return ""
+    ends = [
+        f"{amount(load['requests'], '')} requests" if "requests" in load else "",
+        f"{'at most' if 'requests' in load else 'for'} {load['for']}" if "for" in load else "",
+    ]
+    return ", ".join(filter(None, [who, *ends])).replace(", for ", " for ")
+
+
+def _say(console: "Console", text: str, style: str = "", label: str = "") -> None:
+    """A line of our own or of foreign text, never read as markup; what goes on stands below its text."""
     from rich.text import Text
 
-    console.print(Text(text, style=style))
+    begin = f"{label:<{LABEL_WIDTH}}"
+    if not label and (lead := LEAD.match(text)):
+        begin, text = lead[0], text[lead.end() :]
+    lines = textwrap.wrap(
+        text,
+        width=console.width,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_on_hyphens=False,
+    )
+    console.print(Text("\n".join(lines), style=style))
 
 
 def _verdict(result: RunResult, console: "Console") -> None:
     style = STYLE[result.verdict]
     _say(console, f"{SYMBOL[result.verdict]} {result.verdict}  {one_line(result.title)}", f"bold {style}")
-    for reason in result.reasons[:MOST_REASONS]:
-        _say(console, f"  {one_line(reason)}", style)
+    for remedy, reasons in _by_remedy(result).items():
+        for reason in reasons:
+            _say(console, f"  {one_line(reason)}", style)
+        if remedy:
+            _say(console, f"  → {one_line(remedy)}")
     if len(result.reasons) > MOST_REASONS:
         _say(
             console, f"  and {len(result.reasons) - MOST_REASONS} more (jostle report lists them all)", style
         )
-    remedies = {
-        c.remedy: c.verdict
-        for t in result.trials
-        for c in t.validity.checks
-        if c.verdict != "valid" and c.remedy
-    }
-    for remedy in list(remedies)[:3]:
-        _say(console, f"  → {one_line(remedy)}")
     if not result.complete:
         why = result.incomplete_why or "the run did not reach its end"
         _say(console, f"  cut short: {one_line(why)}", "yellow")
+
+
+def _by_remedy(result: RunResult) -> dict[str, list[str]]:
+    """The first reasons of the verdict, by what is to be done about them ("" where nothing is said of it)."""
+    failed = [c for t in result.trials for c in t.validity.checks if c.verdict != "valid"]
+    found: dict[str, list[str]] = {}
+    for reason in result.reasons[:MOST_REASONS]:
+        remedy = next((c.remedy for c in failed if reason.endswith(c.says)), "")
+        found.setdefault(remedy, []).append(reason)
+    return found
 
 
 def _table(*columns: str, words: int = 1) -> "RichTable":
@@ -103,7 +145,8 @@ def _table(*columns: str, words: int = 1) -> "RichTable":
 
 
 def _comparison(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
-    _say(console, f"\n{one_line(chosen[0].title or chosen[0].form)}", "bold")
+    console.print()
+    _say(console, f"{one_line(chosen[0].title or chosen[0].form)}", "bold")
     table = _table("contestant", "", "per s", "p50", "p99", "longest", words=2)
     for s in chosen:
         rows = (
@@ -144,7 +187,7 @@ def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> 
         cells = [find_cell(result, s.contestant, w) for w in (s.alone_workload, s.with_workload)]
         pairs.append((s, [c.response_distribution if c else None for c in cells]))
     known = [d for _, pair in pairs for d in pair if d is not None and d.quantile_s]
-    low, high = _range(known) if known else (1e-3, 1.0)
+    low, high = span(known) if known else (1e-3, 1.0)
     table = _table("starvation", "index", "alone", "with slow", words=4)
     for s, pair in pairs:
         drawn = [shape(d, low, high, SHAPE_WIDTH) if d and d.quantile_s else "" for d in pair]
@@ -162,8 +205,9 @@ def _cells(cells: list[Cell], console: "Console") -> None:
     for workload in dict.fromkeys(c.workload for c in cells):
         chosen = [c for c in cells if c.workload == workload]
         known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
-        low, high = _range(known) if known else (1e-3, 1.0)
-        _say(console, f"\n{one_line(chosen[0].title or workload)}", "bold")
+        low, high = span(known) if known else (1e-3, 1.0)
+        console.print()
+        _say(console, f"{one_line(chosen[0].title or workload)}", "bold")
         table = _table(
             "contestant", "", "per s", "p50", "p99", "longest", "failed", "response times", words=2
         )
@@ -202,20 +246,21 @@ def _times(cell: Cell, console: "Console") -> None:
 
 def _parts(cell: Cell, console: "Console") -> None:
     """Where the time of a request went, at the median."""
-    medians = [f"{name} {tables.estimate(found, 'p50').value}" for name, found in cell.parts.items()]
+    names = [name for name in cell.parts if name != "tcp" or {"dns", "tls"} & cell.parts.keys()]
+    medians = [f"{name} {tables.estimate(cell.parts[name], 'p50').value}" for name in names]
     if medians:
-        _say(console, "\nmedians     " + ", ".join(medians))
+        _say(console, "")
+        _say(console, ", ".join(medians), label="medians")
 
 
 def _histogram(found: Distribution, console: "Console") -> None:
     """Horizontal bars over logarithmic bins of response time, each with its share."""
     if not found.quantile_s or found.min_s is None or found.max_s is None:
         return
-    low, high = _range([found])
+    low, high = span([found])
     bins = 10
     edges = [low * (high / low) ** (i / bins) for i in range(bins + 1)]
-    shares = [share_below(found, b) - share_below(found, a) for a, b in itertools.pairwise(edges)]
-    shares[0] += share_below(found, edges[0])
+    shares = shares_of(found, edges)
     most = max(shares)
     console.print()
     table = _table("up to", "response time", "share", words=0)
@@ -231,7 +276,8 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
     chosen = [c for c in result.cells if beside.five_published(result, c)]
     if not chosen:
         return
-    _say(console, "\nresponse times of answered requests", "bold")
+    console.print()
+    _say(console, "response times of answered requests", "bold")
     table = _table("contestant", "min", "1st qu.", "median", "mean", "3rd qu.", "max", words=1)
     for c in chosen:
         measured = (amount(v, "s") for v in beside.five(c.response_distribution))
@@ -242,7 +288,8 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
 
 def _figures(found: tables.Table, console: "Console") -> None:
     """A table of figures, without their intervals where 80 columns have no room for them."""
-    _say(console, f"\n{one_line(found.caption)}", "bold")
+    console.print()
+    _say(console, f"{one_line(found.caption)}", "bold")
     table = _table(*map(one_line, found.columns), words=found.words)
     for row in found.rows:
         table.add_row(*(_text(one_line(v.value if isinstance(v, Shown) else v)) for v in row))
@@ -255,7 +302,8 @@ def _goodputs(result: RunResult, console: "Console") -> None:
         rows = [g for g in result.goodputs if g.workload == workload]
         limit = f"timeout {amount(rows[0].timeout_s, 's')}" if rows[0].timeout_s is not None else ""
         about = ", ".join(filter(None, (limit, within.chosen(rows[0]))))
-        _say(console, f"\n{one_line(workload)} ({about})", "bold")
+        console.print()
+        _say(console, f"{one_line(workload)} ({about})", "bold")
         table = _table("contestant", "hits", "timeouts", "min/s", "max/s", "goodput", "sd/mean", "db CPU")
         for g in rows:
             counts = (amount(within.whole(e.value), "") for e in (g.hits, g.timeouts))
@@ -271,7 +319,8 @@ def _crowds(result: RunResult, console: "Console") -> None:
     for workload in dict.fromkeys(c.workload for c in result.crowds if c.asked is not None):
         chosen = [c for c in result.crowds if c.workload == workload]
         asked = amount(chosen[0].asked, "")
-        _say(console, f"\nwho holds {asked} clients: {one_line(chosen[0].title)}", "bold")
+        console.print()
+        _say(console, f"who holds {asked} clients: {one_line(chosen[0].title)}", "bold")
         table = _table("contestant", "", "most open", "held", "time to headers", "p99", words=2)
         for c in chosen:
             full = max(c.stages, key=lambda s: s.open_mean).headers
@@ -290,7 +339,8 @@ def _claims(result: RunResult, console: "Console") -> None:
     """What was published, whether it reproduces here, and what decides it."""
     if result.claims:
         source = f" ({one_line(result.published[0].source)})" if result.published else ""
-        _say(console, f"\npublished claims{source}", "bold")
+        console.print()
+        _say(console, f"published claims{source}", "bold")
     for c in result.claims:
         mark = beside.CLAIM_SYMBOL[c.verdict]
         _say(console, f"{mark} {c.verdict}: {one_line(c.says)}", OUTCOME_STYLE[mark])
@@ -302,7 +352,8 @@ def _claims(result: RunResult, console: "Console") -> None:
 def _requirements(result: RunResult, console: "Console") -> None:
     """What the plan requires, what fails first."""
     if result.requirements:
-        _say(console, "\nrequired by the plan", "bold")
+        console.print()
+        _say(console, "required by the plan", "bold")
     for mark, that, contestant, workload, says in tables.requirements(result).rows:
         style = OUTCOME_STYLE[str(mark)[:1]]
         about = f"{one_line(contestant)}, {one_line(workload)}"
@@ -319,34 +370,3 @@ def _notes(result: RunResult, console: "Console") -> None:
         console.print()
     for line in lines:
         _say(console, one_line(line), "yellow")
-
-
-def _range(found: list[Distribution]) -> tuple[float, float]:
-    """The shortest and the longest time in seconds, apart enough for a logarithmic axis."""
-    low = max(min(d.min_s for d in found if d.min_s is not None), 1e-6)
-    return low, max(max(d.max_s for d in found if d.max_s is not None), low * 1.05)
-
-
-def shape(found: Distribution, low: float, high: float, width: int) -> str:
-    """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark."""
-    edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
-    below = [0.0, *(share_below(found, e) for e in edges[1:-1]), 1.0]
-    shares = [b - a for a, b in itertools.pairwise(below)]
-    most = max(shares)
-    levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) if s > 1e-9 else 0 for s in shares]
-    return "".join(BLOCKS[level] for level in levels)
-
-
-def share_below(found: Distribution, seconds: float) -> float:
-    """The share of values up to `seconds`, read off the quantiles (linear between them)."""
-    p, s = found.quantile_p, found.quantile_s
-    if seconds < s[0]:
-        return 0.0
-    if found.max_s is not None and seconds >= found.max_s:
-        return 1.0
-    for i in range(len(s) - 1, -1, -1):
-        if s[i] <= seconds:
-            if i == len(s) - 1 or s[i + 1] == s[i]:
-                return p[i]
-            return p[i] + (p[i + 1] - p[i]) * (seconds - s[i]) / (s[i + 1] - s[i])
-    return 0.0
