@@ -77,6 +77,7 @@ def test_a_server_that_never_answers_gives_timeouts_not_silence(jostle_command: 
     with reference_server("hostile", "never-answers") as url:
         finished = jostle_command("hit", url, "-c", "3", "-n", "3", "--timeout", "300ms", "--json")
     result = as_json(finished)
+    assert finished.returncode == 1, "nothing was answered"
     assert outcomes(result) == {"response_timeout": 3}
     assert result["verdict"] != "valid"
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jostle.analysis.facts import Facts
+from jostle.analysis.facts import ENDED_BY_STOP, Facts
 from jostle.analysis.result import Check, Validity
 from jostle.analysis.run import judge
 from jostle.record import RunRecord, TrialRecord
+from jostle.record.rows import OUTCOMES
 from support.synthetic import (
     Request,
     Trial,
@@ -192,7 +193,20 @@ def test_a_blocked_closed_client_is_a_finding(tmp_path: Path) -> None:
 def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
     validity = judged(tmp_path, [Request(0.0, 0.0, 5.0, "unfinished")])
     assert validity.verdict == "suspect"
-    assert check(validity, "answers").says == "only 0 of 1 requests were answered: too few for any quantile"
+    assert check(validity, "answers").says == "none of 1 requests was answered"
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: str) -> None:
+    """What is to be done about a certificate is not in the server's log, nor done by a longer run."""
+    if kind in ("ok", *ENDED_BY_STOP):
+        return
+    failed = [Request(i / 100, None, i / 100 + 0.001, kind) for i in range(100)]
+    validity = judged(tmp_path, failed)
+    errors, answers = (check(validity, name) for name in ("errors", "answers"))
+    assert answers.says == "no request was sent: no connection could be made"
+    assert errors.remedy == answers.remedy != ""
+    assert ("--cacert" in errors.remedy) == (kind == "tls_failed")
 
 
 def test_a_trial_of_one_request_is_as_planned(tmp_path: Path) -> None:

@@ -150,6 +150,17 @@ def test_wrong_numbers_of_things_are_refused(runs: tuple[Path, Path], arguments:
         run(runs[0], *arguments)
 
 
+def test_suspect_trials_are_told_of_the_side_that_they_are_on(tmp_path: Path) -> None:
+    made = [
+        replace(trial, generator_cpu=0.9) if trial.contestant == "node" else trial
+        for trial in trials({"node": 0.002, "go": 0.004}, rounds=2)
+    ]
+    notes = compare_contestants(RunRecord.open(make_run(tmp_path, made)), "node", "go").notes
+    doubts = [note for note in notes if "trials were" in note]
+    assert doubts
+    assert all(note.startswith("node, ") for note in doubts)
+
+
 def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     found = compared(*runs)
     distrusted = replace(found, comparisons=[replace(c, verdict="invalid") for c in found.comparisons])

@@ -106,7 +106,7 @@ def _compared(
     a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
 ) -> tuple[list[Comparison], list[str]]:
     """(Comparisons, notes on what only one side has)."""
-    found, notes = [], []
+    found, notes, doubts = [], [], []
     for ours, theirs in keys:
         if theirs not in b.cells:
             notes.append(f"{ours[1]} was measured on {ours[0]} only: not compared")
@@ -121,16 +121,16 @@ def _compared(
         left = side(a.grouped[ours], a.cells[ours], labels[0], runs[0])
         right = side(b.grouped[theirs], b.cells[theirs], labels[1], runs[1])
         found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right))))
+        doubts += [
+            f"{label}, {cell.workload}: trials were {cell.verdict}: see `jostle report`"
+            for label, cell in zip(labels, (a.cells[ours], b.cells[theirs]), strict=True)
+            if cell.verdict != "valid"
+        ]
     if not found:
         raise NotComparable(
             "there is no workload that both were measured under", "\n".join(notes) or "measure both first"
         )
-    notes += [
-        f"{c.b}, {c.workload}: trials were {c.verdict}: see `jostle report`"
-        for c in found
-        if c.verdict != "valid"
-    ]
-    return found, notes
+    return found, notes + doubts
 
 
 def _labels(ours: str, theirs: str) -> tuple[str, str]:

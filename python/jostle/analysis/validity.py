@@ -23,6 +23,7 @@ from jostle.analysis.generators import (
 from jostle.analysis.histograms import Floats
 from jostle.analysis.limits import within_files, within_ports
 from jostle.analysis.quantiles import quantile_estimate, samples_needed
+from jostle.analysis.remedies import remedy_for
 from jostle.analysis.result import Check, Validity, Verdict
 from jostle.analysis.steady import mser
 from jostle.units import format_count, format_duration, format_rate
@@ -105,8 +106,9 @@ def _wrong_answers(facts: Facts) -> Check:
     if not total:
         return Check("verified work", "valid", 0, 0, "answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {k.replace('_', ' ')}" for k, n in wrong.items() if n)
-    remedy = "ask the server for the request by hand; correct `expect` in the plan, or the server"
-    return Check("verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy)
+    return Check(
+        "verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
+    )
 
 
 def _errors(facts: Facts) -> Check:
@@ -122,18 +124,25 @@ def _errors(facts: Facts) -> Check:
         return Check("errors", "valid", 0, ERRORS_SUSPECT, "share", "no request failed")
     kinds = ", ".join(f"{format_count(n)} {k.replace('_', ' ')}" for k, n in sorted(facts.errors.items()))
     says = f"{_percent(share)} of the requests failed ({kinds})"
-    remedy = "look at the server's log; response times tell only of the requests that were answered"
-    return Check(
-        "errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy if verdict != "valid" else ""
-    )
+    remedy = remedy_for(facts.errors) if verdict != "valid" else ""
+    return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
 
 
 def _answers(facts: Facts) -> Check:
     """Beside a background workload few answers are a finding: that is what blocking looks like."""
     sent, n = facts.total("sent"), facts.ok()
     if sent == 0:
-        says = "no request was sent"
-        return Check("answers", "invalid", 0, 1, "requests", says, "let it run longer, or raise the rate")
+        says = "no request was sent" + (": no connection could be made" if facts.errors else "")
+        remedy = remedy_for(facts.errors) if facts.errors else "let it run longer, or raise the rate"
+        return Check("answers", "invalid", 0, 1, "requests", says, remedy)
+    if n == 0 and not facts.has_background:
+        says = f"none of {format_count(sent)} requests was answered"
+        remedy = (
+            remedy_for(facts.errors)
+            if facts.errors
+            else "let it run longer than an answer takes: try one by hand"
+        )
+        return Check("answers", "suspect", 0, FEW_ANSWERS, "answers", says, remedy)
     if n < min(FEW_ANSWERS, _planned_requests(facts)) and not facts.has_background:
         says = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"

@@ -62,7 +62,10 @@ def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: boo
 
 
 def show(folder: Path, *, as_json: bool, pages: bool) -> int:
-    """Analyse the run in `folder` and show it; 1 when it is invalid or a requirement fails, else 0."""
+    """Analyse the run in `folder` and show it; the exit code.
+
+    1 when it is invalid, a requirement fails, or nothing was answered; else 0.
+    """
     from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
@@ -75,7 +78,8 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
     if pages:
         _write_pages(result, folder, quiet=as_json)
     failed = any(requirement.verdict == "fail" for requirement in result.requirements)
-    return 1 if failed or result.verdict == "invalid" else 0
+    unanswered = not any(cell.outcomes.get("ok") for cell in result.cells)
+    return 1 if failed or unanswered or result.verdict == "invalid" else 0
 
 
 def _print(result: "RunResult") -> None:
