@@ -18,6 +18,11 @@ def test_how_clients_wait_and_how_long_connections_last(plan_of: Any) -> None:
     assert load.requests_per_connection == 100
 
 
+def test_counts_as_people_write_them(plan_of: Any) -> None:
+    load = plan_of("hit", "http://localhost/", "-c", "10k", "-n", "1_000_000").workload["hit"].load
+    assert (load.clients, load.requests) == (10_000, 1_000_000)
+
+
 def test_timeouts_apart(plan_of: Any) -> None:
     times = ["--connect-timeout", "1s", "--first-byte-timeout", "2s", "--timeout", "3s"]
     hit = plan_of("hit", "http://localhost/", *times).workload["hit"]

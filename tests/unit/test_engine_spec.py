@@ -238,7 +238,8 @@ def test_mixes_in_sequence() -> None:
 
 def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
     for name in ("ca", "cert", "key"):
-        (tmp_path / f"{name}.pem").write_text(f"-----BEGIN {name}-----\n")
+        kind = "EC PRIVATE KEY" if name == "key" else "CERTIFICATE"
+        (tmp_path / f"{name}.pem").write_text(f"{name}\n-----BEGIN {kind}-----\n")
     made = spec(
         'request = { get = "/", headers = { Authorization = "Bearer 1234", Accept = "*/*" } }\n'
         'load = { clients = 1, for = "1s" }\nbody-limit = "1MiB"\n'
@@ -252,20 +253,20 @@ def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
     assert (measured["target"]["nodelay"], measured["target"]["source_addresses"]) == (False, ["127.0.0.2"])
     assert measured["target"]["tls"] == {
         "insecure": True,
-        "ca_pem": "-----BEGIN ca-----\n",
-        "client_cert_pem": "-----BEGIN cert-----\n",
-        "client_key_pem": "-----BEGIN key-----\n",
+        "ca_pem": "ca\n-----BEGIN CERTIFICATE-----\n",
+        "client_cert_pem": "cert\n-----BEGIN CERTIFICATE-----\n",
+        "client_key_pem": "key\n-----BEGIN EC PRIVATE KEY-----\n",
         "server_name": "s",
         "alpn": ["http/1.1"],
         "version": "1.3",
     }
     recorded = json.dumps(without_secrets(made))
-    assert "BEGIN key" not in recorded
+    assert "PRIVATE KEY" not in recorded
     assert "1234" not in recorded
     assert "*/*" in recorded
     assert "1234" in json.dumps(made)
     (tmp_path / "ca.pem").write_text("nothing")
-    with pytest.raises(PlanError, match=r"tls\.ca: .*ca\.pem holds no PEM text"):
+    with pytest.raises(PlanError, match=r"ca\.pem holds no certificate in PEM form"):
         spec(
             'request = { get = "/" }\nload = { clients = 1, for = "1s" }\n'
             'connection = { tls = { ca = "ca.pem" } }',

@@ -109,7 +109,11 @@ def test_other_options() -> None:
         ({"seconds": 0}, "-d: a time of zero"),
         ({"seconds": -1}, "-d: '-1s' is not a duration"),
         ({"requests": -5}, "-n: -5 is negative"),
-        ({"rate": "fast"}, "--rate: 'fast/s' is not a rate"),
+        ({"rate": "fast"}, "--rate: 'fast' is not a rate"),
+        ({"rate": "100rps"}, "--rate: '100rps' is not a rate"),
+        ({"arrivals": "constant"}, "--arrivals: clients who wait for their answers have none"),
+        ({"clients": "many"}, "-c: 'many' is not a count"),
+        ({"requests": "0"}, "-n: zero"),
         ({"rate": "5/s", "arrivals": "evenly"}, '--arrivals: "evenly" is no arrival process'),
         (
             {"rate": "5/s", "think": "1s"},

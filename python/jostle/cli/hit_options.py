@@ -36,12 +36,13 @@ __all__ = [
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")]
 Connections = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         "-c",
         "--connections",
         "--clients",
-        help="Clients, each with a connection (10); with --rate the most connections.",
+        metavar="N",
+        help="Clients, each with a connection: 50, 10k (10); with --rate the most connections.",
     ),
 ]
 Duration = Annotated[
@@ -49,8 +50,8 @@ Duration = Annotated[
     typer.Option("-d", "--duration", help="How long: 500ms, 10s, 2m (10s)."),
 ]
 Requests = Annotated[
-    int | None,
-    typer.Option("-n", "--requests", help="Requests in all, instead of a time."),
+    str | None,
+    typer.Option("-n", "--requests", metavar="N", help="Requests in all; with -d, whichever ends first."),
 ]
 Rate = Annotated[
     str | None,

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -116,19 +117,22 @@ def _target(
 def _tls(tls: Tls) -> dict[str, Any]:
     return {
         "insecure": not tls.verify,
-        "ca_pem": _pem(tls.ca, "ca") if tls.ca else None,
-        "client_cert_pem": _pem(tls.cert, "cert") if tls.cert else None,
-        "client_key_pem": _pem(tls.key, "key") if tls.key else None,
+        "ca_pem": _pem(tls.ca, "CERTIFICATE") if tls.ca else None,
+        "client_cert_pem": _pem(tls.cert, "CERTIFICATE") if tls.cert else None,
+        "client_key_pem": _pem(tls.key, "PRIVATE KEY") if tls.key else None,
         "server_name": tls.server_name or None,
         "alpn": tls.alpn,
         "version": tls.version,
     }
 
 
-def _pem(path: Path, key: str) -> str:
+def _pem(path: Path, kind: str) -> str:
+    """The text of a file that holds a `kind` ("CERTIFICATE", "PRIVATE KEY") in PEM form."""
     text = _bytes(path).decode("utf-8", "replace")
-    if "-----BEGIN " not in text:
-        raise PlanError(f"tls.{key}: {path} holds no PEM text", "PEM begins with a line like -----BEGIN …")
+    if not re.search(f"-----BEGIN ([A-Z]+ )?{kind}-----", text):
+        raise PlanError(
+            f"{path} holds no {kind.lower()} in PEM form", f"that begins with -----BEGIN {kind}-----"
+        )
     return text
 
 

@@ -1,6 +1,7 @@
 """The plan behind `jostle hit URL`: one workload, one round, on a server that runs already."""
 
 import base64
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ __all__ = ["plan_for_hit"]
 
 CLIENTS = 10
 SECONDS = 10.0
+BARE_RATE = re.compile(r"[\d_,.]+([eE][+-]?\d+)?[kM]?")
+"""A rate without its time, which is then a second."""
 
 _PLAN = {"seed", "threads", "processes"}
 _TIMES = {"timeout", "connect-timeout", "first-byte-timeout", "warm-up"}
@@ -59,9 +62,9 @@ def plan_for_hit(
     headers: Iterable[str | tuple[str, str]] = (),
     body: str | None = None,
     expect: str | int | dict[str, Any] | None = None,
-    clients: int | None = None,
+    clients: int | str | None = None,
     seconds: float | str | None = None,
-    requests: int | None = None,
+    requests: int | str | None = None,
     rate: float | str | None = None,
     arrivals: str | dict[str, str] = "poisson",
     insecure: bool = False,
@@ -93,8 +96,10 @@ def plan_for_hit(
     if seconds is not None or requests is None:
         load["for"] = _time(SECONDS if seconds is None else seconds)
     if rate is not None:
-        load |= {"rate": rate if "/" in str(rate) else f"{rate}/s", "arrivals": arrivals}
+        load |= {"rate": f"{rate}/s" if BARE_RATE.fullmatch(str(rate)) else rate, "arrivals": arrivals}
         load |= {} if clients is None else {"max-connections": clients}
+    elif arrivals != "poisson":
+        raise PlanError("--arrivals: clients who wait for their answers have none", "give a --rate as well")
     else:
         load["clients"] = CLIENTS if clients is None else clients
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

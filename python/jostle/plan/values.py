@@ -216,7 +216,9 @@ def _file(value: Any, info: ValidationInfo) -> Path:
         return Path(value)
     path = Path(base, value).absolute()
     if not path.is_file():
-        raise BadValue(f"there is no file {path}", "relative names count from the plan's own folder")
+        raise BadValue(
+            f"there is no file {path}", "relative names count from the plan's folder; of jostle hit, from the current one"
+        )
     return path
 
 
