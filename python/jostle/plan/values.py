@@ -217,7 +217,7 @@ def _file(value: Any, info: ValidationInfo) -> Path:
     path = Path(base, value).absolute()
     if not path.is_file():
         raise BadValue(
-            f"there is no file {path}", "relative names count from the plan's folder; of jostle hit, from the current one"
+            f"there is no file {path}", "relative names count from the plan's folder (hit: from this one)"
         )
     return path
 
