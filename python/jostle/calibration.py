@@ -75,7 +75,7 @@ def _load(name: str, trial: TrialRecord) -> dict[str, Any]:
             f"the floor could not be measured with {title}: {trial.why or 'nothing was answered'}"
         )
     result = describe_trial(facts)
-    cpu_ns = sum(thread["cpu_ns"] for interval in facts.intervals for thread in interval["threads"])
+    cpu_ns = int(facts.counts.cpu_ns.sum())
     return {
         "kind": kind,
         "title": title,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.distribution import describe
-from jostle.analysis.facts import MEASURED, Facts
-from jostle.analysis.histograms import from_histograms, pool
+from jostle.analysis.facts import PARTS, Facts
+from jostle.analysis.histograms import pool
 from jostle.analysis.quantiles import quantile_estimates
 from jostle.analysis.result import Cell, Estimate, Verdict
 from jostle.analysis.trial import cpu_per_request, rss_max
@@ -51,14 +51,9 @@ def describe_cell(
     )
 
 
-PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
-
-
 def _parts(measured: Sequence[Facts]) -> dict[str, dict[str, Estimate]]:
     """Those that any request had."""
-    found = {
-        part: from_histograms([facts.trial.histogram(part, MEASURED) for facts in measured]) for part in PARTS
-    }
+    found = {part: pool(facts.parts[part].whole for facts in measured) for part in PARTS}
     return {part: quantile_estimates(sample) for part, sample in found.items() if sample.n}
 
 

@@ -1,30 +1,43 @@
 """What one trial measured, gathered once from its record."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jostle.analysis.histograms import EMPTY, Floats, Sample, from_histograms, pool
-from jostle.analysis.quantiles import autocorrelation_time
+from jostle.analysis.counts import BACKGROUND, ENDED_BY_STOP, MEASURED, Counts
+from jostle.analysis.folding import Figure, Folded, fold
+from jostle.analysis.histograms import Bools, Floats, Sample, from_histograms, pool, quantile_of
+from jostle.analysis.quantiles import autocorrelation_time, quantile_estimate
+from jostle.analysis.result import Phase
+from jostle.analysis.vitals import Vitals
 from jostle.record import TrialRecord
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "ENDED_BY_STOP", "GAVE_UP", "MEASURED", "Facts", "by_round"]
-
-MEASURED, BACKGROUND = 0, 1
-"""Numbers of the two workloads of a trial."""
+__all__ = ["BACKGROUND", "ENDED_BY_STOP", "GAVE_UP", "MEASURED", "PARTS", "Facts", "by_round"]
 
 GAVE_UP = ("connect_timeout", "response_timeout", "never_sent", "unfinished")
 """Outcomes of which the response time is known to be longer, and no more."""
 
-ENDED_BY_STOP = ("never_sent", "unfinished")
-"""Not failures: the run ended first."""
+PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
+
+LONG = 100
+"""Intervals from which on a trial is asked whether it settled."""
+
+FILLED = 0.9
+"""Share of an interval from which on a background request fills it."""
+
+QUANTILES: Mapping[str, Figure] = {
+    name: lambda sample, p=p: quantile_of(sample, p)  # type: ignore[misc]
+    for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+}
+
+PART_FIGURES: Mapping[str, Figure] = {"mean": lambda sample: sample.mean_s, "p99": QUANTILES["p99"]}
 
 
 @dataclass(frozen=True)
@@ -34,8 +47,9 @@ class Facts:
     trial: TrialRecord
 
     @cached_property
-    def intervals(self) -> list[dict[str, Any]]:
-        return self.trial.intervals
+    def counts(self) -> Counts:
+        """What was counted, interval by interval and in all."""
+        return Counts.of(self.trial.intervals)
 
     @property
     def host(self) -> Mapping[str, Any]:
@@ -49,16 +63,21 @@ class Facts:
         Not where a generator died with requests in hand.
         """
         lost = self.trial.generators_lost
-        return bool(self.intervals) and bool(self.intervals[-1]["last"]) and not lost
+        return self.recorded and bool(self.counts.last[-1]) and not lost
+
+    @property
+    def recorded(self) -> bool:
+        """There is at least one interval."""
+        return len(self.counts.end_ns) > 0
 
     @property
     def duration_s(self) -> float:
-        return float(self.intervals[-1]["end_ns"]) / 1e9 if self.intervals else 0.0
+        return float(self.counts.end_ns[-1]) / 1e9 if self.recorded else 0.0
 
     @property
     def usable(self) -> bool:
         """It did not fail, and recorded something."""
-        return self.trial.status != "failed" and bool(self.intervals)
+        return self.trial.status != "failed" and self.recorded
 
     @property
     def planned_s(self) -> float | None:
@@ -109,21 +128,37 @@ class Facts:
         rates = (self.open or {}).get("rates", [])
         return len(rates) == 1 and rates[0]["from"] == rates[0]["to"]
 
-    def series(self, workload: int = MEASURED, request: int | None = None) -> list[dict[str, Any]]:
-        """All series of a workload (of one request name), interval by interval."""
-        return [
-            series
-            for interval in self.intervals
-            for series in interval["series"]
-            if series["workload"] == workload and request in (None, series["request"])
+    @property
+    def settles(self) -> bool:
+        """So long, and under a load so much the same throughout, that the figures should come to rest."""
+        return self.steady_load and not self.has_background and len(self.counts.end_ns) >= LONG
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """As planned, up to the end of the trial; none where the load is the same throughout."""
+        steps = (self.closed or {}).get("phases") or (self.open or {}).get("rates") or []
+        lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
+        if len(steps) < 2 or 0 in lengths_s[:-1]:
+            return []
+        ends = list(itertools.accumulate(lengths_s))
+        ends[-1] = self.duration_s
+        found = [
+            Phase(str(step.get("name") or number), start, min(end, self.duration_s))
+            for number, (step, start, end) in enumerate(zip(steps, [0.0, *ends], ends, strict=False), 1)
         ]
+        return [phase for phase in found if phase.end_s > phase.start_s]
+
+    def within(self, phases: Iterable[Phase]) -> Bools:
+        """For each interval: its middle lies in one of the phases."""
+        found = np.zeros(len(self.middles_s), dtype=np.bool_)
+        for phase in phases:
+            found |= (phase.start_s <= self.middles_s) & (self.middles_s < phase.end_s)
+        return found
 
     def outcomes(self, workload: int = MEASURED, request: int | None = None) -> dict[str, int]:
-        """Requests by how they ended, without the zeros."""
-        total: Counter[str] = Counter()
-        for series in self.series(workload, request):
-            total.update(series["outcomes"])
-        return {kind: count for kind, count in total.items() if count}
+        """Requests (of one request name) by how they ended, without the zeros."""
+        found = self.counts.outcomes.get((workload, request), {})
+        return {kind: count for kind, count in found.items() if count}
 
     def ok(self, workload: int = MEASURED) -> int:
         return self.outcomes(workload).get("ok", 0)
@@ -140,23 +175,23 @@ class Facts:
         return failed / (failed + self.ok()) if failed else 0.0
 
     def total(self, what: str, workload: int = MEASURED) -> int:
-        """Sum over the intervals of a counter of the workload's state ("due", "sent", "in_flight_ns", …)."""
-        return sum(state.get(what, 0) for state in self.states(workload))
+        """Sum over the intervals of a counter of the workload ("due", "sent", "busy_sum_ns", …)."""
+        return self.counts.totals.get(workload, {}).get(what, 0)
 
-    def states(self, workload: int = MEASURED) -> list[dict[str, int]]:
-        """The workload's state, interval by interval."""
-        return [i["workloads"][workload] for i in self.intervals if workload < len(i["workloads"])]
+    @property
+    def middles_s(self) -> Floats:
+        """Middle of each interval."""
+        return np.asarray((self.counts.start_ns + self.counts.end_ns) / 2e9)
 
     @property
     def lengths_s(self) -> Floats:
         """Length of each interval, never 0."""
-        return np.array([max(1, i["end_ns"] - i["start_ns"]) / 1e9 for i in self.intervals])
+        return np.asarray(np.maximum(1, self.counts.end_ns - self.counts.start_ns) / 1e9)
 
     @property
     def throughputs(self) -> Floats:
         """Successes per second, interval by interval."""
-        ok = [sum(s["outcomes"].get("ok", 0) for s in _measured(interval)) for interval in self.intervals]
-        return np.array(ok, dtype=float) / self.lengths_s if ok else np.zeros(0)
+        return np.asarray(self.counts.ok / self.lengths_s)
 
     @property
     def throughput(self) -> float:
@@ -167,48 +202,59 @@ class Facts:
         """Share of one core that the busiest thread of the generator used."""
         return max(self.generator_cpus, default=0.0)
 
-    @cached_property
+    @property
     def generator_cpus(self) -> list[float]:
         """Share of one core of each thread, generator after generator."""
-        threads = zip(*(interval["threads"] for interval in self.intervals), strict=True)
-        return [
-            sum(t["cpu_ns"] for t in thread) / wall if (wall := sum(t["wall_ns"] for t in thread)) else 0.0
-            for thread in threads
-        ]
+        return [cpu_ns / wall_ns if wall_ns else 0.0 for cpu_ns, wall_ns in self.counts.threads]
 
     @cached_property
-    def response_by_interval(self) -> list[Sample]:
-        """Response times of the successes, interval by interval."""
-        return list(self._by_interval("response"))
+    def responses(self) -> Folded:
+        """Response times of the successes. Its part is of the intervals that a background request filled."""
+        figures = dict(QUANTILES)
+        if self.settles:
+            figures["p99 to settle"] = lambda sample: quantile_estimate(sample, 0.99).value
+        filled = self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s
+        parts = [filled] if self.has_background else []
+        return fold(self.trial.interval_histograms("response"), parts, figures)
 
     @cached_property
     def given_up(self) -> Sample:
         """Requests that failed or were cut off, censored where they were given up."""
-        found = (h for m in ("censored", "failed") for h in self.trial.interval_histograms(m))
-        return from_histograms([], (h for h in found if h is not None))
+        return from_histograms([], [self.trial.histogram(m) for m in ("censored", "failed")])
 
     @cached_property
     def response(self) -> Sample:
         """Response times, with the failed and the unfinished as censored."""
-        return pool([*self.response_by_interval, self.given_up])
+        return pool([self.responses.whole, self.given_up])
 
     @cached_property
     def service(self) -> Sample:
         """Service times of the successes."""
-        return pool(self._by_interval("service"))
+        return from_histograms([self.trial.histogram("service")])
 
-    @cached_property
+    @property
     def pacing(self) -> Sample:
         """How late the generator's own code ran; empty where nothing was paced."""
-        return pool(self.pacing_by_interval)
+        return self.pacings.whole
 
     @cached_property
-    def pacing_by_interval(self) -> list[Sample]:
-        return list(self._by_interval("pacing"))
+    def pacings(self) -> Folded:
+        return fold(self.trial.interval_histograms("pacing"), figures={"p99": QUANTILES["p99"]})
 
-    def _by_interval(self, measure: str) -> Iterator[Sample]:
-        found = self.trial.interval_histograms(measure, MEASURED)
-        return (EMPTY if histogram is None else from_histograms([histogram]) for histogram in found)
+    @cached_property
+    def parts(self) -> Mapping[str, Folded]:
+        """Of each of `PARTS` of a request, how long it took; their parts are the phases of the load."""
+        masks = [self.within([phase]) for phase in self.phases]
+        figures = PART_FIGURES if self.phases else {}
+        return {part: fold(self.trial.interval_histograms(part), masks, figures) for part in PARTS}
+
+    def part_within(self, part: str, phase: Phase) -> Sample:
+        """Of one of `PARTS`, in a phase: its own are at hand, that of another trial may end otherwise."""
+        wanted = self.within([phase])
+        for own, sample in zip(self.phases, self.parts[part].parts, strict=True):
+            if np.array_equal(self.within([own]), wanted):
+                return sample
+        return fold(self.trial.interval_histograms(part), [wanted]).parts[0]
 
     def request_response(self, request: int) -> Sample:
         """Response times of one request name, as `response`."""
@@ -216,9 +262,9 @@ class Facts:
         return from_histograms([found["response"]], [found["censored"], found["failed"]])
 
     @cached_property
-    def vitals(self) -> list[dict[str, Any]]:
-        """Samples of the server's process tree; empty where it was not watched."""
-        return self.trial.server_vitals()
+    def vitals(self) -> Vitals:
+        """Of the server's process tree; without samples where it was not watched."""
+        return Vitals.of(self.trial.server_vitals())
 
     @cached_property
     def rows(self) -> "polars.DataFrame | None":
@@ -237,7 +283,3 @@ class Facts:
 def by_round(trials: Iterable[Facts]) -> dict[int, Facts]:
     """The usable ones of one contestant and workload, by round."""
     return {facts.trial.round: facts for facts in trials if facts.usable}
-
-
-def _measured(interval: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [series for series in interval["series"] if series["workload"] == MEASURED]

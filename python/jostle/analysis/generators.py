@@ -152,8 +152,7 @@ def started_together(facts: Facts) -> Check | None:
 
 def all_recorded(facts: Facts) -> Check | None:
     """Rows and threads of the generator that were lost; silent where none were."""
-    rows = sum(interval.get("rows_lost", 0) for interval in facts.intervals)
-    workers = max((interval.get("workers_lost", 0) for interval in facts.intervals), default=0)
+    rows, workers = facts.counts.rows_lost, facts.counts.workers_lost
     if workers:
         says = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
         remedy = "this should not happen: please report it with the run folder"

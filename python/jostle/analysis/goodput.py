@@ -13,6 +13,7 @@ import numpy as np
 from jostle.analysis.bootstrap import mean_over_rounds
 from jostle.analysis.facts import Facts
 from jostle.analysis.result import Estimate, Goodput
+from jostle.analysis.vitals import Vitals
 
 if TYPE_CHECKING:
     from jostle.analysis.pairs import Key
@@ -75,11 +76,8 @@ def timeouts(facts: Facts) -> int:
 
 def database_cpu_per_request(facts: Facts) -> float | None:
     """CPU time of the private database per success, in seconds; None where none was watched."""
-    samples = facts.trial.database_vitals()
-    if len(samples) < 2 or not facts.ok():
-        return None
-    first, last = (s["cpu_user_s"] + s["cpu_system_s"] for s in (samples[0], samples[-1]))
-    return float(last - first) / facts.ok()
+    used_s = Vitals.of(facts.trial.database_vitals()).used_cpu_s()
+    return used_s / facts.ok() if used_s is not None and facts.ok() else None
 
 
 def dispersion(facts: Facts) -> float | None:
@@ -92,8 +90,9 @@ def dispersion(facts: Facts) -> float | None:
 def _whole_seconds(facts: Facts) -> list[float]:
     """Successes in each second of the trial; a last one that is not whole is left out."""
     counts = [0.0] * int(facts.duration_s + ALMOST_S)
-    for interval, rate, length_s in zip(facts.intervals, facts.throughputs, facts.lengths_s, strict=True):
-        second = int(interval["start_ns"] / 1e9 + ALMOST_S)
+    starts_s = facts.counts.start_ns / 1e9
+    for start_s, rate, length_s in zip(starts_s, facts.throughputs, facts.lengths_s, strict=True):
+        second = int(start_s + ALMOST_S)
         if second < len(counts):
             counts[second] += float(rate * length_s)
     return counts

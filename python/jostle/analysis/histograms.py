@@ -17,10 +17,22 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
 
-__all__ = ["EMPTY", "Floats", "Ints", "Sample", "from_histograms", "from_values", "pool", "slots"]
+__all__ = [
+    "EMPTY",
+    "Bools",
+    "Floats",
+    "Ints",
+    "Sample",
+    "from_histograms",
+    "from_values",
+    "pool",
+    "quantile_of",
+    "slots",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,14 @@ def _pooled(samples: Sequence[Sample]) -> Sample:
         for name in ("values_s", "middles_s", "events", "censored")
     )
     return _merged(*columns)
+
+
+def quantile_of(sample: Sample, p: float) -> float | None:
+    """The `p`-quantile of what ended, a plain figure; None where nothing did."""
+    if sample.n == 0:
+        return None
+    rank = sample.events.cumsum().searchsorted(p * sample.n - 1e-9)
+    return float(sample.values_s[rank])
 
 
 def slots(histogram: "HdrHistogram") -> tuple[Ints, Ints, Ints]:

@@ -10,7 +10,7 @@ from jostle.analysis.facts import MEASURED, Facts
 from jostle.analysis.result import Check
 from jostle.units import format_count
 
-__all__ = ["most_ports", "open_files", "port_range", "within_files", "within_ports"]
+__all__ = ["port_range", "within_files", "within_ports"]
 
 PLENTY, FULL = 0.50, 0.98
 """Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
@@ -19,7 +19,7 @@ PLENTY, FULL = 0.50, 0.98
 def within_files(facts: Facts) -> Check | None:
     """Descriptors of the fullest generator process against its hard limit."""
     hard = facts.host.get("limits", {}).get("open_files", {}).get("hard", 0)
-    held = max((most for interval in facts.intervals for most in open_files(interval)), default=0)
+    held = int(facts.counts.open_files.max(initial=0))
     says = f"a generator process held {format_count(held)} of {format_count(hard)} open files"
     return _check(facts, "open files", held, hard, says, "raise the limit: ulimit -Hn")
 
@@ -27,10 +27,9 @@ def within_files(facts: Facts) -> Check | None:
 def within_ports(facts: Facts) -> Check | None:
     """Local ports of the fullest address, to one destination, against the kernel's range."""
     limit = port_range(facts.host)
-    uses = [port for interval in facts.intervals for port in interval.get("ports", [])]
-    if not uses:
+    fullest = facts.counts.fullest_port
+    if fullest is None:
         return None
-    fullest = max(uses, key=lambda port: port["held"])
     source = fullest["from"] or "the local address"
     held = f"{format_count(fullest['held'])} of {format_count(limit)} ports to {fullest['to']}"
     remedy = "give connection.source-addresses more addresses, or widen net.ipv4.ip_local_port_range"
@@ -46,17 +45,6 @@ def _check(facts: Facts, name: str, held: int, limit: int, says: str, remedy: st
         return Check(name, "valid", share, FULL, "share", says)
     says = f"{format_count(failed)} connects failed, and {says}: the generator's limit, not the server's"
     return Check(name, "suspect", share, FULL, "share", says, remedy)
-
-
-def open_files(interval: Mapping[str, Any]) -> list[int]:
-    """Descriptors at the end of an interval, by generator process."""
-    generators = interval.get("generators") or [interval]
-    return [int(generator.get("open_files", 0)) for generator in generators]
-
-
-def most_ports(interval: Mapping[str, Any]) -> int:
-    """Ports of one local address to one destination, the most of all at the end of an interval."""
-    return max((int(port["held"]) for port in interval.get("ports", [])), default=0)
 
 
 def port_range(host: Mapping[str, Any]) -> int:

@@ -15,7 +15,7 @@ from jostle.analysis.bootstrap import mean_over_rounds, picks, quantile_replicat
 from jostle.analysis.cells import seed_of
 from jostle.analysis.facts import BACKGROUND, Facts, by_round
 from jostle.analysis.figures import figure
-from jostle.analysis.histograms import Sample, pool
+from jostle.analysis.histograms import pool
 from jostle.analysis.modes import modes
 from jostle.analysis.quantiles import CONFIDENCE, quantile_estimate
 from jostle.analysis.result import Cell, Estimate, Mode, PublishedFigure, Starvation
@@ -28,9 +28,6 @@ HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 
 NEARLY_ALL = 0.7
 """Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
-
-FILLED = 0.9
-"""Share of an interval from which on a slow request fills it."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +127,7 @@ def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
     found = []
     for facts in beside:
         if facts.ok(BACKGROUND):
-            total_ns = sum(series["service_sum_ns"] for series in facts.series(BACKGROUND))
-            found.append(total_ns / facts.ok(BACKGROUND) / 1e9)
+            found.append(facts.total("service_sum_ns", BACKGROUND) / facts.ok(BACKGROUND) / 1e9)
     return replace(mean_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
 
 
@@ -178,24 +174,13 @@ class _Beside:
     def of(cls, rounds: Sequence[tuple[Facts, Facts]]) -> "_Beside":
         running = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
         shares = [seconds / b.duration_s for seconds, (_, b) in zip(running, rounds, strict=True)]
-        meanwhile = pool([sample for _, b in rounds for sample in _meanwhile(b)])
+        meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
         return cls(
             share=min(1.0, float(np.mean(shares))) if shares else 0.0,
             seconds=float(np.mean(running)) if running else 0.0,
             wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
             clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
         )
-
-
-def _meanwhile(facts: Facts) -> list[Sample]:
-    """Response times in the intervals that a slow request filled."""
-    return [
-        sample
-        for sample, length_s, state in zip(
-            facts.response_by_interval, facts.lengths_s, facts.states(BACKGROUND), strict=True
-        )
-        if state["in_flight_ns"] / 1e9 > FILLED * length_s
-    ]
 
 
 def _blocks(s: Starvation, beside: _Beside) -> bool:

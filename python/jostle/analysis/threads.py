@@ -43,7 +43,7 @@ def _before(facts: Facts) -> float | None:
 def _peak(facts: Facts) -> float | None:
     """As the kernel keeps it, unless the server had held more than that before the load began."""
     before = facts.trial.description.get("before") or {}
-    peak = max((float(s.get("peak_rss_bytes", 0)) for s in facts.vitals), default=0.0)
+    peak = facts.vitals.peak_rss_bytes
     return peak if peak > float(before.get("peak_rss_bytes", 0)) else rss_max(facts)
 
 

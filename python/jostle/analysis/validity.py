@@ -45,8 +45,8 @@ FEW_ANSWERS = 6
 CYCLES = 100
 """Requests per client from which on the ends of a closed run no longer matter to the interactive law."""
 
-STEADY_INTERVALS, STEADY_CHANGE = 100, 0.05
-"""MSER-5 says "no steady state" of 2 % of steady series of this length (simulated)."""
+STEADY_CHANGE = 0.05
+"""MSER-5 says "no steady state" of 2 % of steady series of 100 intervals (simulated)."""
 
 ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
 
@@ -55,7 +55,7 @@ WRONG = ("wrong_status", "wrong_body")
 
 def judge_facts(facts: Facts) -> Validity:
     """All checks that apply to the trial; the verdict is the worst of them."""
-    if facts.trial.status == "failed" or not facts.intervals:
+    if facts.trial.status == "failed" or not facts.recorded:
         checks = [_ended(facts)]
     else:
         checks = [check for make in CHECKS if (check := make(facts)) is not None]
@@ -89,7 +89,7 @@ def _ended(facts: Facts) -> Check:
         return Check(
             "end", "invalid", done, 1, "share", f"the trial failed: {why}", "see the server's last output"
         )
-    if not facts.intervals:
+    if not facts.recorded:
         return Check(
             "end", "invalid", 0, 1, "share", f"nothing was recorded: {why or status}", "run it again"
         )
@@ -206,7 +206,7 @@ def _offered(facts: Facts) -> Check | None:
     if share >= SENT_SUSPECT:
         return Check("offered load", "valid", share, SENT_SUSPECT, "share", says)
     limit = facts.open.get("max_connections", math.inf)
-    if max(state["connections"] for state in facts.states()) >= limit:
+    if facts.counts.connections.max() >= limit:
         says += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
         remedy = (
             "a finding about the server; response times then grow with the length of the run: lower the rate"
@@ -221,7 +221,7 @@ def _littles_law(facts: Facts) -> Check | None:
     """∫ N dt, kept by a counter, against Σ R over all requests: they are the same thing counted twice."""
     if not facts.whole:
         return None
-    integral, busy = facts.total("in_flight_ns"), sum(s["busy_sum_ns"] for s in facts.series())
+    integral, busy = facts.total("in_flight_ns"), facts.total("busy_sum_ns")
     if max(integral, busy) == 0:
         return None
     residual = abs(integral - busy) / max(integral, busy)
@@ -248,7 +248,7 @@ def _interactive_law(facts: Facts) -> Check | None:
     if requests < CYCLES * clients or facts.total("backoffs"):
         return None
     there = clients * facts.duration_s
-    answered = sum(series["response_sum_ns"] for series in facts.series()) / 1e9
+    answered = facts.total("response_sum_ns") / 1e9
     spent = answered + facts.given_up.total_s + facts.think_s() * requests
     residual = abs(there - spent) / there if there else 0.0
     verdict = _graded(residual, INTERACTIVE_SUSPECT)
@@ -329,9 +329,9 @@ def _arrivals(facts: Facts) -> Check | None:
 
 def _steady_state(facts: Facts) -> Check | None:
     """MSER-5 on throughput and on log p99, where the load is meant to be steady and the run is long."""
-    if not facts.steady_load or facts.has_background or len(facts.intervals) < STEADY_INTERVALS:
+    if not facts.settles:
         return None
-    p99 = [quantile_estimate(s, 0.99).value for s in facts.response_by_interval]
+    p99 = facts.responses.figure("p99 to settle")
     series: list[Floats] = [facts.throughputs[:-1]]
     if all(p99[:-1]):
         series.append(np.log(np.array(p99[:-1], dtype=float)))

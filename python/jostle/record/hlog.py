@@ -7,7 +7,8 @@ Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 """
 
 import base64
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,11 +20,23 @@ from jostle.record.lines import read_lines
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
 
-__all__ = ["GENERATOR", "Entry", "empty_histogram", "header", "interval_lines", "merge", "read_entries"]
+__all__ = [
+    "GENERATOR",
+    "Entry",
+    "Series",
+    "empty_histogram",
+    "header",
+    "interval_lines",
+    "merge",
+    "read_entries",
+]
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 3_600_000_000, 3
 
-GENERATOR = (-1, -1, -1)
+Series = tuple[int, int, int]
+"""Workload, request, phase."""
+
+GENERATOR: Series = (-1, -1, -1)
 """Stands in `Entry.series` where the entry belongs to no workload."""
 
 
@@ -31,7 +44,7 @@ GENERATOR = (-1, -1, -1)
 class Entry:
     """One line: one measure of one series in one interval, still encoded."""
 
-    series: tuple[int, int, int]  # workload, request, phase
+    series: Series
     measure: str
     start_s: float
     length_s: float
@@ -49,10 +62,13 @@ class Entry:
         from hdrh.histogram import HdrHistogram
 
         try:
-            return HdrHistogram.decode(self.payload)
+            decoded = HdrHistogram.decode(self.payload)
         except (ValueError, zlib.error, HdrCookieException, HdrLengthException) as error:
             where = f"the {self.measure} histogram of the interval at {self.start_s:g} s"
             raise NotARun(f"{where} is damaged: {error or type(error).__name__}") from error
+        # histogram and encoder hold each other: thousands would wait for the garbage collector
+        decoded.encoder.histogram = weakref.proxy(decoded)
+        return decoded
 
 
 def empty_histogram() -> "HdrHistogram":
@@ -114,7 +130,33 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
             yield line(f"{numbers}.{measure}", histogram)
 
 
-def _series(where: list[str]) -> tuple[int, int, int]:
+def read_entries(path: Path, wanted: Callable[[Series, str], bool]) -> Iterator[Entry]:
+    """The whole lines of wanted series and measures, one at a time, in the order of the file.
+
+    What has no tag of ours (comments, the legend) is passed over.
+    """
+    tags: dict[str, tuple[Series, str] | None] = {}
+    for line in read_lines(path):
+        name, _, rest = line.partition(",")
+        if name not in tags:
+            tag = _tag(name)
+            tags[name] = tag if tag is not None and wanted(*tag) else None
+        chosen = tags[name]
+        if chosen is not None and (entry := _entry(*chosen, rest)) is not None:
+            yield entry
+
+
+def _tag(name: str) -> tuple[Series, str] | None:
+    if not name.startswith("Tag="):
+        return None
+    *where, measure = name.removeprefix("Tag=").split(".")
+    try:
+        return _series(where), measure
+    except ValueError:
+        return None
+
+
+def _series(where: list[str]) -> Series:
     """Raises ValueError."""
     if where[:1] != ["generator"]:
         workload, request, phase = map(int, where)
@@ -122,21 +164,12 @@ def _series(where: list[str]) -> tuple[int, int, int]:
     return GENERATOR if len(where) == 1 else (-1, int(where[1]), -1)
 
 
-def read_entries(path: Path) -> list[Entry]:
-    """All whole lines with a tag of ours; others (comments, the legend) are passed over."""
-    return [entry for line in read_lines(path) if (entry := _entry(line)) is not None]
-
-
-def _entry(line: str) -> Entry | None:
-    if not line.startswith("Tag="):
+def _entry(series: Series, measure: str, rest: str) -> Entry | None:
+    fields = rest.split(",")
+    if len(fields) != 4:
         return None
-    fields = line.split(",")
-    if len(fields) != 5:
-        return None
-    *where, measure = fields[0].removeprefix("Tag=").split(".")
     try:
-        start_s, length_s = float(fields[1]), float(fields[2])
-        workload, request, phase = _series(where)
+        start_s, length_s = float(fields[0]), float(fields[1])
     except ValueError:
         return None
-    return Entry((workload, request, phase), measure, start_s, length_s, fields[4])
+    return Entry(series, measure, start_s, length_s, fields[3])

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -45,24 +46,28 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def read_lines(path: Path) -> list[str]:
-    """All whole lines. A last line without its line end was being written when the writer died: left out."""
+def read_lines(path: Path) -> Iterator[str]:
+    """All whole lines, one at a time; none where there is no such file.
+
+    A last line without its line end was being written when the writer died: left out.
+    """
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        file = path.open(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        return []
-    return text.split("\n")[:-1]
+        return
+    with file:
+        for line in file:
+            if line.endswith("\n"):
+                yield line[:-1]
 
 
-def read_objects(path: Path) -> list[dict[str, Any]]:
+def read_objects(path: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of all whole lines, up to the first line that is none (a disk that filled up)."""
-    objects = []
     for line in read_lines(path):
         try:
             data = json.loads(line)
         except ValueError:
-            break
+            return
         if not isinstance(data, dict):
-            break
-        objects.append(data)
-    return objects
+            return
+        yield data

@@ -1,13 +1,17 @@
 """Reads a run folder, whole or cut short: what was written can be read after any interruption."""
 
+import itertools
 import math
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.errors import NotARun
-from jostle.record.hlog import GENERATOR, Entry, empty_histogram, merge, read_entries
+from jostle.record.hlog import GENERATOR, Entry, Series, empty_histogram, merge, read_entries
 from jostle.record.lines import read_json, read_objects
 from jostle.record.rows import read_rows
 from jostle.record.writer import FORMAT
@@ -92,16 +96,35 @@ class TrialRecord:
         return list((self._outcome or {}).get("generators_lost", []))
 
     @cached_property
-    def intervals(self) -> list[dict[str, Any]]:
-        """One per interval, as the engine gave it, histograms reduced to count and maximum."""
-        return read_objects(self.folder / "intervals.ndjson")
+    def _starts_ns(self) -> "array[int]":
+        """Of the intervals that are there whole, ascending."""
+        return array(
+            "q", (interval["start_ns"] for interval in read_objects(self.folder / "intervals.ndjson"))
+        )
 
-    @cached_property
-    def _entries(self) -> list[Entry]:
-        """Of whole intervals only: the line in intervals.ndjson is written last."""
-        whole = {interval["start_ns"] for interval in self.intervals}
-        entries = read_entries(self.folder / "intervals.hlog")
-        return [entry for entry in entries if entry.start_ns in whole]
+    @property
+    def intervals(self) -> Iterator[dict[str, Any]]:
+        """One at a time, as the engine gave them, histograms reduced to count and maximum.
+
+        They are read anew each time; what has been written since the first time is left out.
+        """
+        return itertools.islice(read_objects(self.folder / "intervals.ndjson"), len(self._starts_ns))
+
+    def _entries(
+        self, measure: str, series: tuple[int | None, int | None, int | None]
+    ) -> Iterator[tuple[int, Entry]]:
+        """Of workloads, with the number of the interval; None stands for all.
+
+        Of whole intervals only: the line in intervals.ndjson is written last.
+        """
+        return self._wanted(lambda s, m: m == measure and s[0] >= 0 and _matches(s, series))
+
+    def _wanted(self, wanted: Callable[[Series, str], bool]) -> Iterator[tuple[int, Entry]]:
+        starts = self._starts_ns
+        for entry in read_entries(self.folder / "intervals.hlog", wanted):
+            number = bisect_left(starts, entry.start_ns)
+            if number < len(starts) and starts[number] == entry.start_ns:
+                yield number, entry
 
     def histogram(
         self,
@@ -116,45 +139,30 @@ class TrialRecord:
 
         Of the intervals, those that begin in `start_s..end_s`.
         """
-        merged = empty_histogram()
-        for entry in self._entries:
-            if (
-                entry.measure == measure
-                and entry.series[0] >= 0
-                and _matches(entry.series, (workload, request, phase))
-                and start_s <= entry.start_s < end_s
-            ):
-                merge(merged, entry.decode())
-        return merged
+        entries = self._entries(measure, (workload, request, phase))
+        return _merged(entry for _, entry in entries if start_s <= entry.start_s < end_s)
 
     def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
-        """One histogram (µs) for each of `intervals`, decoded as it is asked for: an hour's are a gigabyte.
+        """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
 
         None where nothing was recorded.
         """
-        found: dict[int, list[Entry]] = {}
-        for entry in self._entries:
-            of_a_workload = entry.series[0] >= 0 and _matches(entry.series, (workload, None, None))
-            if entry.measure == measure and of_a_workload:
-                found.setdefault(entry.start_ns, []).append(entry)
-        for interval in self.intervals:
-            yield _sum([entry.decode() for entry in found.get(interval["start_ns"], ())])
+        there = 0
+        for number, entries in itertools.groupby(
+            self._entries(measure, (workload, None, None)), itemgetter(0)
+        ):
+            yield from itertools.repeat(None, number - there)
+            yield _sum([entry.decode() for _, entry in entries])
+            there = number + 1
+        yield from itertools.repeat(None, len(self._starts_ns) - there)
 
     def loop_lag(self) -> "HdrHistogram":
         """How late the generator's own timers fired (µs), over all of its threads."""
-        merged = empty_histogram()
-        for entry in self._entries:
-            if entry.series == GENERATOR and entry.measure == "loop_lag":
-                merge(merged, entry.decode())
-        return merged
+        return _merged(e for _, e in self._wanted(lambda s, m: s == GENERATOR and m == "loop_lag"))
 
     def generator_service(self, number: int) -> "HdrHistogram":
         """Service times (µs) of the measured workload as generator `number` of several saw them."""
-        merged = empty_histogram()
-        for entry in self._entries:
-            if entry.series == (-1, number, -1) and entry.measure == "service":
-                merge(merged, entry.decode())
-        return merged
+        return _merged(e for _, e in self._wanted(lambda s, m: s == (-1, number, -1) and m == "service"))
 
     @property
     def generator_accounts(self) -> list[dict[str, Any]]:
@@ -165,12 +173,12 @@ class TrialRecord:
         """A row per request; None where the plan did not ask for rows."""
         return read_rows(self.folder)
 
-    def server_vitals(self) -> list[dict[str, Any]]:
-        """What the server's process tree used, a sample each; empty where it is not ours to watch."""
+    def server_vitals(self) -> Iterator[dict[str, Any]]:
+        """What the server's process tree used, a sample each; none where it is not ours to watch."""
         return read_objects(self.folder / "server.ndjson")
 
-    def database_vitals(self) -> list[dict[str, Any]]:
-        """As `server_vitals`, of the private database; empty where there was none."""
+    def database_vitals(self) -> Iterator[dict[str, Any]]:
+        """As `server_vitals`, of the private database; none where there was none."""
         return read_objects(self.folder / "database.ndjson")
 
 
@@ -214,7 +222,7 @@ class RunRecord:
     @cached_property
     def journal(self) -> list[dict[str, Any]]:
         """What happened, in order: "at" (Unix ns), "event", and the event's own fields."""
-        return read_objects(self.folder / "journal.ndjson")
+        return list(read_objects(self.folder / "journal.ndjson"))
 
     @cached_property
     def trials(self) -> list[TrialRecord]:
@@ -249,6 +257,13 @@ class RunRecord:
         return f"{over} of {planned} trials are whole; {why}"
 
 
+def _merged(entries: Iterable[Entry]) -> "HdrHistogram":
+    merged = empty_histogram()
+    for entry in entries:
+        merge(merged, entry.decode())
+    return merged
+
+
 def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram | None":
     """As recorded, histograms are as wide as their values: none need hold another one."""
     if len(histograms) <= 1:
@@ -263,7 +278,7 @@ def _run_number(folder: Path) -> int:
     return int(folder.name.removeprefix("run-"))
 
 
-def _matches(series: tuple[int, int, int], wanted: tuple[int | None, int | None, int | None]) -> bool:
+def _matches(series: Series, wanted: tuple[int | None, int | None, int | None]) -> bool:
     return all(want is None or have == want for have, want in zip(series, wanted, strict=True))
 
 
