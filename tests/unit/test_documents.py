@@ -1,0 +1,127 @@
+"""What documents and help texts show can be typed: commands exist and take it, plans can be read."""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from jostle.cli import app
+from jostle.plan import parse_plan
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    path
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+    if path.name != "CHANGELOG.md"  # it tells of what may be no longer
+]
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^ {4}(.*)$", re.MULTILINE)
+TYPED = re.compile(r"^(?: {2})?(jostle .*)$", re.MULTILINE)
+SPOKEN = re.compile(r"`(jostle [^`\n]*)`")
+OPTION = re.compile(r"`(--?[a-z][\w-]*)")
+EXPLAINED = re.compile(r" {2,}| # ")
+
+
+def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """It and all below it, by the words that call them."""
+    yield name, command
+    for below, child in getattr(command, "commands", {}).items():
+        yield from commands(child, f"{name} {below}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app), "jostle"))
+
+
+def options(name: str) -> set[str]:
+    return {option for p in COMMANDS[name].params for option in [*p.opts, *p.secondary_opts]}
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """The code of a document, each fenced block with its language."""
+    yield from FENCED.findall(text)
+    yield "", "\n".join(INDENTED.findall(FENCED.sub("", text)))
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """Where it stands, and a command with all that it needs."""
+    for path in DOCUMENTS:
+        for language, code in blocks(path.read_text(encoding="utf-8")):
+            if language in ("", "sh"):
+                yield from ((path.name, line) for line in TYPED.findall(code))
+    for name, command in COMMANDS.items():
+        yield from ((f"{name} --help", line) for line in TYPED.findall(command.help or ""))
+
+
+def called(line: str) -> tuple[str, list[str]]:
+    """The command that a line calls, and what it is given."""
+    words = shlex.split(line)
+    calls = [" ".join(words[:count]) for count in (1, 2, 3)]
+    name = next(call for call in reversed(calls) if call in COMMANDS)
+    assert name != "jostle", f"there is no command {words[1]}"
+    return name, words[len(name.split()) :]
+
+
+def parse(line: str) -> None:
+    """As the command line would, without doing it. Raises what tells a user that it cannot be."""
+    name, given = called(line)
+    if given or not hasattr(COMMANDS[name], "commands"):  # a group by itself shows its help
+        COMMANDS[name].make_context(name, given)
+
+
+SHOWN = list(dict.fromkeys((place, EXPLAINED.split(line)[0]) for place, line in shown()))
+
+
+def test_commands_are_found_wherever_they_stand() -> None:
+    places = {place for place, _ in SHOWN}
+    assert places >= {
+        "README.md",
+        "CI.md",
+        "CLUSTER.md",
+        *(f"jostle {name} --help" for name in ("hit", "race")),
+    }
+
+
+@pytest.mark.parametrize("line", [pytest.param(line, id=f"{place}: {line}") for place, line in SHOWN])
+def test_what_is_shown_can_be_typed(line: str) -> None:
+    parse(line)
+
+
+@pytest.mark.parametrize("line", ["jostle run p.toml --runds 3", "jostle rce", "jostle hit", "jostle run -x"])
+def test_what_cannot_be_typed_would_be_noticed(line: str) -> None:
+    with pytest.raises((AssertionError, Exception), match=r"no command|No such option|Missing"):
+        parse(line)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_and_options_that_the_text_names_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for line in SPOKEN.findall(text):
+        name, given = called(line)
+        assert {word for word in given if word.startswith("-")} <= options(name), line
+    assert {*OPTION.findall(text)} <= {option for name in COMMANDS for option in options(name)}
+
+
+PLANS = [
+    (path.name, code)
+    for path in DOCUMENTS
+    for language, code in blocks(path.read_text(encoding="utf-8"))
+    if language == "toml"
+]
+WORKLOAD = '[workload.{0}]\nrequest = {{ get = "/" }}\nload = {{ clients = 1, for = "1s" }}\n'
+STARVATION = '[[starvation]]\nform = "f"\nalone = "{0}"\nwith = "{0}"\nslow = "{0}"\n'
+
+
+@pytest.mark.parametrize(("place", "text"), PLANS)
+def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
+    """Whole ones as they stand, claims beside the workloads that they are about."""
+    data = tomllib.loads(text)
+    if "title" not in data:
+        about = sorted({part["workload"] for claim in data["claim"] for part in claim["holds"]})
+        tables = [form.format(name) for form in (WORKLOAD, STARVATION) for name in about]
+        text = 'title = "t"\ncontestants = ["node", "go"]\n' + "".join(tables) + text
+    assert parse_plan(text, place).workload
