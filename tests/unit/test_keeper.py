@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +15,7 @@ import pytest
 from jostle.contestant.kept import Exit, Kept, Task, last_lines
 from jostle.keeper import HEAD_BYTES, TAIL_BYTES, Output
 from jostle.processes import with_environment
+from support.waiting import eventually
 
 Keep = Callable[..., Kept]
 
@@ -43,13 +43,6 @@ def keep(scratch: Path) -> Iterator[Keep]:
     yield start
     for kept in started:
         kept.stop()
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_task_that_ends_by_itself(keep: Keep, scratch: Path) -> None:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from jostle.contestant.kept import Kept, Task
 from jostle.processes import Stat, read_stat
 from jostle.vitals import SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _Seldom
+from support.waiting import eventually
 
 PRELUDE = """
 import os, signal, socket, sys, threading, time
@@ -180,13 +181,6 @@ def test_orphans_stay_members_with_all_that_they_did(tmp_path: Path) -> None:
         assert 0.28 <= cpu_s(before) <= cpu_s(after) < cpu_s(before) + 0.1
     finally:
         kept.stop()
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_switches_of_ended_threads_stay_in_the_sum() -> None:
