@@ -82,7 +82,6 @@ class Progress(Silent):
         self._all: TaskID | None = None
         self._now: TaskID | None = None
         self._seconds: float | None = None
-        self._ok = 0
         self._failed = 0
 
     def _display(self) -> "RichProgress":
@@ -117,7 +116,7 @@ class Progress(Silent):
 
     def trial_started(self, planned: "Planned", seconds: float | None) -> None:
         self._seconds = seconds
-        self._ok = self._failed = 0
+        self._failed = 0
         bars = self._display()
         self._now = bars.add_task(_name(planned, short=self._all is None), total=seconds, said="starting")
 
@@ -126,7 +125,6 @@ class Progress(Silent):
             return
         outcomes = [series["outcomes"] for series in interval["series"] if series["workload"] == 0]
         ok = sum(outcome.get("ok", 0) for outcome in outcomes)
-        self._ok += ok
         self._failed += sum(sum(outcome.values()) for outcome in outcomes) - ok
         length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
         said = f"{ok / length_s:,.0f}/s" if length_s > 0 else ""
