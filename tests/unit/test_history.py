@@ -82,12 +82,21 @@ def test_a_run_that_cannot_be_read_is_named_and_stops_nothing(base: Path) -> Non
     assert "format 99" in unreadable[0].why
 
 
+def test_a_run_that_did_not_end_is_told_within_80_columns(base: Path) -> None:
+    add(base, "c", 0.004, ended=False)
+    said = CliRunner().invoke(app, ["history", str(base)]).output
+    assert "part: the run was cut short, or goes on" in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert "…" not in said, "no column is cut"
+
+
 def test_the_command(base: Path, tmp_path: Path) -> None:
     runner = CliRunner()
     said = runner.invoke(app, ["history", str(base)]).output
     assert "node, w" in said
     assert "2.00 ms" in said
     assert max(map(len, said.splitlines())) <= 80
+    assert "part" not in said
     found = json.loads(runner.invoke(app, ["history", str(base), "--json"]).output)
     assert len(found["runs"]) == 2
     assert "none of these" in runner.invoke(app, ["history", str(base), "--contestants", "go"]).output

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.result import Check, RunResult, Validity
+from jostle.analysis.result import Check, Estimate, RunResult, Validity
 from jostle.report.blocks import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
@@ -150,6 +150,22 @@ def test_what_to_do_stands_below_its_reason() -> None:
     told = replace(trial, validity=Validity("invalid", checks))
     text = printed(replace(result, trials=[told], reasons=["two failed", "a, b: one failed"]), hit=True)
     assert text.splitlines()[1:5] == ["  two failed", "  → mend two", "  a, b: one failed", "  → mend one"]
+
+
+def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> None:
+    why = "node ended with exit code 1; its last output:\nTraceback:\n  no port"
+    result = make_hit("invalid")
+    trial = replace(result.trials[0], status="failed", why=why)
+    nothing = {
+        "p50": Estimate(None, note="nothing was measured"),
+        "p99": Estimate(None, note="nothing was measured"),
+    }
+    cell = replace(result.cells[0], response=nothing, service=nothing)
+    failed = replace(result, trials=[trial], cells=[cell], reasons=[f"the trial failed: {why}"])
+    lines = printed(failed, hit=True).splitlines()
+    assert lines[1] == "  the trial failed: node ended with exit code 1; its last output:"
+    assert lines[-2:] == ["    Traceback:", "      no port"]
+    assert [line for line in lines if "nothing" in line] == ["p50, p99: nothing was measured"]
 
 
 def test_the_terminal_pays_for_no_charts() -> None:

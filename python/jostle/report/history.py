@@ -44,9 +44,11 @@ def render_history(
             table.add_column(name, justify="left" if i < 2 else "right", no_wrap=True)
         for entry, f in found:
             times = [shown(e).value for e in (f.throughput, f.p50, f.p99)]
-            mark = SYMBOL[f.verdict] + ("" if entry.complete else " cut short")
+            mark = SYMBOL[f.verdict] + ("" if entry.complete else " part")
             table.add_row(when(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
         console.print(table)
+    if not all(entry.complete for found in series.values() for entry, _ in found):
+        console.print("\npart: the run was cut short, or goes on")
     if not series:
         console.print("no run was found" if not entries else "none of these contestants was measured")
     for broken in unreadable:

@@ -26,6 +26,7 @@ MOST_REASONS = 5
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
 LABEL_WIDTH = 12
+NEWLINE = "\n"
 LEAD = re.compile(r" *(?:[→✓✗?] (?=\S))?")
 """What a line begins with that is not its text."""
 
@@ -111,7 +112,7 @@ def _verdict(result: RunResult, console: "Console") -> None:
     _say(console, f"{SYMBOL[result.verdict]} {result.verdict}  {one_line(result.title)}", f"bold {style}")
     for remedy, reasons in _by_remedy(result).items():
         for reason in reasons:
-            _say(console, f"  {one_line(reason)}", style)
+            _say(console, f"  {one_line(reason.partition(NEWLINE)[0])}", style)
         if remedy:
             _say(console, f"  → {one_line(remedy)}")
     if len(result.reasons) > MOST_REASONS:
@@ -238,10 +239,14 @@ def _times(cell: Cell, console: "Console") -> None:
             table.add_row(name, MISSING, "", MISSING, "")
             continue
         table.add_row(name, response.value, response.interval, service.value, service.interval)
-    console.print(table)
+    if any(estimate.value is not None for estimate in (*cell.response.values(), *cell.service.values())):
+        console.print(table)
+    missing: dict[str, list[str]] = {}
     for name, estimate in cell.response.items():
         if estimate.value is None and estimate.note:
-            _say(console, f"{name}: {one_line(estimate.note)}", "dim")
+            missing.setdefault(estimate.note, []).append(name)
+    for note, names in missing.items():
+        _say(console, f"{', '.join(names)}: {one_line(note)}", "dim")
 
 
 def _parts(cell: Cell, console: "Console") -> None:
@@ -369,4 +374,7 @@ def _notes(result: RunResult, console: "Console") -> None:
     if lines:
         console.print()
     for line in lines:
-        _say(console, one_line(line), "yellow")
+        first, *output = line.splitlines()
+        _say(console, one_line(first), "yellow")
+        for text in output:
+            _say(console, f"    {one_line(text)}", "yellow")
