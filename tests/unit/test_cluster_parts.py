@@ -16,7 +16,7 @@ from jostle.executor.cluster.authority import write_credentials
 from jostle.executor.cluster.clocks import Clock, measure
 from jostle.executor.cluster.credentials import Credentials
 from jostle.executor.cluster.lease import Lease
-from jostle.executor.cluster.node import ray_command
+from jostle.executor.cluster.node import ray_command, start_node
 from jostle.executor.cluster.ownlog import OwnLog, Unfolding, read_from
 from jostle.executor.cluster.remainder import refuse_what_cannot_move, remainder
 from jostle.executor.cluster.targets import refuse_strangers
@@ -85,6 +85,15 @@ def test_a_node_has_fixed_ports() -> None:
     for port in ("20000", "20099", "20100", "20101"):
         assert f"={port}" in command
     assert '--resources={"jostle": 1}' in command
+
+
+def test_only_a_head_starts_others() -> None:
+    config = Path("ray_bootstrap_config.yaml")
+    command = ray_command("10.0.0.1", head=None, generate=False, block=False, starts=config)
+    assert "--head" in command
+    assert f"--autoscaling-config={config}" in command
+    with pytest.raises(ClusterRefused, match="starts no others"):
+        start_node("10.0.0.11", head="10.0.0.1:6379", generate=True, block=False, starts=config)
 
 
 def test_the_quickest_answer_tells_the_offset() -> None:

@@ -56,12 +56,18 @@ def start(
     block: Annotated[
         bool, typer.Option("--block", help="Stay in the foreground: for systemd and containers.")
     ] = False,
+    autoscaling_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--autoscaling-config", metavar="FILE", help="From `ray up`: what the head is to start."
+        ),
+    ] = None,
 ) -> None:
     """Start a node on this machine: Ray with token, TLS and fixed ports."""
     from jostle.executor.cluster.node import start_node
 
     generates = join is not None if generate is None else generate
-    start_node(address, head=join, generate=generates, block=block)
+    start_node(address, head=join, generate=generates, block=block, starts=autoscaling_config)
 
 
 @app.command("stop")

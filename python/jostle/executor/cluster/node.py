@@ -33,8 +33,14 @@ RESOURCE = "jostle"
 STORE_BYTES = 200_000_000
 
 
-def ray_command(address: str, *, head: str | None, generate: bool, block: bool) -> list[str]:
-    """`ray start` for the node with this address. `head`: "ADDRESS:PORT" to join; None: to be it."""
+def ray_command(
+    address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
+) -> list[str]:
+    """`ray start` for the node with this address.
+
+    `head`: "ADDRESS:PORT" to join; None: to be it. `starts`: what `ray up` wrote on the head, by which that
+    starts the other nodes.
+    """
     common = [
         f"--node-ip-address={address}",
         f"--object-store-memory={STORE_BYTES}",
@@ -49,14 +55,20 @@ def ray_command(address: str, *, head: str | None, generate: bool, block: bool) 
         else [f"--address={head}"]
     )
     resources = [f"--resources={json.dumps({RESOURCE: 1})}"] if generate else []
-    return ["start", *role, *common, *resources, *(["--block"] if block else [])]
+    others = [f"--autoscaling-config={starts}"] if starts is not None else []
+    return ["start", *role, *common, *resources, *others, *(["--block"] if block else [])]
 
 
-def start_node(address: str, *, head: str | None, generate: bool, block: bool) -> None:
+def start_node(
+    address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
+) -> None:
     """Become `ray start …`; does not return. Raises `ClusterRefused` without credentials or Ray."""
+    if head is not None and starts is not None:
+        raise ClusterRefused("a node that joins starts no others", "leave out --join or --autoscaling-config")
     environment = {**os.environ, **Credentials.find().environment()}
     ray = _ray()
-    os.execve(ray, [str(ray), *ray_command(address, head=head, generate=generate, block=block)], environment)
+    words = ray_command(address, head=head, generate=generate, block=block, starts=starts)
+    os.execve(ray, [str(ray), *words], environment)
 
 
 def stop_node() -> None:
