@@ -19,10 +19,7 @@ from jostle.record import TrialRecord
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "ENDED_BY_STOP", "GAVE_UP", "MEASURED", "PARTS", "Facts", "by_round"]
-
-GAVE_UP = ("connect_timeout", "response_timeout", "never_sent", "unfinished")
-"""Outcomes of which the response time is known to be longer, and no more."""
+__all__ = ["BACKGROUND", "ENDED_BY_STOP", "MEASURED", "PARTS", "Facts", "by_round"]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
