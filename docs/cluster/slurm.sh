@@ -26,5 +26,6 @@ srun --output="jostle-$SLURM_JOB_ID-%t.out" bash -c '
     [ "$SLURM_PROCID" = 0 ] || export RAY_gcs_rpc_server_reconnect_timeout_s=10
     ulimit -n "$(ulimit -Hn)"
     exec ray symmetric-run --address "$0" --min-nodes "$SLURM_NNODES" --num-cpus 1 --resources "{\"jostle\": 1}" \
+        --node-manager-port 20100 --object-manager-port 20101 --min-worker-port 20000 --max-worker-port 20099 \
         --object-store-memory 200000000 --include-log-monitor=false -- jostle run "$1" --cluster "$0"
 ' "$address" "$plan"
