@@ -73,3 +73,14 @@ def test_the_reference_says_something_about_every_key() -> None:
     rows = [line for line in reference().splitlines() if line.startswith("| `")]
     assert len(rows) > 80
     assert [row for row in rows if row.rstrip(" |").endswith("None")] == []
+
+
+def test_every_key_of_a_plan_stands_in_the_documentation() -> None:
+    tables = reference()
+    definitions = plan_schema()["$defs"]
+    told = {(name, key) for name, table in definitions.items() for key in table.get("properties", {})}
+    assert ("ContestantFile", "command") in told
+    elsewhere = ("Parameters", "Trace")  # scales, and arrivals from a file: shown where they are used
+    missing = {(name, key) for name, key in told if name not in elsewhere and f"| `{key}` |" not in tables}
+    assert not missing
+    assert "| None |" not in tables, "every key says what it is"

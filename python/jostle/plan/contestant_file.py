@@ -89,80 +89,94 @@ Command = Annotated[
 class Need(Table):
     """A command that must be there before the build."""
 
-    command: str = Field(min_length=1, description="Looked up on PATH, then in `paths`.")
-    paths: list[str] = Field(default=[], description="Whole paths where it may be, apart from PATH.")
+    command: str = Field(min_length=1, description="looked up on PATH, then in `paths`")
+    paths: list[str] = Field(default=[], description="whole paths where it may be, apart from PATH")
     version: list[str] = Field(
-        default=[], description="Prints the version for the record; `{command}` is the path. Must end with 0."
+        default=[], description="prints the version for the record; `{command}` is its path"
     )
-    package: str = Field(default="", description="The Debian package that brings it.")
-    install: str = Field(default="", description="The whole command that installs it.")
+    package: str = Field(default="", description="the Debian package that brings it")
+    install: str = Field(default="", description="the whole command that installs it")
 
 
 class Build(Table):
     """Commands that run one after another in the build folder."""
 
-    commands: list[Command] = Field(default=[])
-    env: dict[str, str] = Field(default={})
+    commands: list[Command] = Field(
+        default=[],
+        description="run in a copy of the folder, in the cache, once for each state of its sources",
+    )
+    env: dict[str, str] = Field(default={}, description="environment of the build")
 
 
 class Start(Table):
     """Starts the server in the foreground; of the caller's environment it gets PATH only."""
 
-    command: Command
-    env: dict[str, str] = Field(default={})
+    command: Command = Field(description="words or one text; `{port}` is filled in")
+    env: dict[str, str] = Field(default={}, description="environment of the server, beside PATH")
 
 
 class Ready(Table):
     """Asked until it answers 200."""
 
-    path: str = Field(default="/", pattern="^/")
-    timeout: PositiveDuration = 15.0
+    path: str = Field(default="/", pattern="^/", description="what is asked, with GET")
+    timeout: PositiveDuration = Field(default=15.0, description="it has failed to start after this time")
 
 
 class Variant(Table):
     """A setting that a label may give: `name:key=value`. Its default says of which type it is."""
 
-    default: bool | int | float | str
-    about: str = ""
+    default: bool | int | float | str = Field(description="its value when the label does not give it")
+    about: str = Field(default="", description="what it sets")
 
 
 class ConnectionLimit(Table):
     """How many connections the server can hold by its making, whatever the machine allows."""
 
-    connections: PositiveCount = Field(description="As many as it can hold.")
-    because: str = Field(min_length=1, description="What ends there, and how.")
-    unless: str = Field(default="", description="The variant that has no such limit when it is set.")
+    connections: PositiveCount = Field(description="as many as it can hold")
+    because: str = Field(min_length=1, description="what ends there, and how")
+    unless: str = Field(default="", description="the variant that has no such limit when it is set")
 
 
 class ContestantFile(Table):
     """A server that can be raced."""
 
-    name: str = Field(default="", description="As the folder is called; a plan's table takes its own name.")
-    title: str = ""
-    runtime: str = ""
-    discipline: str = Field(default="", description="As declared: run to completion, processor sharing, …")
-    slice: str = Field(default="", description="The time slice, for processor sharing.")
-    articles: list[str] = Field(default=[], description="Which of the origin's articles name it.")
-    source: str = Field(default="", description="The one source file.")
-    needs: list[Need] = Field(default=[])
-    build: Build = Build()
-    start: Start | None = None
-    command: Command | None = Field(default=None, description="Short for `start.command`.")
-    ready: Ready = Ready()
-    variants: dict[str, Variant] = Field(default={})
+    name: str = Field(default="", description="as the folder is called; a plan's table takes its own name")
+    title: str = Field(default="", description="what it is, for the reader of a report")
+    runtime: str = Field(default="", description="language or runtime, for the report")
+    discipline: str = Field(default="", description="as declared: run to completion, processor sharing, …")
+    slice: str = Field(default="", description="the time slice, for processor sharing")
+    articles: list[str] = Field(default=[], description="which of the origin's articles name it")
+    source: str = Field(default="", description="the one source file")
+    needs: list[Need] = Field(default=[], description="commands that must be there before the build")
+    build: Build = Field(default=Build(), description="how it is built")
+    start: Start | None = Field(default=None, description="how it is started, in the foreground")
+    command: Command | None = Field(
+        default=None, description='short for `start.command`: "./server --port {port}", or a list of words'
+    )
+    ready: Ready = Field(default=Ready(), description="how one sees that it answers")
+    variants: dict[str, Variant] = Field(
+        default={}, description="settings that a label may give, by name; `{name}` in command and env"
+    )
     absent: dict[str, str] = Field(
-        default={}, description="Routes (or keep-alive) that it does not have, with the reason."
+        default={}, description="routes (or keep-alive) that it does not have, with the reason"
     )
     processes: int | str = Field(
         default=1,
-        description='How many of its processes hold clients\' connections: a number, or "{variant}".',
+        description='how many of its processes hold clients\' connections: a number, or "{variant}"',
     )
-    limit: ConnectionLimit | None = Field(default=None, description="Of its connections, by its making.")
-    database: bool = Field(default=False, description="Whether /orders uses the PostgreSQL it is given.")
-    user: str = Field(default="nobody", description="Who runs the server when jostle runs as root.")
-    folder: str | None = Field(default=None, description="Working folder, relative to the plan.")
-    url: str | None = Field(default=None, description="A server that runs already: http://host:port")
-    pid: int | None = Field(default=None, ge=1, description="Its process, to be watched.")
+    limit: ConnectionLimit | None = Field(default=None, description="of its connections, by its making")
+    database: bool = Field(
+        default=False, description="whether it uses the plan's database, which its command and env name"
+    )
+    user: str = Field(default="nobody", description="who runs the server when jostle runs as root")
+    folder: str | None = Field(
+        default=None,
+        description="where it is started, relative to the plan; without a command, by its contestant.toml",
+    )
+    url: str | None = Field(default=None, description="a server that runs already: http://host:port")
+    pid: int | None = Field(
+        default=None, ge=1, description="the process of a server that runs already, to be watched"
+    )
 
     @model_validator(mode="after")
     def _one_way_to_reach_it(self) -> Self:

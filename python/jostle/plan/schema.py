@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.cluster_table import Cluster
+from jostle.plan.contestant_file import (
+    Build,
+    ConnectionLimit,
+    ContestantFile,
+    Need,
+    Ready,
+    Start,
+    Variant,
+)
 from jostle.plan.database_table import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.model import Plan, Requirement, Starvation
@@ -86,6 +95,13 @@ def reference() -> str:
         ("`[cluster]`", Cluster),
         ("`[database]`", DatabaseTable),
         ("`database` of a workload", DatabaseChange),
+        ("`[contestant.NAME]`, and a contestant.toml", ContestantFile),
+        ("`contestant.needs`", Need),
+        ("`contestant.build`", Build),
+        ("`contestant.start`", Start),
+        ("`contestant.ready`", Ready),
+        ("`contestant.variants.NAME`", Variant),
+        ("`contestant.limit`", ConnectionLimit),
         ("`[tune.PARAMETER]`", Tune),
         ("`[[starvation]]`", Starvation),
         ("`[[require]]`", Requirement),
