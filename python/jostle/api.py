@@ -140,18 +140,19 @@ def compare(
     b: Finished | Path | str | None = None,
     *,
     contestants: Sequence[str] | None = None,
-    fail_if: Sequence[str] = (),
+    fail_if: str | Sequence[str] = (),
 ) -> Compared:
     """The run `b` against the run `a`, or of `contestants` (two names) of `a` the second against the first.
 
-    `fail_if`: conditions such as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`,
-    `NotComparable`, `UnknownName`.
+    `fail_if`: one condition or more, as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`,
+    `NotARun`, `NotComparable`, `UnknownName`.
     """
     from jostle.analysis.two import compare_records, judge_conditions
     from jostle.plan.condition import change
 
     records = [_record(side) for side in (a, b) if side is not None]
-    return Compared(judge_conditions(compare_records(records, contestants), [change(t) for t in fail_if]))
+    conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
+    return Compared(judge_conditions(compare_records(records, contestants), conditions))
 
 
 def _record(run: Finished | Path | str) -> RunRecord:

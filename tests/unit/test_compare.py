@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import jostle
 from jostle import report
 from jostle.analysis.result import CompareResult
 from jostle.analysis.two import NotComparable, compare_contestants, compare_runs, judge_conditions
@@ -148,6 +149,11 @@ def test_what_only_one_side_has_is_said(tmp_path: Path) -> None:
 def test_wrong_numbers_of_things_are_refused(runs: tuple[Path, Path], arguments: list[str]) -> None:
     with pytest.raises(UserError, match="two runs, or one run and two contestants"):
         run(runs[0], *arguments)
+
+
+def test_one_condition_needs_no_list(runs: tuple[Path, Path]) -> None:
+    one, listed = (jostle.compare(*runs, fail_if=given) for given in ("p50 > +1 %", ["p50 > +1 %"]))
+    assert one.result.conditions == listed.result.conditions != []
 
 
 def test_suspect_trials_are_told_of_the_side_that_they_are_on(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def test_cut_short_skipped_and_failed_are_told() -> None:
         )
     )
     assert "cut short: killed" in text
+    assert f"→ jostle run --resume {result.folder} finishes it" in text.replace("\n    ", " ")
     assert "not measured: haskell-warp (ghc is not installed)" in text
     assert "trial 1 (node, fast-only) failed: the server ended with code 1" in text
 

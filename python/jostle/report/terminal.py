@@ -34,6 +34,8 @@ LEAD = re.compile(r" *(?:[→✓✗?] (?=\S))?")
 def render_terminal(result: RunResult, console: "Console") -> None:
     """Verdict, comparison tables with small distributions, findings, and what was not measured."""
     _verdict(result, console)
+    if not result.complete:
+        _say(console, f"  → jostle run --resume {one_line(result.folder)} finishes it")
     for form in dict.fromkeys(s.form for s in result.starvation):
         _comparison(result, [s for s in result.starvation if s.form == form], console)
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
