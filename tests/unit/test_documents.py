@@ -1,5 +1,6 @@
 """What documents and help texts show can be typed: commands exist and take it, plans can be read."""
 
+import json
 import re
 import shlex
 import tomllib
@@ -12,6 +13,7 @@ import typer
 
 from jostle.cli import app
 from jostle.plan import parse_plan
+from jostle.plan.contestant_file import ContestantFile
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -118,10 +120,14 @@ STARVATION = '[[starvation]]\nform = "f"\nalone = "{0}"\nwith = "{0}"\nslow = "{
 
 @pytest.mark.parametrize(("place", "text"), PLANS)
 def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
-    """Whole ones as they stand, claims beside the workloads that they are about."""
+    """Whole ones as they stand, claims and servers beside the rest of a plan; and a contestant.toml."""
     data = tomllib.loads(text)
+    if "start" in data:
+        assert ContestantFile.model_validate(data).start_command()
+        return
     if "title" not in data:
-        about = sorted({part["workload"] for claim in data["claim"] for part in claim["holds"]})
-        tables = [form.format(name) for form in (WORKLOAD, STARVATION) for name in about]
-        text = 'title = "t"\ncontestants = ["node", "go"]\n' + "".join(tables) + text
+        about = sorted({part["workload"] for claim in data.get("claim", []) for part in claim["holds"]})
+        tables = [form.format(name) for form in (WORKLOAD, STARVATION) for name in about or ["w"]]
+        servers = json.dumps(["node", "go", *data.get("contestant", {})])
+        text = f'title = "t"\ncontestants = {servers}\n' + "".join(tables) + text
     assert parse_plan(text, place).workload
