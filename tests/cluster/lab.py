@@ -93,6 +93,11 @@ class Host:
             self.command(*words, env=env), capture_output=True, text=True, timeout=timeout, check=False
         )
 
+    def stay_on(self, core: int) -> None:
+        """Everything that runs there, and what that starts: hosts do not share cores."""
+        every = f'for process in /proc/[0-9]*; do taskset -acp {core} "${{process#/proc/}}"; done'
+        self.run("bash", "-c", every)
+
     def unplug(self) -> None:
         if self._init:
             with contextlib.suppress(ProcessLookupError):

@@ -34,7 +34,7 @@ threads = 3
 request = {{ get = "/sleep?ms=100&jitter=0.1" }}
 [workload.crowd.load]
 clients = 15_000
-think = "900ms ± 10%"
+think = "1.9s ± 10%"
 requests-per-connection = 100
 ramp-up = "15s"
 sustain = "5s"
@@ -233,9 +233,15 @@ def unseen_s(account: dict[str, Any]) -> float:
 
 
 def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
-    """15,000 clients of the crowd experiment; n4 is out of it, so that three bear 5,000 each."""
+    """15,000 clients of the crowd experiment; n4 is out of it, so that three bear 5,000 each.
+
+    They think for 1.9 s and not 0.9 s: one machine of two cores bears all five hosts.
+    """
     n4 = cluster.generators[3]
     n4.run(*JOSTLE, "cluster", "stop")
+    cluster.server.stay_on(0)
+    for host in cluster.generators[:3]:
+        host.stay_on(1)
     plan = tmp_path / "plan.toml"
     plan.write_text(CROWD.format(url=cluster.url))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
