@@ -17,6 +17,7 @@ class Series(TypedDict):
     phase: int
     histograms: dict[str, Hist]  # by measure; empty ones are left out
     outcomes: dict[str, int]  # by kind; zeros are left out
+    wrong_statuses: dict[str, int]  # those of the outcome "wrong_status", by their code
     service_sum_ns: int
     response_sum_ns: int
     busy_sum_ns: int

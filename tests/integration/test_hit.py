@@ -65,6 +65,17 @@ def test_a_wrong_answer_is_counted_and_makes_the_run_invalid(
     assert finished.returncode == 1
 
 
+def test_wrong_statuses_are_told_by_their_code(jostle_command: Jostle) -> None:
+    with reference_server("hostile", "wrong-status") as url:
+        said = jostle_command("hit", url, "-n", "20", "-c", "2")
+        result = as_json(jostle_command("hit", url, "-n", "20", "-c", "2", "--json"))
+    (cell,) = result["cells"]
+    assert cell["outcomes"] == {"wrong_status": 20}
+    assert cell["wrong_statuses"] == {"500": 20}
+    assert "20 wrong status (20 × 500)" in said.stdout
+    assert "wrong answers: 20 with a wrong status (20 × 500)" in said.stdout
+
+
 @pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
 def test_every_request_is_accounted_for(jostle_command: Jostle, null_server: str, keepalive: str) -> None:
     result = as_json(jostle_command("hit", null_server, "-d", "1s", "-c", "8", keepalive, "--json"))

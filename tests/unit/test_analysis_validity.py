@@ -226,7 +226,9 @@ def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
     assert validity.verdict == "invalid"
     assert check(validity, "verified work").says == "wrong answers: 1 with a wrong body"
     background = [*good, Request(0.0, 0.0, 1.0, "wrong_status", workload=1)]
-    assert judged(tmp_path, background, background={"closed": {"clients": 1}}).verdict == "invalid"
+    beside = judged(tmp_path, background, background={"closed": {"clients": 1}})
+    assert beside.verdict == "invalid"
+    assert check(beside, "verified work").says == "wrong answers: 1 with a wrong status (1 × 503)"
 
 
 @pytest.mark.parametrize(

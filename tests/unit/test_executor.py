@@ -117,6 +117,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "request": 0,
         "phase": 0,
         "outcomes": {"ok": len(seconds)},
+        "wrong_statuses": {"503": 1, str(400 + len(seconds)): 2},
         "histograms": {"response": histogram(seconds)} if seconds else {},
         "service_sum_ns": 1,
         "response_sum_ns": 2,
@@ -170,6 +171,8 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
         (series,) = merged["series"]
         expected = histogram(together)
         assert series["outcomes"] == {"ok": len(together)}
+        assert series["wrong_statuses"]["503"] == sum(map(bool, each))
+        assert sum(series["wrong_statuses"].values()) == 3 * sum(map(bool, each))
         assert series["histograms"]["response"]["count"] == expected["count"]
         assert decoded(series["histograms"]["response"]) == decoded(expected)
         assert series["busy_sum_ns"] == 3 * sum(map(bool, each))

@@ -52,12 +52,17 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
             outcomes.set_item(name, count)?;
         }
     }
+    let wrong_statuses = PyDict::new(py);
+    for (status, count) in &series.wrong_statuses {
+        wrong_statuses.set_item(status.to_string(), count)?;
+    }
     let dict = PyDict::new(py);
     dict.set_item("workload", series.workload)?;
     dict.set_item("request", series.request)?;
     dict.set_item("phase", series.phase)?;
     dict.set_item("histograms", histograms)?;
     dict.set_item("outcomes", outcomes)?;
+    dict.set_item("wrong_statuses", wrong_statuses)?;
     dict.set_item("service_sum_ns", series.service_sum_ns)?;
     dict.set_item("response_sum_ns", series.response_sum_ns)?;
     dict.set_item("busy_sum_ns", series.busy_sum_ns)?;

@@ -251,6 +251,9 @@ impl Series {
         for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
             *sum += count;
         }
+        for (status, count) in &other.wrong_statuses {
+            self.add_wrong_status(*status, *count);
+        }
         self.service_sum_ns += other.service_sum_ns;
         self.response_sum_ns += other.response_sum_ns;
         self.busy_sum_ns += other.busy_sum_ns;

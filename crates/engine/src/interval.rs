@@ -46,6 +46,8 @@ pub struct Series {
     pub histograms: [Histogram<u64>; MEASURES],
     /// By [`Outcome`].
     pub outcomes: [u64; OUTCOMES],
+    /// What the answers of [`Outcome::WrongStatus`] had for a status, and how many of them.
+    pub wrong_statuses: Vec<(u16, u64)>,
     /// Sums of exact nanoseconds of `Service` and `Response` over the successes: for Little's law.
     pub service_sum_ns: u128,
     pub response_sum_ns: u128,

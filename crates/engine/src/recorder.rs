@@ -347,6 +347,21 @@ impl Series {
             }
             _ => self.record(Measure::Failed, response),
         }
+        if let Outcome::WrongStatus = sample.outcome {
+            self.add_wrong_status(sample.status, 1);
+        }
+    }
+
+    /// Servers have few of them.
+    pub fn add_wrong_status(&mut self, status: u16, count: u64) {
+        let known = self
+            .wrong_statuses
+            .iter_mut()
+            .find(|(other, _)| *other == status);
+        match known {
+            Some((_, sum)) => *sum += count,
+            None => self.wrong_statuses.push((status, count)),
+        }
     }
 
     fn record(&mut self, measure: Measure, ns: u64) {
@@ -374,6 +389,7 @@ fn empty_series(sample: &Sample) -> Series {
         phase: sample.phase as u32,
         histograms: std::array::from_fn(|_| histogram()),
         outcomes: [0; OUTCOMES],
+        wrong_statuses: Vec::new(),
         service_sum_ns: 0,
         response_sum_ns: 0,
         busy_sum_ns: 0,
@@ -391,6 +407,7 @@ fn give_away(series: &mut Series) -> Option<Series> {
         std::array::from_fn(|measure| give_away_histogram(&mut series.histograms[measure]));
     let given = Series {
         histograms,
+        wrong_statuses: std::mem::take(&mut series.wrong_statuses),
         ..*series
     };
     series.outcomes = [0; OUTCOMES];

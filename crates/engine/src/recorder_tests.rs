@@ -96,6 +96,30 @@ fn what_comes_a_moment_after_the_planned_end_belongs_to_the_last_interval() {
 }
 
 #[test]
+fn wrong_statuses_are_counted_by_their_code_and_anew_in_each_interval() {
+    let (mut recorder, given) = recorder(1000);
+    for (status, outcome, end) in [
+        (503, Outcome::WrongStatus, 40),
+        (200, Outcome::Ok, 41),
+        (404, Outcome::WrongStatus, 42),
+        (503, Outcome::WrongStatus, 43),
+        (500, Outcome::WrongStatus, 140),
+    ] {
+        recorder.sent(0, 30);
+        recorder.ended(&Sample {
+            status,
+            ..sample(30, end, outcome)
+        });
+    }
+    recorder.finish(150);
+    let statuses: Vec<_> = given
+        .try_iter()
+        .map(|interval| interval.series[0].wrong_statuses.clone())
+        .collect();
+    assert_eq!(statuses, [vec![(503, 2), (404, 1)], vec![(500, 1)]]);
+}
+
+#[test]
 fn outcomes_go_into_the_right_histograms() {
     let (mut recorder, given) = recorder(1_000_000_000);
     for outcome in [

@@ -25,8 +25,10 @@ def describe_cell(
     responses, services = [f.response for f in measured], [f.service for f in measured]
     seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()
+    wrong_statuses: Counter[str] = Counter()
     for facts in measured:
         outcomes.update(facts.outcomes())
+        wrong_statuses.update(facts.wrong_statuses())
     failed = sum(sum(facts.errors.values()) for facts in measured)
     cpu = [share for facts in measured if (share := cpu_per_request(facts)) is not None]
     return Cell(
@@ -48,6 +50,7 @@ def describe_cell(
         ),
         trials=[facts.trial.number for facts in trials],
         parts=_parts(measured),
+        wrong_statuses=dict(wrong_statuses.most_common()),
     )
 
 

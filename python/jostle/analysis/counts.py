@@ -57,6 +57,8 @@ class Counts:
     local_ports: Ints  # of the fullest address to one destination
     outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
     """By workload and request; None: all of its requests."""
+    wrong_statuses: Mapping[int, Mapping[str, int]]
+    """By workload: the status codes of answers that should have had another one."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -82,6 +84,7 @@ class _Tally:
     columns: dict[str, "array[int]"] = field(default_factory=lambda: {name: array("q") for name in COLUMNS})
     busiest: "array[float]" = field(default_factory=lambda: array("d"))
     outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    wrong_statuses: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -93,6 +96,7 @@ class _Tally:
         for series in interval["series"]:
             for request in (None, series["request"]):
                 self.outcomes[series["workload"], request].update(series["outcomes"])
+            self.wrong_statuses[series["workload"]].update(series.get("wrong_statuses", {}))
             self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
         for workload, state in enumerate(interval["workloads"]):
             self.totals[workload].update(state)
@@ -126,6 +130,7 @@ class _Tally:
             **columns,
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
+            wrong_statuses=dict(self.wrong_statuses),
             totals=dict(self.totals),
             threads=self.threads or [],
             fullest_port=self.fullest_port,

@@ -157,6 +157,10 @@ class Facts:
         found = self.counts.outcomes.get((workload, request), {})
         return {kind: count for kind, count in found.items() if count}
 
+    def wrong_statuses(self, workload: int = MEASURED) -> Mapping[str, int]:
+        """How many answers had which status code, of those that should have had another one."""
+        return self.counts.wrong_statuses.get(workload, {})
+
     def ok(self, workload: int = MEASURED) -> int:
         return self.outcomes(workload).get("ok", 0)
 

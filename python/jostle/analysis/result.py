@@ -206,6 +206,8 @@ class Cell:
     trials: list[int]  # numbers
     parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
+    wrong_statuses: dict[str, int] = field(default_factory=dict)
+    """The status codes of `wrong_status`, most frequent first; empty in records of before."""
 
 
 @dataclass(frozen=True)

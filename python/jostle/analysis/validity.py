@@ -5,6 +5,7 @@ the plan does badly is. Thresholds: docs/METHODOLOGY.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -26,6 +27,7 @@ from jostle.analysis.quantiles import quantile_estimate, samples_needed
 from jostle.analysis.remedies import remedy_for
 from jostle.analysis.result import Check, Validity, Verdict
 from jostle.analysis.steady import mser
+from jostle.analysis.wording import status_codes
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["judge_facts", "worst"]
@@ -106,6 +108,8 @@ def _wrong_answers(facts: Facts) -> Check:
     if not total:
         return Check("verified work", "valid", 0, 0, "answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {k.replace('_', ' ')}" for k, n in wrong.items() if n)
+    codes = status_codes(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
+    kinds += f" ({codes})" if codes else ""
     return Check(
         "verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
     )

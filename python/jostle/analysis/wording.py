@@ -1,9 +1,11 @@
 """Figures in the sentences of the analysis: "1.2 ms [1.1 ms, 1.3 ms]"."""
 
-from jostle.analysis.result import Estimate
-from jostle.units import format_bytes, format_duration, format_rate
+from collections.abc import Mapping
 
-__all__ = ["amount", "interval"]
+from jostle.analysis.result import Estimate
+from jostle.units import format_bytes, format_count, format_duration, format_rate
+
+__all__ = ["amount", "interval", "status_codes"]
 
 
 def interval(e: Estimate, unit: str) -> str:
@@ -14,6 +16,12 @@ def interval(e: Estimate, unit: str) -> str:
     if e.bound or e.low is None or e.high is None:
         return f"{value} ({e.note})" if e.note else value
     return f"{value} [{amount(e.low, unit)}, {amount(e.high, unit)}]"
+
+
+def status_codes(found: Mapping[str, int]) -> str:
+    """Most frequent first: "4,000 × 503, 635 × 500"."""
+    ordered = sorted(found.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{format_count(count)} × {code}" for code, count in ordered)
 
 
 def amount(value: float, unit: str) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -118,8 +118,8 @@ def _one_series(parts: "list[Series]") -> "Series":
     merged: Any = dict(parts[0])
     for count in COUNTS:
         merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
-    kinds = dict.fromkeys(kind for part in parts for kind in part["outcomes"])
-    merged["outcomes"] = {kind: sum(part["outcomes"].get(kind, 0) for part in parts) for kind in kinds}
+    for tally in ("outcomes", "wrong_statuses"):
+        merged[tally] = dict(sum((Counter(part[tally]) for part in parts), Counter()))
     measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
     merged["histograms"] = {
         measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures

@@ -10,7 +10,17 @@ from jostle.report import costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
 from jostle.report.blocks import shape, shares_of, span
-from jostle.report.text import MISSING, SYMBOL, Shown, amount, one_line, percent, published, shown
+from jostle.report.text import (
+    MISSING,
+    SYMBOL,
+    Shown,
+    amount,
+    one_line,
+    percent,
+    published,
+    shown,
+    status_codes,
+)
 from jostle.report.views import find_cell
 
 if TYPE_CHECKING:
@@ -228,7 +238,10 @@ def _cells(cells: list[Cell], console: "Console") -> None:
 
 
 def _outcomes(cell: Cell) -> str:
-    counts = [f"{amount(n, '')} {one_line(kind).replace('_', ' ')}" for kind, n in cell.outcomes.items()]
+    counts = [
+        f"{amount(n, '')} {one_line(kind).replace('_', ' ')}{status_codes(cell, kind)}"
+        for kind, n in cell.outcomes.items()
+    ]
     return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"
 
 

@@ -4,7 +4,8 @@ import math
 from datetime import datetime
 from typing import NamedTuple
 
-from jostle.analysis.result import Check, Estimate, PublishedFigure, Verdict
+from jostle.analysis import wording
+from jostle.analysis.result import Cell, Check, Estimate, PublishedFigure, Verdict
 from jostle.units import MINUS, format_bytes, format_count, format_duration, format_rate
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "published",
     "published_per_s",
     "shown",
+    "status_codes",
     "when",
 ]
 
@@ -59,6 +61,12 @@ def amount(value: float | None, unit: str) -> str:
         return MISSING
     number = format_count(value) if value.is_integer() and abs(value) >= 1000 else f"{value:.3g}"
     return f"{number} {unit}".rstrip()
+
+
+def status_codes(cell: Cell, kind: str) -> str:
+    """What follows the number of answers with a wrong status, " (4,000 × 503, 635 × 500)"; else nothing."""
+    found = wording.status_codes(cell.wrong_statuses) if kind == "wrong_status" else ""
+    return f" ({found})" if found else ""
 
 
 def ratio(value: float | None) -> str:
