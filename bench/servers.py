@@ -16,7 +16,7 @@ from watched import SERVER_CORE
 
 import jostle
 
-__all__ = ["Nginx", "nginx", "reference"]
+__all__ = ["Nginx", "nginx", "reference", "references"]
 
 CONFIGURATION = """
 worker_processes 1;
@@ -92,6 +92,13 @@ def reference(*kind: str) -> Iterator[str]:
         if not found:
             raise SystemExit(f"{' '.join(command)} said {line!r}")
         yield found[1]
+
+
+@contextlib.contextmanager
+def references(count: int, *kind: str) -> Iterator[list[str]]:
+    """So many of them; their addresses."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(reference(*kind)) for _ in range(count)]
 
 
 @contextlib.contextmanager

@@ -1,10 +1,8 @@
 """100,000 clients from this machine to reference servers on this machine: several processes on both sides."""
 
-from contextlib import ExitStack
-
 from crowd import run_crowd
 from rows import Effort, Row, Section
-from servers import reference
+from servers import references
 
 CLIENTS = 100_000
 PROCESSES = 6
@@ -17,8 +15,7 @@ def run(effort: Effort) -> Section:
     clients = CLIENTS // 10 if effort.quick else CLIENTS
     ramp = max(5, clients // 4_000)
     hold = THINK_S + max(5, round(2 * effort.seconds))
-    with ExitStack() as stack:
-        addresses = [stack.enter_context(reference("null")) for _ in range(PROCESSES)]
+    with references(PROCESSES, "null") as addresses:
         load = f'clients = {clients}, think = "{THINK_S}s ± 10%", ramp-up = "{ramp}s", sustain = "{hold}s"'
         found = run_crowd(f"{clients:,} clients", addresses, "/hello", load, PROCESSES, effort.folder)
     ok, response = found.outcomes.get("ok", 0), found.trial["response"]

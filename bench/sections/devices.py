@@ -7,13 +7,12 @@ any generator here and now, whoever writes it.
 
 import json
 import subprocess
-from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
 from crowd import Crowd, run_crowd
 from rows import Effort, Row, Section, spread
-from servers import reference
+from servers import references
 from watched import watched
 
 DEVICES = 10_000
@@ -34,11 +33,9 @@ def run(effort: Effort) -> Section:
     found: list[Crowd] = []
     floors: list[dict[str, float]] = []
     for _ in range(effort.rounds):
-        with ExitStack() as stack:
-            addresses = [stack.enter_context(reference("processor-sharing")) for _ in range(SERVERS)]
+        with references(SERVERS, "processor-sharing") as addresses:
             found.append(_jostle(addresses, hold_s, effort.folder))
-        with ExitStack() as stack:
-            addresses = [stack.enter_context(reference("processor-sharing")) for _ in range(SERVERS)]
+        with references(SERVERS, "processor-sharing") as addresses:
             floors.append(_floor(compiled, addresses, hold_s, effort.folder))
         print(
             f"  jostle {found[-1].between('generator_cpu', *window):.1%} of a core, "

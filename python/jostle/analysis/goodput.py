@@ -76,8 +76,7 @@ def timeouts(facts: Facts) -> int:
 
 def database_cpu_per_request(facts: Facts) -> float | None:
     """CPU time of the private database per success, in seconds; None where none was watched."""
-    used_s = Vitals.of(facts.trial.database_vitals()).used_cpu_s()
-    return used_s / facts.ok() if used_s is not None and facts.ok() else None
+    return Vitals.of(facts.trial.database_vitals()).cpu_s_per(facts.ok())
 
 
 def dispersion(facts: Facts) -> float | None:

@@ -7,6 +7,7 @@ where the trial cannot say. To add a quantity: its name and unit there, its func
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
@@ -70,7 +71,7 @@ def _between(sample: Sample, lower: str, upper: str) -> Value:
 
 
 OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
-    **{name: lambda sample, p=p: _quantile(sample, p) for name, p in LEVELS.items()},  # type: ignore[misc]
+    **{name: partial(_quantile, p=p) for name, p in LEVELS.items()},
     "min": _smallest,
     "max": _largest,
     "mean": lambda sample: sample.mean_s,

@@ -60,8 +60,7 @@ def _course(facts: Facts) -> Course | Literal[""]:
 
 def cpu_per_request(facts: Facts) -> float | None:
     """CPU time of the server's process tree per success, in seconds; None where the tree was not watched."""
-    used_s = facts.vitals.used_cpu_s()
-    return used_s / facts.ok() if used_s is not None and facts.ok() else None
+    return facts.vitals.cpu_s_per(facts.ok())
 
 
 def rss_max(facts: Facts) -> float | None:

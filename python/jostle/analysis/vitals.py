@@ -32,9 +32,9 @@ class Vitals:
             peak = max(peak, float(sample.get("peak_rss_bytes", 0)))
         return cls(np.frombuffer(t_ns, np.int64), np.frombuffer(cpu_s), np.frombuffer(rss_bytes), peak)
 
-    def used_cpu_s(self) -> float | None:
-        """Between the first sample and the last; None where there are not two."""
-        return float(self.cpu_s[-1] - self.cpu_s[0]) if len(self.t_ns) > 1 else None
+    def cpu_s_per(self, requests: int) -> float | None:
+        """Between the first sample and the last; None where there are not two, or no request."""
+        return float(self.cpu_s[-1] - self.cpu_s[0]) / requests if len(self.t_ns) > 1 and requests else None
 
     def rss_max(self) -> float | None:
         known = self.rss_bytes[~np.isnan(self.rss_bytes)]

@@ -119,6 +119,11 @@ def _say(console: "Console", text: str, style: str = "", label: str = "") -> Non
     console.print(Text("\n".join(lines), style=style))
 
 
+def _heading(console: "Console", text: str) -> None:
+    console.print()
+    _say(console, text, "bold")
+
+
 def _verdict(result: RunResult, console: "Console") -> None:
     style = STYLE[result.verdict]
     _say(console, f"{SYMBOL[result.verdict]} {result.verdict}  {one_line(result.title)}", f"bold {style}")
@@ -158,8 +163,7 @@ def _table(*columns: str, words: int = 1) -> "RichTable":
 
 
 def _comparison(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
-    console.print()
-    _say(console, f"{one_line(chosen[0].title or chosen[0].form)}", "bold")
+    _heading(console, one_line(chosen[0].title or chosen[0].form))
     table = _table("contestant", "", "per s", "p50", "p99", "longest", words=2)
     for s in chosen:
         rows = (
@@ -219,8 +223,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
         chosen = [c for c in cells if c.workload == workload]
         known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
         low, high = span(known) if known else (1e-3, 1.0)
-        console.print()
-        _say(console, f"{one_line(chosen[0].title or workload)}", "bold")
+        _heading(console, one_line(chosen[0].title or workload))
         table = _table(
             "contestant", "", "per s", "p50", "p99", "longest", "failed", "response times", words=2
         )
@@ -296,8 +299,7 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
     chosen = [c for c in result.cells if beside.five_published(result, c)]
     if not chosen:
         return
-    console.print()
-    _say(console, "response times of answered requests", "bold")
+    _heading(console, "response times of answered requests")
     table = _table("contestant", "min", "1st qu.", "median", "mean", "3rd qu.", "max", words=1)
     for c in chosen:
         measured = (amount(v, "s") for v in beside.five(c.response_distribution))
@@ -308,8 +310,7 @@ def _five_numbers(result: RunResult, console: "Console") -> None:
 
 def _figures(found: tables.Table, console: "Console") -> None:
     """A table of figures, without their intervals where 80 columns have no room for them."""
-    console.print()
-    _say(console, f"{one_line(found.caption)}", "bold")
+    _heading(console, one_line(found.caption))
     table = _table(*map(one_line, found.columns), words=found.words)
     for row in found.rows:
         table.add_row(*(_text(one_line(v.value if isinstance(v, Shown) else v)) for v in row))
@@ -322,8 +323,7 @@ def _goodputs(result: RunResult, console: "Console") -> None:
         rows = [g for g in result.goodputs if g.workload == workload]
         limit = f"timeout {amount(rows[0].timeout_s, 's')}" if rows[0].timeout_s is not None else ""
         about = ", ".join(filter(None, (limit, within.chosen(rows[0]))))
-        console.print()
-        _say(console, f"{one_line(workload)} ({about})", "bold")
+        _heading(console, f"{one_line(workload)} ({about})")
         table = _table("contestant", "hits", "timeouts", "min/s", "max/s", "goodput", "sd/mean", "db CPU")
         for g in rows:
             counts = (amount(within.whole(e.value), "") for e in (g.hits, g.timeouts))
@@ -339,8 +339,7 @@ def _crowds(result: RunResult, console: "Console") -> None:
     for workload in dict.fromkeys(c.workload for c in result.crowds if c.asked is not None):
         chosen = [c for c in result.crowds if c.workload == workload]
         asked = amount(chosen[0].asked, "")
-        console.print()
-        _say(console, f"who holds {asked} clients: {one_line(chosen[0].title)}", "bold")
+        _heading(console, f"who holds {asked} clients: {one_line(chosen[0].title)}")
         table = _table("contestant", "", "most open", "held", "time to headers", "p99", words=2)
         for c in chosen:
             full = max(c.stages, key=lambda s: s.open_mean).headers
@@ -359,8 +358,7 @@ def _claims(result: RunResult, console: "Console") -> None:
     """What was published, whether it reproduces here, and what decides it."""
     if result.claims:
         source = f" ({one_line(result.published[0].source)})" if result.published else ""
-        console.print()
-        _say(console, f"published claims{source}", "bold")
+        _heading(console, f"published claims{source}")
     for c in result.claims:
         mark = beside.CLAIM_SYMBOL[c.verdict]
         _say(console, f"{mark} {c.verdict}: {one_line(c.says)}", OUTCOME_STYLE[mark])
@@ -372,8 +370,7 @@ def _claims(result: RunResult, console: "Console") -> None:
 def _requirements(result: RunResult, console: "Console") -> None:
     """What the plan requires, what fails first."""
     if result.requirements:
-        console.print()
-        _say(console, "required by the plan", "bold")
+        _heading(console, "required by the plan")
     for mark, that, contestant, workload, says in tables.requirements(result).rows:
         style = OUTCOME_STYLE[str(mark)[:1]]
         about = f"{one_line(contestant)}, {one_line(workload)}"
