@@ -18,6 +18,7 @@ from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
 from jostle.priority import real_time
 from jostle.record import FORMAT, RunWriter, TrialWriter
+from jostle.stopping import Stop, stopping
 from jostle.vitals import Sampler, Watcher
 
 if TYPE_CHECKING:
@@ -188,9 +189,10 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
         "workloads": [load for load in spec["workloads"] if load["role"] == "measured"],
     }
     running = executor.start(warm_up)
-    for _ in _intervals(running):
-        pass
-    running.pull()
+    with stopping() as stop:
+        for _ in _intervals(running, stop):
+            pass
+        running.pull()
 
 
 def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: Observe) -> str:
@@ -214,8 +216,9 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
                 watcher = Watcher(pid, record.folder / f"{name}.ndjson", started)
                 watcher.start()
                 stack.callback(watcher.stop)
+        stop = stack.enter_context(stopping())
         try:
-            for interval in _intervals(running, server, peer):
+            for interval in _intervals(running, stop, server, peer):
                 record.write_interval(interval)
                 observe(interval)
         except ServerDied as error:
@@ -225,17 +228,21 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
             record.finish("cut short", str(error), "", [lost.as_record() for lost in running.lost])
             raise
         except GeneratorsLost as error:
-            return close("failed", str(error))
-        except KeyboardInterrupt:
-            _drain(running, record)
-            close("cut short", "stopped by the user")
-            raise
-        return close("ended")
+            if not stop.asked:
+                return close("failed", str(error))
+        return close("cut short", "stopped by the user") if stop.asked else close("ended")
 
 
-def _intervals(running: Running, *servers: Server | None) -> Iterator["Interval"]:
-    """Every interval up to the last. Raises `ServerDied` when a server ends before the load does."""
+def _intervals(running: Running, stop: Stop, *servers: Server | None) -> Iterator["Interval"]:
+    """Every interval up to the last, which comes sooner once a stop is asked for.
+
+    Raises `ServerDied` when a server ends before the load does.
+    """
+    told = False
     while True:
+        if stop.asked and not told:
+            running.stop()
+            told = True
         interval = running.next_interval(POLL_S)
         if interval is not None:
             yield interval
@@ -255,5 +262,5 @@ def _drain(running: Running, record: TrialWriter) -> None:
     """Stop the load and record what it still has to say."""
     running.stop()
     with contextlib.suppress(GeneratorsLost):
-        for interval in _intervals(running):
+        for interval in _intervals(running, Stop()):
             record.write_interval(interval)

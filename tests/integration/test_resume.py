@@ -5,12 +5,21 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jostle.executor import Running
+from jostle.executor.processes import OnThisMachine
+from jostle.experiment import run_experiment
+from jostle.live import Silent
+from jostle.plan import parse_plan
 from support.real import Jostle, as_json, command, environment
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
 
 PLAN = """
 title = "Is it finished?"
@@ -96,6 +105,52 @@ def test_a_run_is_written_by_one_at_a_time(jostle_command: Jostle, tmp_path: Pat
     result = as_json(jostle_command("run", "--resume", run, "--json"))
     assert result["complete"]
     assert len(result["trials"]) == 6
+
+
+class StoppedAt:
+    """Load of this process; Ctrl-C comes just as an interval does, the `when`th (-1: the last)."""
+
+    def __init__(self, when: int) -> None:
+        self.real = OnThisMachine()
+        self.here = self.real.here
+        self.when = when
+        self.sent = 0
+
+    def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return self.real.prepare(spec)
+
+    def start(self, spec: Mapping[str, Any]) -> Running:
+        running = self.real.start(spec)
+        give, count = running.next_interval, 0
+
+        def next_interval(timeout_s: float) -> "Interval | None":
+            nonlocal count
+            interval = give(timeout_s)
+            if interval is not None:
+                count += 1
+                self.sent += sum(load["sent"] for load in interval["workloads"])
+                if count == self.when or (self.when == -1 and interval["last"]):
+                    signal.raise_signal(signal.SIGINT)
+            return interval
+
+        running.next_interval = next_interval  # type: ignore[method-assign]
+        return running
+
+
+@pytest.mark.parametrize("when", [1, 2, -1])
+def test_what_comes_with_ctrl_c_is_recorded(tmp_path: Path, when: int) -> None:
+    executor = StoppedAt(when)
+    observer = Silent()
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(parse_plan(PLAN, "plan.toml"), tmp_path, "stop", 7, executor, observer)
+    run = observer.folder
+    assert run is not None
+    assert journal(run)[-1]["event"] == "run stopped"
+    (trial,) = (run / "trials").iterdir()
+    intervals = [json.loads(line) for line in (trial / "intervals.ndjson").read_text().splitlines()]
+    assert intervals[-1]["last"]
+    assert sum(load["sent"] for one in intervals for load in one["workloads"]) == executor.sent > 0
+    assert json.loads((trial / "outcome.json").read_text())["status"] == "cut short"
 
 
 def test_what_cannot_be_resumed_is_refused_by_name(jostle_command: Jostle, tmp_path: Path) -> None:

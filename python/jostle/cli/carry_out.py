@@ -1,7 +1,6 @@
 """What `hit`, `race` and `run` have in common: run a plan or what is left of it, show the result."""
 
 import json
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +10,12 @@ from jostle.executor import ExecutorLost, executor_for
 from jostle.experiment import Outcome, resume_experiment, run_experiment
 from jostle.live import Silent, observer_for
 from jostle.plan import Plan
+from jostle.stopping import let_sigterm_stop_like_ctrl_c
 
 if TYPE_CHECKING:
     from jostle.analysis.result import RunResult
 
-__all__ = ["carry_out", "go_on", "let_sigterm_stop_like_ctrl_c", "show", "tell_on_stderr"]
+__all__ = ["carry_out", "go_on", "show", "tell_on_stderr"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
@@ -106,12 +106,3 @@ def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
 def tell_on_stderr(line: str) -> None:
     """What happens before the run has an observer."""
     print(line, file=sys.stderr)
-
-
-def let_sigterm_stop_like_ctrl_c() -> None:
-    """A run that is told to end records what it has, whoever tells it."""
-
-    def interrupt(_signal: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)

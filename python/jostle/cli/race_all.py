@@ -104,7 +104,7 @@ def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, see
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Returns the exit code.
     """
-    from jostle.cli.carry_out import let_sigterm_stop_like_ctrl_c
+    from jostle.stopping import let_sigterm_stop_like_ctrl_c
 
     names = _names(only)
     state = _State.of(folder, seed)
