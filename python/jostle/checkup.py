@@ -13,6 +13,7 @@ from jostle import contestant, roster
 from jostle.analysis.floor import load_line
 from jostle.host import stored_floor
 from jostle.placement import available_cores, place
+from jostle.priority import real_time_allowed
 from jostle.units import format_duration
 
 __all__ = ["Finding", "checkup"]
@@ -37,7 +38,8 @@ class Finding:
 
 def checkup() -> list[Finding]:
     """Every finding, in the order in which they matter."""
-    return [_cores(), _idle(), _files(), _ports(), _backlog(), _clock(), _timer(), _floor(), *_contestants()]
+    machine = [_cores(), _idle(), _files(), _ports(), _backlog(), _clock(), _timer(), _real_time()]
+    return [*machine, _floor(), *_contestants()]
 
 
 def _cores() -> Finding:
@@ -134,6 +136,17 @@ def _timer() -> Finding:
         "good" if p50 < 0.0005 else "note",
         f"a sleep of 1 ms ends {format_duration(p50)} late at the median, {format_duration(worst)} at worst",
         "" if p50 < 0.0005 else "timers are coarse here: the pacing lag of open-loop runs will show it",
+    )
+
+
+def _real_time() -> Finding:
+    if real_time_allowed():
+        return Finding("real time", "good", "allowed: paced load goes before all else on cores of its own")
+    return Finding(
+        "real time",
+        "note",
+        "not allowed: whatever else runs on the generator's cores makes paced load some milliseconds late",
+        "run as root, or raise the limit: ulimit -r 1, /etc/security/limits.conf (rtprio)",
     )
 
 

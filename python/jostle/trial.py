@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jostle.contestant import Contestant, Server
+from jostle.contestant import Contestant, Server, ports
 from jostle.errors import ContestantError, ServerDied
 from jostle.executor import Executor, ExecutorLost, GeneratorsLost, Running
 from jostle.placement import Placement
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.plan.engine_spec import engine_spec, without_secrets
-from jostle.priority import real_time
+from jostle.priority import real_time_allowed
 from jostle.record import FORMAT, RunWriter, TrialWriter
 from jostle.stopping import Stop, stopping
 from jostle.vitals import Sampler, Watcher
@@ -129,12 +129,11 @@ def _drive(
     server = servers.measured
     for run in range(1, workload.runs + 1):
         before = Sampler(server.pid).sample(0) if server.pid is not None else None
-        with real_time(placement.shared is False and isinstance(workload.load, OpenLoad)) as allowed:
-            running = executor.start(spec)
+        running = executor.start(spec)
         record = writer.trial(
             {
                 **description,
-                "placement": {**placement.as_record(), "real_time": allowed},
+                "placement": placement.as_record(),
                 "before": asdict(before) if before else None,
                 "started_unix_ns": running.started_unix_ns,
                 "generators": [generator.as_record() for generator in running.generators],
@@ -172,9 +171,19 @@ def _spec(
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
+        real_time=_in_real_time(workload, server, placement),
         tls=server.scheme == "https",
         peer=servers.peer.url if servers.peer else "",
     )
+
+
+def _in_real_time(workload: Workload, server: Server, placement: Placement) -> bool:
+    """Whether the load's threads go before all others on their cores: paced ones, where no server may be."""
+    paced = isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
+    if not paced or placement.shared or not real_time_allowed():
+        return False
+    places = workload.connection.connect_to or [f"{server.host}:{server.port}"]
+    return placement.shared is False or not ports.may_be_on(placement.generator_cores, places)
 
 
 def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: Executor) -> None:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from jostle.contestant import Contestant, Server, find
+from jostle.contestant import Contestant, Server, find, ports
 from jostle.errors import StartFailed, UnreachableTarget
 from jostle.plan.contestant_file import ContestantFile
 from jostle.processes import with_environment
@@ -155,6 +155,21 @@ def test_a_port_that_is_taken_is_told_with_who_has_it(folder: Path) -> None:
         told = refused(mine(folder), port=port)
         assert f"port {port} on 127.0.0.1 is taken by " in told
         assert f"(pid {os.getpid()})" in told
+
+
+def test_whether_a_server_may_be_on_a_core_is_seen_by_who_listens() -> None:
+    mine, nobodys = os.sched_getaffinity(0), {4095}
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        place = f"127.0.0.1:{listening.getsockname()[1]}"
+        assert ports.may_be_on(mine, [place])
+        assert not ports.may_be_on(nobodys, [place])
+        with subprocess.Popen(["sleep", "60"], pass_fds=[listening.fileno()]) as heir:
+            listening.close()
+            assert ports.may_be_on(mine, [place])
+            heir.kill()
+    assert not ports.may_be_on(mine, [place])
+    assert ports.may_be_on(nobodys, ["unix:/run/one.sock"])
+    assert not ports.may_be_on(mine, [])
 
 
 def test_somebody_else_who_answers_is_not_taken_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,25 @@ pub fn pin(core: usize) -> Result<(), StartError> {
     })
 }
 
+/// Lets the calling thread run before all ordinary ones of its core. Threads that it starts do not.
+pub fn precede() -> io::Result<()> {
+    // SAFETY: `parameters` is all that is read; 0 is the calling thread.
+    let result = unsafe {
+        let parameters = libc::sched_param {
+            sched_priority: libc::sched_get_priority_min(libc::SCHED_RR),
+        };
+        libc::sched_setscheduler(
+            0,
+            libc::SCHED_RR | libc::SCHED_RESET_ON_FORK,
+            &raw const parameters,
+        )
+    };
+    if result == 0 {
+        return Ok(());
+    }
+    Err(io::Error::last_os_error())
+}
+
 fn allowed_cores() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

@@ -13,7 +13,7 @@ use tokio::task::LocalSet;
 use crate::clock::{Clock, monotonic_ns, unix_ns};
 use crate::collect::{Outbox, Poll, collect};
 use crate::plan::Plan;
-use crate::prepare::{pin, prepare};
+use crate::prepare::{pin, precede, prepare};
 use crate::recorder::{Recorder, WorkerInterval};
 use crate::spec::RunSpec;
 use crate::validate::StartError;
@@ -39,6 +39,7 @@ impl Run {
     /// host and says what to do.
     pub fn start(spec: RunSpec) -> Result<Self, StartError> {
         let (cores, start_unix_ns) = (spec.cores.clone(), spec.start_unix_ns);
+        let real_time = spec.real_time;
         let plan = Arc::new(prepare(spec)?);
         let finish = Arc::new(Finish::new(&plan));
         let (out, incoming) = mpsc::channel();
@@ -51,6 +52,7 @@ impl Run {
             let thread = Thread {
                 index,
                 core,
+                real_time,
                 plan: plan.clone(),
                 finish: finish.clone(),
                 out: out.clone(),
@@ -152,6 +154,7 @@ fn start_collector(
 struct Thread {
     index: usize,
     core: Option<usize>,
+    real_time: bool,
     plan: Arc<Plan>,
     finish: Arc<Finish>,
     out: Sender<WorkerInterval>,
@@ -159,7 +162,7 @@ struct Thread {
 
 impl Thread {
     fn run(self, ready: &Sender<Result<(), StartError>>, when: &Receiver<Clock>) {
-        let runtime = match self.core.map_or(Ok(()), pin).and_then(|()| self.runtime()) {
+        let runtime = match self.begin() {
             Ok(runtime) => runtime,
             Err(error) => {
                 let _ = ready.send(Err(error));
@@ -174,11 +177,11 @@ impl Thread {
         runtime.shutdown_background();
     }
 
-    fn runtime(&self) -> Result<Runtime, StartError> {
+    fn begin(&self) -> Result<Runtime, StartError> {
         let worker = self.index;
-        Builder::new_current_thread()
-            .enable_io()
-            .build()
+        self.core.map_or(Ok(()), pin)?;
+        if self.real_time { precede() } else { Ok(()) }
+            .and_then(|()| Builder::new_current_thread().enable_io().build())
             .map_err(|error| StartError::Worker { worker, error })
     }
 

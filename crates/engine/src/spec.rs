@@ -15,6 +15,10 @@ pub struct RunSpec {
     /// Thread `i` is pinned to `cores[i % cores.len()]`; not pinned when empty.
     #[serde(default)]
     pub cores: Vec<usize>,
+    /// Threads run before all others of their core (`SCHED_RR`, lowest priority), so that a paced load is
+    /// sent on time. The system must allow it.
+    #[serde(default)]
+    pub real_time: bool,
     /// The run ends after this time; `None`: when every measured workload has had all of its requests.
     pub duration_ns: Option<u64>,
     /// Length of an interval of the record, 10 ms to 60 s.

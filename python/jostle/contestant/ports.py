@@ -1,14 +1,16 @@
 """Ports of this machine: a free one, and who listens."""
 
+import contextlib
 import errno
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from jostle.errors import StartFailed
+from jostle.processes import descendants
 
-__all__ = ["HOST", "claim", "listens"]
+__all__ = ["HOST", "claim", "listens", "may_be_on"]
 
 HOST = "127.0.0.1"
 LISTEN = "0A"
@@ -47,23 +49,57 @@ def listens(port: int, pids: Iterable[int]) -> bool | None:
     return False if seen else None
 
 
+def may_be_on(cores: Collection[int], places: Iterable[str]) -> bool:
+    """Whether one of `cores` of this machine may run a server that listens at one of `places`.
+
+    `places`: "HOST:PORT" or "unix:/path". Servers are known by what listens on their ports, in every network
+    namespace that can be seen; where nobody is seen behind a listening socket, they may.
+    """
+    for place in places:
+        if place.startswith("unix:"):
+            return True
+        pids, unclaimed = _listeners(int(place.rpartition(":")[2]))
+        workers = {one for pid in pids for one in (pid, *descendants(pid))}
+        if unclaimed or any(_cores(pid) & set(cores) for pid in workers):
+            return True
+    return False
+
+
 def _taken_by(port: int) -> str:
-    wanted = _listening_sockets(port)
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if wanted & _descriptors(int(entry.name)):
-                return f" by {(entry / 'comm').read_text().strip()} (pid {entry.name})"
-        except OSError:
-            continue
+    for pid in _listeners(port)[0]:
+        with contextlib.suppress(OSError):
+            return f" by {Path(f'/proc/{pid}/comm').read_text().strip()} (pid {pid})"
     return ""
 
 
-def _listening_sockets(port: int) -> set[str]:
+def _listeners(port: int) -> tuple[list[int], set[str]]:
+    """The processes that listen on it, in every network namespace, and sockets that none of them holds."""
+    found, claimed = [], set()
+    sockets = {os.readlink("/proc/self/ns/net"): _listening_sockets(port)}  # noqa: PTH115 (as below)
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208 (names are all that is needed)
+        with contextlib.suppress(OSError):  # it has ended, or is not ours to look at
+            network = os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115 (for all processes)
+            if network not in sockets:
+                sockets[network] = _listening_sockets(port, f"/proc/{pid}/net")
+            if held := sockets[network] & _descriptors(pid):
+                found.append(pid)
+                claimed |= held
+    return found, set().union(*sockets.values()) - claimed
+
+
+def _cores(pid: int) -> set[int]:
+    """Those that one of its threads may run on."""
+    found = set()
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            found |= os.sched_getaffinity(int(thread))
+    return found
+
+
+def _listening_sockets(port: int, network: str = "/proc/net") -> set[str]:
     """As they are called in /proc/PID/fd."""
     found = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+    for table in (f"{network}/tcp", f"{network}/tcp6"):
         try:
             lines = Path(table).read_text().splitlines()[1:]
         except OSError:

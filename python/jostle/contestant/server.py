@@ -32,8 +32,8 @@ __all__ = ["Server", "attach", "start"]
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.005, 0.05
 """Between two questions whether it is ready."""
-ATTEMPT_S = 5.0
-"""A first answer may take long, but a question that is lost must not take all of the time."""
+ATTEMPT_S, LAST_ATTEMPT_S = 5.0, 1.0
+"""A first answer may take long, but a lost question must not take all of the time. The last is given some."""
 ANSWER_BYTES = 65536
 
 
@@ -252,7 +252,7 @@ def _until_ready(server: Server, kept: Kept) -> dict[str, Any]:
     pause, asked = FIRST_PAUSE_S, 0
     while True:
         left = deadline - time.monotonic()
-        reply = _ask(server.host, server.port, ready.path, min(ATTEMPT_S, max(left, FIRST_PAUSE_S)))
+        reply = _ask(server.host, server.port, ready.path, min(ATTEMPT_S, max(left, LAST_ATTEMPT_S)))
         asked += 1
         kept.poll(0 if reply.status == 200 else pause)
         if kept.exit is None and not _runs(server.pid):  # the keeper is about to say so

@@ -77,7 +77,8 @@ class OnCluster:
                 ) from None
         roomy = with_sources(spec, min(hello["ports"] for hello in hellos) * count)
         threads = self._threads or count * min(hello["cores"] for hello in hellos)
-        return {**roomy, "threads": threads, "cores": []}
+        # Threads on all cores of a node in real time would leave too little to what keeps its lease.
+        return {**roomy, "threads": threads, "cores": [], "real_time": False}
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         placed, self._ready = self._ready or self._placed(), []

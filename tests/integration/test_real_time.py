@@ -1,0 +1,102 @@
+"""Real-time scheduling: threads of a paced load go before others, on cores where no server may be."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jostle.executor import OnThisMachine, StartRefused
+from jostle.experiment import run_experiment
+from jostle.live import Silent
+from jostle.plan import parse_plan
+from jostle.plan.engine_spec import engine_spec
+from jostle.priority import real_time_allowed
+from support.real import Jostle, reference_server
+
+PLAN = """
+title = "Who goes first?"
+contestants = ["reference-null"]
+rounds = 1
+seed = 7
+
+[workload.w]
+request = { get = "/" }
+load = """
+
+LOADS = {
+    "arrivals": '{ rate = "100/s", for = "200ms" }',
+    "thinkers": '{ clients = 2, think = "10ms", for = "200ms" }',
+    "at once": '{ clients = 2, for = "200ms" }',
+}
+
+
+def asked_for(folder: Path) -> bool:
+    """Whether the load of the run's trial was to have it, by the record."""
+    (trial,) = folder.glob("*/trials/*/trial.json")
+    answer = json.loads(trial.read_text())["engine"]["real_time"]
+    assert isinstance(answer, bool)
+    return answer
+
+
+def policies() -> dict[str, int]:
+    """Of this process's threads, by name."""
+    threads = {task: (task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()}
+    return {name: os.sched_getscheduler(int(task.name)) for task, name in threads.items()}
+
+
+def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
+    workload = parse_plan(PLAN + LOADS["arrivals"], "test").workload["w"]
+    host, port = null_server.removeprefix("http://").split(":")
+    spec = engine_spec(
+        workload, host=host, port=int(port), seed=5, threads=2, cores=[], rows=False, real_time=True
+    )
+    if not real_time_allowed():
+        with pytest.raises(StartRefused, match="not permitted"):
+            OnThisMachine().start(spec)
+        return
+    running = OnThisMachine().start(spec)
+    assert running.next_interval(20.0) is not None
+    found = policies()
+    running.stop()
+    reset = os.SCHED_RR | os.SCHED_RESET_ON_FORK
+    assert {name: policy for name, policy in found.items() if policy == reset} == {
+        "jostle-0": reset,
+        "jostle-1": reset,
+    }
+    assert found["jostle-collect"] == os.SCHED_OTHER
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("share_cores", [False, True])
+def test_paced_loads_ask_for_it_on_cores_of_their_own(tmp_path: Path, load: str, share_cores: bool) -> None:
+    plan = parse_plan(PLAN + LOADS[load], "test", share_cores=share_cores)
+    run_experiment(plan, tmp_path, "first", 7, OnThisMachine(), Silent())
+    apart = not share_cores and len(os.sched_getaffinity(0)) > 1
+    assert asked_for(tmp_path) == (load != "at once" and apart and real_time_allowed())
+
+
+@contextlib.contextmanager
+def only_on(core: int) -> Iterator[None]:
+    """What is started inside may use no other."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def test_beside_a_server_of_somebody_else_only_on_other_cores(jostle_command: Jostle, tmp_path: Path) -> None:
+    first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
+    options = ["--rate", "100/s", "-d", "200ms", "--save"]
+    with contextlib.ExitStack() as stack:
+        with only_on(first):
+            url = stack.enter_context(reference_server("null"))
+        jostle_command("hit", f"{url}/", *options, tmp_path / "anywhere")
+        with only_on(last):
+            jostle_command("hit", f"{url}/", *options, tmp_path / "apart")
+    assert not asked_for(tmp_path / "anywhere")
+    assert asked_for(tmp_path / "apart") == (first != last and real_time_allowed())
