@@ -170,7 +170,7 @@ def _contestants() -> Iterator[Finding]:
             "note" if missing else "good",
             "needs " + ", ".join(need.command for need in missing)
             if missing
-            else ", ".join(found.versions().values()),
+            else found.versions_in_words(),
             "; ".join(need.install for need in missing),
         )
 

@@ -1,6 +1,7 @@
 """Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
 
 import contextlib
+import functools
 import random
 import secrets
 from collections.abc import Mapping
@@ -86,8 +87,8 @@ def run_experiment(
     """
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
+    plan = _with_their_labels(plan)
     found = [contestants.find(label, plan.contestant) for label in plan.contestants]
-    _named(plan)
     _find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
@@ -220,11 +221,12 @@ def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer
     contestant.build()
 
 
-def _named(plan: Plan) -> None:
-    """Raises `UnknownName` for a contestant that only a workload names, and that does not exist."""
-    for workload in plan.workload.values():
-        for label in workload.contestants:
-            contestants.find(label, plan.contestant)
+def _with_their_labels(plan: Plan) -> Plan:
+    """Each contestant under its one label wherever the plan names it, "x:workers=1" or "./x" as "x".
+
+    Raises `UnknownName` for one that does not exist.
+    """
+    return plan.with_names(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:

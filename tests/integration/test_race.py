@@ -212,3 +212,27 @@ def test_a_plan_brings_its_database_and_the_record_says_which(jostle_command: Jo
     database = json.loads((trial / "trial.json").read_text())["server"]["database"]
     assert (database["private"], database["delay_ms"], database["index"]) == (True, 2.0, True)
     assert (trial / "database.ndjson").stat().st_size > 0
+
+
+WRITTEN_OUT = """
+title = "Whose name is it?"
+contestants = ["reference-workers:workers=2", "reference-null"]
+rounds = 1
+
+[workload.w]
+contestants = ["reference-workers:workers=2"]
+request = { get = "/" }
+load = { clients = 1, for = "100ms" }
+
+[[require]]
+that = "p99 < 100 s"
+contestant = "reference-workers:workers=2"
+"""
+
+
+def test_a_variant_at_its_default_is_measured_where_the_plan_spells_it_out(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    result = as_json(jostle_command("run", written(tmp_path, WRITTEN_OUT), "--json"))
+    assert [trial["contestant"] for trial in result["trials"]] == ["reference-workers"]
+    assert [required["verdict"] for required in result["requirements"]] == ["pass"]

@@ -106,6 +106,50 @@ def test_changes_from_the_command_line() -> None:
         plan.with_changes(rounds=0)
 
 
+def test_names_of_contestants_are_changed_wherever_one_is_meant() -> None:
+    text = """
+    title = "x"
+    contestants = ["rails:workers=1", "rails:workers=4"]
+    [workload.w]
+    contestants = ["rails:workers=4"]
+    request = { get = "/{contestant}", params = { contestant = ["rails:workers=4"] } }
+    load = { clients = 1, requests = 1 }
+    [contestant.rails]
+    url = "http://localhost:8080"
+    [[require]]
+    that = "p99 < 1 s"
+    contestant = "rails:workers=4"
+    [published]
+    source = "somebody"
+    figures = [{ contestant = "rails:workers=4", workload = "w", quantity = "p50", value = 1, unit = "s" }]
+    [[claim]]
+    says = "four are better than one"
+    [[claim.holds]]
+    quantity = "p99"
+    contestant = "rails:workers=4"
+    workload = "w"
+    against = { contestant = "rails:workers=1" }
+    below = 1
+    """
+    plan = parse_plan(text, "p")
+    changed = plan.with_names(lambda name: {"rails:workers=4": "rails"}.get(name, name))
+    assert changed.contestants == ["rails:workers=1", "rails"]
+    assert changed.workload["w"].contestants == [changed.require[0].contestant] == ["rails"]
+    assert changed.published
+    assert changed.published.figures[0].contestant == changed.claim[0].holds[0].contestant == "rails"
+    assert changed.claim[0].holds[0].against
+    assert changed.claim[0].holds[0].against.contestant == "rails:workers=1"
+    assert changed.workload["w"].request == plan.workload["w"].request
+    with pytest.raises(PlanError, match="'rails' stands there twice"):
+        plan.with_names(lambda _: "rails")
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_names_that_stay_leave_a_plan_as_it_is(name: str) -> None:
+    plan = experiments.load(name)
+    assert plan.with_names(str) == plan
+
+
 def test_files_count_from_the_plans_folder_and_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text("{}")
     text = """

@@ -75,7 +75,7 @@ def test_pictures_have_names_of_their_own_and_stand_in_the_files(tmp_path: Path)
     assert all(key.startswith(("starvation-", "hello-")) for key in keys)
     paths = both.write(tmp_path)
     assert {p.name for p in paths if p.suffix == ".png"} == {f"{key}.png" for key in keys}
-    assert not list(tmp_path.rglob("*.partial"))
+    assert not list(tmp_path.rglob("*.part"))
     markdown = (tmp_path / "results.md").read_text()
     assert all(f"pictures/{key}.png" in markdown for key in keys)
     data = json.loads((tmp_path / "results.json").read_text())

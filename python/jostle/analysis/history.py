@@ -3,6 +3,7 @@
 The index (`index.ndjson` beside the runs) is a cache and nothing else: it may be deleted at any time.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from jostle.analysis.result import Estimate, Verdict
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun
 from jostle.record import RunRecord
+from jostle.record.lines import write_whole
 
 __all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
 
@@ -132,9 +134,5 @@ def _figures(table: dict[str, Any]) -> Figures:
 def _write(path: Path, entries: list[Entry]) -> None:
     """Replace the index at once; a folder that may not be written to has none."""
     lines = [json.dumps({"version": VERSION, **asdict(entry)}) for entry in entries]
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        partial.replace(path)
-    except OSError:
-        return
+    with contextlib.suppress(OSError):
+        write_whole(path, "".join(line + "\n" for line in lines))

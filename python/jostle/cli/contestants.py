@@ -46,7 +46,7 @@ def list_them() -> None:
         ready = (
             "yes" if not missing else "; ".join(f"needs {need.command}: {need.install}" for need in missing)
         )
-        version = "" if missing else ", ".join(found.versions().values())
+        version = "" if missing else found.versions_in_words()
         table.add_row(name, found.file.title, found.file.discipline, version, ready)
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 

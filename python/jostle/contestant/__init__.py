@@ -54,6 +54,13 @@ class Contestant:
         """Needed command → first line of what it says about its version. Raises `MissingRuntime`."""
         return {tool.command: tool.version for tool in self._tools()}
 
+    def versions_in_words(self) -> str:
+        """For a reader: "ruby 3.1.2, puma version 5.6.5". A text without the name gets it."""
+        return ", ".join(
+            text if name.partition("-")[0] in text.lower() else f"{name} {text}"
+            for name, text in self.versions().items()
+        )
+
     def is_built(self) -> bool:
         """Whether `build` has nothing to do. False when it cannot, because something is missing."""
         if not self.copied:

@@ -1,7 +1,7 @@
 """A plan: which servers, which workloads, how often."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
@@ -298,6 +298,26 @@ class Plan(Table):
             for name, workload in self.workload.items():
                 data["workload"][name]["load"] = workload.load.lasting(seconds).data()
         return Plan.of(data, "changed plan", options=_OPTIONS)
+
+    def with_names(self, name: Callable[[str], str]) -> "Plan":
+        """The same plan with `name(…)` for the name of each contestant wherever one is measured or meant."""
+        data = self.data()
+        for measured in (data, *data["workload"].values()):
+            measured["contestants"] = [name(one) for one in measured.get("contestants", [])]
+        about = {key: _meaning(data[key], name) for key in ("require", "published", "claim") if key in data}
+        return Plan.of(data | about, "plan")
+
+
+def _meaning(value: Any, name: Callable[[str], str]) -> Any:
+    """A table of the plan with `name(…)` for each contestant that it is about."""
+    if isinstance(value, list):
+        return [_meaning(one, name) for one in value]
+    if isinstance(value, dict):
+        return {
+            key: name(one) if key == "contestant" and one else _meaning(one, name)
+            for key, one in value.items()
+        }
+    return value
 
 
 _OPTIONS = {

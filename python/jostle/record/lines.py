@@ -1,4 +1,7 @@
-"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored."""
+"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored.
+
+And files that are written at once.
+"""
 
 import json
 import os
@@ -6,7 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["append_line", "mend_last_line", "read_json", "read_lines", "read_objects", "write_json"]
+__all__ = [
+    "append_line",
+    "mend_last_line",
+    "read_json",
+    "read_lines",
+    "read_objects",
+    "write_json",
+    "write_whole",
+]
 
 
 def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
@@ -27,13 +38,18 @@ def mend_last_line(path: Path) -> None:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """The file appears whole or not at all."""
+    """The file appears whole or not at all, and survives a power cut."""
+    write_whole(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n", sync=True)
+
+
+def write_whole(path: Path, content: str | bytes, *, sync: bool = False) -> None:
+    """The file appears whole or not at all; one that was there stays until then."""
     partial = path.with_name(path.name + ".part")
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump(data, file, indent=2, ensure_ascii=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
+    with partial.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
     partial.replace(path)
 
 

@@ -6,6 +6,7 @@ run but the two scripts whose hashes it names, and nothing be loaded at all.
 """
 
 import base64
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,9 @@ from typing import Any
 from markupsafe import Markup
 
 from jostle.analysis.result import RunResult, Starvation
+from jostle.cache import cache_folder
+from jostle.errors import UserError
+from jostle.record.lines import write_whole
 from jostle.report import charts, costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
@@ -55,10 +59,7 @@ class Section:
 
 def write_page(result: RunResult, path: Path | str) -> None:
     """Write the page to `path`; a page that was there stays whole until the new one is."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(page(result), encoding="utf-8")
-    partial.replace(path)
+    write_whole(Path(path), page(result))
 
 
 def page(result: RunResult) -> str:
@@ -162,13 +163,24 @@ def json_for_script(value: Any) -> Markup:
 
 @cache
 def _library() -> str:
-    """Vega, Vega-Lite and their embedding, as vl-convert carries them: no network, no node."""
+    """Vega, Vega-Lite and their embedding, as vl-convert carries them: no network, no node.
+
+    Putting them together takes seconds, so it is done once for each version.
+    """
     import altair
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    file: Path | None = None
+    with contextlib.suppress(UserError, OSError):
+        file = cache_folder("pages") / f"vega-lite-{version}-of-{vl_convert.__version__}.js"
+        return file.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    safe = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    if file is not None:
+        with contextlib.suppress(OSError):
+            write_whole(file, safe)
+    return safe
 
 
 def _asset(name: str) -> str:

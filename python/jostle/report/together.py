@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.result import RunResult
+from jostle.record.lines import write_whole
 from jostle.report import charts, costs, crowd, tables
 from jostle.report import goodput as within
 from jostle.report import published as beside
@@ -260,20 +261,13 @@ class Together:
             "results.json": json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
         for name, text in texts.items():
-            _replace(folder / name, text.encode())
+            write_whole(folder / name, text)
         drawn = [p for chapter in self.chapters for p in chapter.pictures] if pngs else []
         for picture in drawn:
             path = folder / "pictures" / f"{picture.key}.png"
             path.parent.mkdir(exist_ok=True)
-            _replace(path, render(picture)[0])
+            write_whole(path, render(picture)[0])
         return [*(folder / name for name in texts), *(folder / "pictures" / f"{p.key}.png" for p in drawn)]
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """The file that was there stays whole until the new one is."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content)
-    partial.replace(path)
 
 
 def _tally(r: RunResult) -> str:
