@@ -168,9 +168,7 @@ def _contestants() -> Iterator[Finding]:
         yield Finding(
             name,
             "note" if missing else "good",
-            "needs " + ", ".join(need.command for need in missing)
-            if missing
-            else found.versions_in_words(),
+            "needs " + ", ".join(need.command for need in missing) if missing else found.versions_in_words(),
             "; ".join(need.install for need in missing),
         )
 
