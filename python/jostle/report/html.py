@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +173,8 @@ def _library() -> str:
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     file: Path | None = None
     with contextlib.suppress(UserError, OSError):
-        file = cache_folder("pages") / f"vega-lite-{version}-of-{vl_convert.__version__}.js"
+        of = metadata.version("vl-convert-python")
+        file = cache_folder("pages") / f"vega-lite-{version}-of-vl-convert-{of}.js"
         return file.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     safe = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
