@@ -5,6 +5,7 @@ short can still be read.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -171,19 +172,23 @@ def _spec(
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
         rows=workload.rows,
-        real_time=_in_real_time(workload, server, placement),
+        real_time=_in_real_time(plan, workload, server, placement),
         tls=server.scheme == "https",
         peer=servers.peer.url if servers.peer else "",
     )
 
 
-def _in_real_time(workload: Workload, server: Server, placement: Placement) -> bool:
+def _in_real_time(plan: Plan, workload: Workload, server: Server, placement: Placement) -> bool:
     """Whether the load's threads go before all others on their cores: paced ones, where no server may be."""
     paced = isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
     if not paced or placement.shared or not real_time_allowed():
         return False
+    if placement.shared is False:
+        return True
+    if max(plan.threads or 1, plan.processes or 1) >= (os.cpu_count() or 1):
+        return False  # a core is left to the rest of the machine
     places = workload.connection.connect_to or [f"{server.host}:{server.port}"]
-    return placement.shared is False or not ports.may_be_on(placement.generator_cores, places)
+    return not ports.may_be_on(placement.generator_cores, places)
 
 
 def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: Executor) -> None:
