@@ -77,6 +77,7 @@ class Interval(TypedDict):
     workloads: list[WorkloadState]
     threads: list[ThreadState]
     generators: NotRequired[list[GeneratorState]]  # where there are several
+    tls_failures: dict[str, int]  # why handshakes failed, of all workloads
     rows: Rows | None
     rows_lost: int  # thrown away, because nobody fetched them
     workers_lost: int  # threads that have died so far

@@ -349,6 +349,20 @@ def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Pat
     assert lag.says.endswith("late (p99), 18 times the p99 response time of 200 µs")
 
 
+def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
+    requests = [Request(i / 10, None, i / 10 + 0.01, "tls_failed") for i in range(100)]
+    made = iter(range(1000))
+
+    def fail(interval: dict[str, Any]) -> None:
+        interval["tls_failures"] = {"expired": 10} | {f"for {next(made)}.example": 1 for _ in range(20)}
+
+    folder = tmp_path / "run"
+    validity = changed(folder, Trial("node", "fast", 1, requests, 10.0), fail)
+    errors = check(validity, "errors").says
+    assert "failed (100 tls failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
+    assert errors.endswith(", 60 kinds more)")
+
+
 def test_lost_rows_and_threads_are_told(tmp_path: Path) -> None:
     trial = Trial("node", "fast", 1, closed(STEADY, 5.0))
 

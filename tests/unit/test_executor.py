@@ -137,6 +137,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "workloads": [dict.fromkeys(STATE, 1)],
         "threads": [{"cpu_ns": 7, "wall_ns": SECOND}],
         "rows": None,
+        "tls_failures": {"expired": 2},
         "rows_lost": 0,
         "workers_lost": 0,
         **more,
@@ -167,6 +168,7 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
     assert len(merged["threads"]) == len(each)
     assert merged["loop_lag"]["count"] == len(each)
     assert merged["ports"] == [{"from": "", "to": "127.0.0.1:80", "held": 3 * len(each)}]
+    assert merged["tls_failures"] == {"expired": 2 * len(each)}
     if together:
         (series,) = merged["series"]
         expected = histogram(together)

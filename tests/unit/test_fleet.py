@@ -37,6 +37,7 @@ def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
         "workloads": [{**dict.fromkeys(STATE, 0), "sent": sent}],
         "threads": [{"cpu_ns": 1, "wall_ns": LENGTH}],
         "rows": None,
+        "tls_failures": {},
         "rows_lost": 0,
         "workers_lost": 0,
     }

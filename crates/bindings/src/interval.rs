@@ -21,6 +21,11 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("series", list(py, &interval.series, series)?)?;
     dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
     dict.set_item("threads", list(py, &interval.threads, thread)?)?;
+    let tls_failures = PyDict::new(py);
+    for (text, count) in interval.tls_failures.iter() {
+        tls_failures.set_item(text, count)?;
+    }
+    dict.set_item("tls_failures", tls_failures)?;
     dict.set_item("rows", rows(py, &interval.rows)?)?;
     dict.set_item("rows_lost", interval.rows_lost)?;
     dict.set_item("workers_lost", interval.workers_lost)?;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
+use crate::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState};
 use crate::ports;
 use crate::prepare::open_files;
 use crate::recorder::{WorkerInterval, histogram};
@@ -180,6 +180,7 @@ fn empty(workers: usize) -> Interval {
         loop_lag_us: histogram(),
         open_files: 0,
         ports: Vec::new(),
+        tls_failures: Texts::default(),
         rows: Rows::default(),
         rows_lost: 0,
         workers_lost: 0,
@@ -204,6 +205,7 @@ impl Interval {
         }
         self.threads[part.worker] = part.thread;
         self.loop_lag_us += &part.loop_lag_us;
+        self.tls_failures.append(&part.tls_failures);
         self.rows.append(part.rows);
     }
 
@@ -230,6 +232,7 @@ fn followed_by(first: Interval, mut second: Interval) -> Interval {
         sum.wall_ns += state.wall_ns;
     }
     second.loop_lag_us += &first.loop_lag_us;
+    second.tls_failures.append(&first.tls_failures);
     second.rows_lost += first.rows_lost;
     let mut rows = first.rows;
     if rows.end_ns.len() + second.rows.end_ns.len() <= MOST_WAITING_ROWS {

@@ -20,6 +20,7 @@ fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
         },
         ports: Vec::new(),
         loop_lag_us: histogram(),
+        tls_failures: Texts::default(),
         rows: Rows {
             end_ns: vec![index],
             ..Rows::default()

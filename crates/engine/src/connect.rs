@@ -151,7 +151,11 @@ async fn shake_hands(
 ) -> Result<Box<TlsStream<Plain>>, Outcome> {
     let handshake = pin!(tls.connector.connect(tls.name.clone(), plain));
     let stream = seat.or_interrupt(handshake).await.map_err(interrupted)?;
-    stream.map(Box::new).map_err(|_| Outcome::TlsFailed)
+    stream.map(Box::new).map_err(|error| {
+        let mut recorder = seat.worker.recorder.borrow_mut();
+        recorder.tls_failed(&error.to_string());
+        Outcome::TlsFailed
+    })
 }
 
 /// Addresses take turns. Those that were listed one by one stand each for itself. Of a name's addresses any will do:

@@ -27,12 +27,43 @@ pub struct Interval {
     pub open_files: u64,
     /// Local ports that this process holds at the end of the interval.
     pub ports: Vec<PortUse>,
+    /// Why TLS handshakes failed, of all workloads.
+    pub tls_failures: Texts,
     /// Rows of the measured requests that ended here, when asked for.
     pub rows: Rows,
     /// Rows that were thrown away because nobody fetched the intervals.
     pub rows_lost: u64,
     /// Worker threads that have died; what they had not given yet is missing.
     pub workers_lost: u32,
+}
+
+/// Texts, and how often each came. What peers can make them say is bounded: the first few, and all others together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts(Vec<(String, u64)>);
+
+impl Texts {
+    const MOST: usize = 8;
+    const LONGEST: usize = 200;
+
+    pub fn add(&mut self, text: &str, count: u64) {
+        let text: String = text.chars().take(Self::LONGEST).collect();
+        let full = self.0.len() >= Self::MOST && self.0.iter().all(|(known, _)| *known != text);
+        let text = if full { "others".into() } else { text };
+        match self.0.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((text, count)),
+        }
+    }
+
+    pub fn append(&mut self, others: &Self) {
+        for (text, count) in others.iter() {
+            self.add(text, count);
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().map(|(text, count)| (text.as_str(), *count))
+    }
 }
 
 /// Everything about one request name of one workload in one phase.

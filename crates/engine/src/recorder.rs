@@ -12,8 +12,8 @@ use hdrhistogram::Histogram;
 use crate::arrivals::Schedule;
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::interval::{
-    DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, ThreadState,
-    WorkloadState,
+    DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, Texts,
+    ThreadState, WorkloadState,
 };
 use crate::plan::Plan;
 use crate::ports::{PortTable, PortUse};
@@ -63,6 +63,7 @@ pub struct WorkerInterval {
     pub thread: ThreadState,
     pub ports: Vec<PortUse>,
     pub loop_lag_us: Histogram<u64>,
+    pub tls_failures: Texts,
     pub rows: Rows,
 }
 
@@ -81,6 +82,7 @@ pub struct Recorder {
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
     loop_lag_us: Histogram<u64>,
+    tls_failures: Texts,
     /// Those who connect say here which ports they hold.
     pub ports: Rc<PortTable>,
     rows: Option<Rows>,
@@ -132,6 +134,7 @@ impl Recorder {
                 .map(|workload| load(workload.role == Role::Measured))
                 .collect(),
             loop_lag_us: histogram(),
+            tls_failures: Texts::default(),
             ports: Rc::default(),
             rows: plan.rows.then(Rows::default),
             cpu_ns: 0,
@@ -200,6 +203,11 @@ impl Recorder {
         record(&mut self.loop_lag_us, late_ns);
     }
 
+    /// Why a TLS handshake failed.
+    pub fn tls_failed(&mut self, why: &str) {
+        self.tls_failures.add(why, 1);
+    }
+
     /// Cuts all intervals that have ended by `now`.
     pub fn roll(&mut self, now: u64) {
         while now >= self.boundary {
@@ -247,6 +255,7 @@ impl Recorder {
             thread,
             ports: self.ports.in_use(),
             loop_lag_us: give_away_histogram(&mut self.loop_lag_us),
+            tls_failures: std::mem::take(&mut self.tls_failures),
             rows: self.rows.as_mut().map(std::mem::take).unwrap_or_default(),
         };
         (self.cpu_ns, self.wall_ns) = (cpu, wall);

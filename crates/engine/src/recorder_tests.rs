@@ -120,6 +120,28 @@ fn wrong_statuses_are_counted_by_their_code_and_anew_in_each_interval() {
 }
 
 #[test]
+fn why_handshakes_failed_is_told_in_few_words() {
+    let (mut recorder, given) = recorder(1000);
+    for number in 0..20 {
+        recorder.tls_failed(&format!("name {}", number / 2));
+    }
+    recorder.tls_failed(&"x".repeat(10_000));
+    recorder.roll(100);
+    recorder.tls_failed(&"y".repeat(10_000));
+    recorder.finish(150);
+    let failures: Vec<Vec<_>> = given
+        .try_iter()
+        .map(|interval| {
+            let told = interval.tls_failures.iter();
+            told.map(|(text, count)| (text.to_owned(), count)).collect()
+        })
+        .collect();
+    let mut first: Vec<_> = (0..8).map(|name| (format!("name {name}"), 2)).collect();
+    first.push(("others".to_owned(), 5));
+    assert_eq!(failures, [first, vec![("y".repeat(200), 1)]]);
+}
+
+#[test]
 fn outcomes_go_into_the_right_histograms() {
     let (mut recorder, given) = recorder(1_000_000_000);
     for outcome in [

@@ -309,7 +309,13 @@ impl<'a> Exchange<'a> {
                         return Poll::Ready(outcome);
                     }
                 }
-                Poll::Ready(Err(error)) => return Poll::Ready(failed(&error)),
+                Poll::Ready(Err(error)) => {
+                    if is_alert(&error) {
+                        let mut recorder = self.seat.worker.recorder.borrow_mut();
+                        recorder.tls_failed(&error.to_string());
+                    }
+                    return Poll::Ready(failed(&error));
+                }
                 Poll::Pending => break,
             }
         }

@@ -164,11 +164,14 @@ fn tls_with_ones_own_authority_names_and_versions() {
 fn certificates_that_do_not_fit_are_refused_unless_told_otherwise() {
     let (address, _) = tls_server(&Authority::new(), None);
     let failed = BTreeMap::from([("tls_failed", 12)]);
+    let seen = run(over_tls(address, json!({})));
     assert_eq!(
-        run(over_tls(address, json!({}))).outcomes(),
+        seen.outcomes(),
         failed,
         "the built-in authorities do not know it"
     );
+    let why = "invalid peer certificate: UnknownIssuer".to_owned();
+    assert_eq!(seen.tls_failures(), [(why, 12)]);
     assert_eq!(
         run(over_tls(address, json!({"insecure": true}))).outcomes(),
         ok(12)

@@ -26,9 +26,11 @@ def describe_cell(
     seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()
     wrong_statuses: Counter[str] = Counter()
+    tls_failures: Counter[str] = Counter()
     for facts in measured:
         outcomes.update(facts.outcomes())
         wrong_statuses.update(facts.wrong_statuses())
+        tls_failures.update(facts.counts.tls_failures)
     failed = sum(sum(facts.errors.values()) for facts in measured)
     cpu = [share for facts in measured if (share := cpu_per_request(facts)) is not None]
     return Cell(
@@ -51,6 +53,7 @@ def describe_cell(
         trials=[facts.trial.number for facts in trials],
         parts=_parts(measured),
         wrong_statuses=dict(wrong_statuses.most_common()),
+        tls_failures=dict(tls_failures.most_common()),
     )
 
 

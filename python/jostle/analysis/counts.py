@@ -23,6 +23,9 @@ ENDED_BY_STOP = ("never_sent", "unfinished")
 
 REFUSALS = ("connect_refused", "connect_timeout", "connect_failed", "reset", "closed_early")
 
+MOST_TEXTS = 64
+"""Of peers' own making: further ones count as others."""
+
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
 
@@ -59,6 +62,8 @@ class Counts:
     """By workload and request; None: all of its requests."""
     wrong_statuses: Mapping[int, Mapping[str, int]]
     """By workload: the status codes of answers that should have had another one."""
+    tls_failures: Mapping[str, int]
+    """Why handshakes failed, of all workloads."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -85,6 +90,7 @@ class _Tally:
     busiest: "array[float]" = field(default_factory=lambda: array("d"))
     outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     wrong_statuses: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tls_failures: Counter[str] = field(default_factory=Counter)
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -118,6 +124,9 @@ class _Tally:
         before = threads if self.threads is None else self.threads
         pairs = zip(before, threads, strict=True)
         self.threads = threads if self.threads is None else [(a + c, b + d) for (a, b), (c, d) in pairs]
+        for text, count in interval.get("tls_failures", {}).items():
+            known = text in self.tls_failures or len(self.tls_failures) < MOST_TEXTS
+            self.tls_failures[text if known else "others"] += count
         for port in interval.get("ports", []):
             if self.fullest_port is None or port["held"] > self.fullest_port["held"]:
                 self.fullest_port = port
@@ -131,6 +140,7 @@ class _Tally:
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
             wrong_statuses=dict(self.wrong_statuses),
+            tls_failures=self.tls_failures,
             totals=dict(self.totals),
             threads=self.threads or [],
             fullest_port=self.fullest_port,

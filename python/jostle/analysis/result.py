@@ -208,6 +208,8 @@ class Cell:
     """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
     wrong_statuses: dict[str, int] = field(default_factory=dict)
     """The status codes of `wrong_status`, most frequent first; empty in records of before."""
+    tls_failures: dict[str, int] = field(default_factory=dict)
+    """Why handshakes failed, most frequent first; those of the background are among them."""
 
 
 @dataclass(frozen=True)

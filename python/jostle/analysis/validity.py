@@ -27,7 +27,7 @@ from jostle.analysis.quantiles import quantile_estimate, samples_needed
 from jostle.analysis.remedies import remedy_for
 from jostle.analysis.result import Check, Validity, Verdict
 from jostle.analysis.steady import mser
-from jostle.analysis.wording import status_codes
+from jostle.analysis.wording import tallied
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["judge_facts", "worst"]
@@ -108,7 +108,7 @@ def _wrong_answers(facts: Facts) -> Check:
     if not total:
         return Check("verified work", "valid", 0, 0, "answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {k.replace('_', ' ')}" for k, n in wrong.items() if n)
-    codes = status_codes(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
+    codes = tallied(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
     kinds += f" ({codes})" if codes else ""
     return Check(
         "verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
@@ -127,7 +127,8 @@ def _errors(facts: Facts) -> Check:
     if not facts.errors:
         return Check("errors", "valid", 0, ERRORS_SUSPECT, "share", "no request failed")
     kinds = ", ".join(f"{format_count(n)} {k.replace('_', ' ')}" for k, n in sorted(facts.errors.items()))
-    says = f"{_percent(share)} of the requests failed ({kinds})"
+    why = f"; {tallied(facts.counts.tls_failures)}" if facts.counts.tls_failures else ""
+    says = f"{_percent(share)} of the requests failed ({kinds}{why})"
     remedy = remedy_for(facts.errors) if verdict != "valid" else ""
     return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
 

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from jostle.analysis.result import Estimate
 from jostle.units import format_bytes, format_count, format_duration, format_rate
 
-__all__ = ["amount", "interval", "status_codes"]
+__all__ = ["amount", "interval", "tallied"]
+
+MOST_TOLD = 5
 
 
 def interval(e: Estimate, unit: str) -> str:
@@ -18,10 +20,12 @@ def interval(e: Estimate, unit: str) -> str:
     return f"{value} [{amount(e.low, unit)}, {amount(e.high, unit)}]"
 
 
-def status_codes(found: Mapping[str, int]) -> str:
-    """Most frequent first: "4,000 × 503, 635 × 500"."""
+def tallied(found: Mapping[str, int]) -> str:
+    """What there was and how often, most frequent first: "4,000 × 503, 635 × 500"; the first few kinds."""
     ordered = sorted(found.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{format_count(count)} × {code}" for code, count in ordered)
+    told = [f"{format_count(count)} × {what}" for what, count in ordered[:MOST_TOLD]]
+    more = len(ordered) - len(told)
+    return ", ".join([*told, f"{format_count(more)} kinds more"] if more else told)
 
 
 def amount(value: float, unit: str) -> str:

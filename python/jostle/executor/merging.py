@@ -89,10 +89,15 @@ class Merging:
                 for thread in (parts[generator]["threads"] if generator in parts else [idle] * self._threads)
             ],
             "generators": [_state(generator, parts[generator]) for generator in sorted(parts)],
+            "tls_failures": _counted(part["tls_failures"] for part in each),
             "rows": _rows([part["rows"] for part in each]),
             "rows_lost": sum(part["rows_lost"] for part in each),
             "workers_lost": sum(part["workers_lost"] for part in each),
         }
+
+
+def _counted(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    return dict(sum(map(Counter, tallies), Counter()))
 
 
 def _merged(histograms: "Iterable[Hist | None]") -> "Hist | None":
@@ -119,7 +124,7 @@ def _one_series(parts: "list[Series]") -> "Series":
     for count in COUNTS:
         merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
     for tally in ("outcomes", "wrong_statuses"):
-        merged[tally] = dict(sum((Counter(part[tally]) for part in parts), Counter()))
+        merged[tally] = _counted(part[tally] for part in parts)
     measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
     merged["histograms"] = {
         measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures

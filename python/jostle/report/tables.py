@@ -17,7 +17,7 @@ from jostle.analysis.result import (
     TrialResult,
     Verdict,
 )
-from jostle.report.text import MISSING, SYMBOL, Shown, amount, check_value, percent, shown, status_codes
+from jostle.report.text import MISSING, SYMBOL, Shown, amount, check_value, details, percent, shown
 from jostle.report.views import ALONE, WITH_SLOW, View, find_cell
 
 __all__ = [
@@ -233,7 +233,7 @@ def outcomes(result: RunResult) -> Table:
         words=2,
     )
     for c in result.cells:
-        counts = [amount(c.outcomes.get(k, 0), "") + status_codes(c, k) for k in kinds]
+        counts = [amount(c.outcomes.get(k, 0), "") + details(c, k) for k in kinds]
         table.add(c.workload, c.contestant, *counts, percent(c.error_share))
     return table
 

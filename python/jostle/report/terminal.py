@@ -15,11 +15,11 @@ from jostle.report.text import (
     SYMBOL,
     Shown,
     amount,
+    details,
     one_line,
     percent,
     published,
     shown,
-    status_codes,
 )
 from jostle.report.views import find_cell
 
@@ -242,7 +242,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
 
 def _outcomes(cell: Cell) -> str:
     counts = [
-        f"{amount(n, '')} {one_line(kind).replace('_', ' ')}{status_codes(cell, kind)}"
+        f"{amount(n, '')} {one_line(kind).replace('_', ' ')}{details(cell, kind)}"
         for kind, n in cell.outcomes.items()
     ]
     return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"

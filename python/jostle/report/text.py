@@ -15,12 +15,12 @@ __all__ = [
     "Shown",
     "amount",
     "check_value",
+    "details",
     "one_line",
     "percent",
     "published",
     "published_per_s",
     "shown",
-    "status_codes",
     "when",
 ]
 
@@ -63,9 +63,10 @@ def amount(value: float | None, unit: str) -> str:
     return f"{number} {unit}".rstrip()
 
 
-def status_codes(cell: Cell, kind: str) -> str:
-    """What follows the number of answers with a wrong status, " (4,000 × 503, 635 × 500)"; else nothing."""
-    found = wording.status_codes(cell.wrong_statuses) if kind == "wrong_status" else ""
+def details(cell: Cell, kind: str) -> str:
+    """What follows the number of an outcome, " (4,000 × 503, 635 × 500)"; nothing where no more is known."""
+    known = {"wrong_status": cell.wrong_statuses, "tls_failed": cell.tls_failures}
+    found = wording.tallied(known.get(kind, {}))
     return f" ({found})" if found else ""
 
 

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use jostle_engine::interval::{Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series};
+use jostle_engine::interval::{
+    Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series, Texts,
+};
 use jostle_engine::{Poll, Run, StartError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -211,6 +213,17 @@ impl Seen {
     pub fn outcomes(&self) -> BTreeMap<&'static str, u64> {
         let counts = OUTCOME_NAMES.into_iter().zip(self.outcomes_of(0));
         counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// Why TLS handshakes failed, and how many.
+    pub fn tls_failures(&self) -> Vec<(String, u64)> {
+        let mut all = Texts::default();
+        for interval in &self.0 {
+            all.append(&interval.tls_failures);
+        }
+        all.iter()
+            .map(|(text, count)| (text.to_owned(), count))
+            .collect()
     }
 
     pub fn recorded(&self, measure: Measure) -> u64 {
