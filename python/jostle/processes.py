@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Stat", "descendants", "read_stat", "with_environment"]
+__all__ = ["Stat", "all_pids", "descendants", "read_stat", "with_environment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,16 @@ def read_stat(pid: int) -> Stat | None:
     )
 
 
+def all_pids() -> list[int]:
+    """Of all processes that can be seen."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 (names are all that is needed)
+
+
 def descendants(root: int) -> list[int]:
     """All living processes below `root`, parents before their children."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 (names are all that is needed)
-        if name.isdigit() and (stat := read_stat(int(name))) is not None and stat.state not in "ZX":
+    for pid in all_pids():
+        if (stat := read_stat(pid)) is not None and stat.state not in "ZX":
             children.setdefault(stat.parent, []).append(stat.pid)
     below = list(children.get(root, ()))
     for pid in below:  # grows while it is walked
@@ -67,9 +72,8 @@ def descendants(root: int) -> list[int]:
 def with_environment(value: str) -> list[int]:
     """All processes that were started with a variable of that value, wherever they have gone since."""
     wanted, found = f"={value}\0".encode(), []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if wanted in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
+    for pid in all_pids():
+        with contextlib.suppress(OSError):
+            if wanted in Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
     return found

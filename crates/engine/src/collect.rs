@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState};
+use crate::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState, tally};
 use crate::ports;
 use crate::prepare::open_files;
 use crate::recorder::{WorkerInterval, histogram};
@@ -255,7 +255,7 @@ impl Series {
             *sum += count;
         }
         for (status, count) in &other.wrong_statuses {
-            self.add_wrong_status(*status, *count);
+            tally(&mut self.wrong_statuses, *status, *count);
         }
         self.service_sum_ns += other.service_sum_ns;
         self.response_sum_ns += other.response_sum_ns;

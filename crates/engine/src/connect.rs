@@ -152,8 +152,7 @@ async fn shake_hands(
     let handshake = pin!(tls.connector.connect(tls.name.clone(), plain));
     let stream = seat.or_interrupt(handshake).await.map_err(interrupted)?;
     stream.map(Box::new).map_err(|error| {
-        let mut recorder = seat.worker.recorder.borrow_mut();
-        recorder.tls_failed(&error.to_string());
+        seat.worker.recorder.borrow_mut().tls_failed(&error);
         Outcome::TlsFailed
     })
 }

@@ -48,11 +48,11 @@ impl Texts {
     pub fn add(&mut self, text: &str, count: u64) {
         let text: String = text.chars().take(Self::LONGEST).collect();
         let full = self.0.len() >= Self::MOST && self.0.iter().all(|(known, _)| *known != text);
-        let text = if full { "others".into() } else { text };
-        match self.0.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, sum)) => *sum += count,
-            None => self.0.push((text, count)),
-        }
+        tally(
+            &mut self.0,
+            if full { "others".into() } else { text },
+            count,
+        );
     }
 
     pub fn append(&mut self, others: &Self) {
@@ -63,6 +63,14 @@ impl Texts {
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(text, count)| (text.as_str(), *count))
+    }
+}
+
+/// Adds to the count of `key`; there are few of them.
+pub(crate) fn tally<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K, count: u64) {
+    match counts.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, sum)) => *sum += count,
+        None => counts.push((key, count)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::arrivals::Schedule;
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::interval::{
     DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, Texts,
-    ThreadState, WorkloadState,
+    ThreadState, WorkloadState, tally,
 };
 use crate::plan::Plan;
 use crate::ports::{PortTable, PortUse};
@@ -204,8 +204,8 @@ impl Recorder {
     }
 
     /// Why a TLS handshake failed.
-    pub fn tls_failed(&mut self, why: &str) {
-        self.tls_failures.add(why, 1);
+    pub fn tls_failed(&mut self, why: &impl ToString) {
+        self.tls_failures.add(&why.to_string(), 1);
     }
 
     /// Cuts all intervals that have ended by `now`.
@@ -357,19 +357,7 @@ impl Series {
             _ => self.record(Measure::Failed, response),
         }
         if let Outcome::WrongStatus = sample.outcome {
-            self.add_wrong_status(sample.status, 1);
-        }
-    }
-
-    /// Servers have few of them.
-    pub fn add_wrong_status(&mut self, status: u16, count: u64) {
-        let known = self
-            .wrong_statuses
-            .iter_mut()
-            .find(|(other, _)| *other == status);
-        match known {
-            Some((_, sum)) => *sum += count,
-            None => self.wrong_statuses.push((status, count)),
+            tally(&mut self.wrong_statuses, sample.status, 1);
         }
     }
 

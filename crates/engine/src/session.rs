@@ -310,11 +310,11 @@ impl<'a> Exchange<'a> {
                     }
                 }
                 Poll::Ready(Err(error)) => {
-                    if is_alert(&error) {
-                        let mut recorder = self.seat.worker.recorder.borrow_mut();
-                        recorder.tls_failed(&error.to_string());
+                    let outcome = failed(&error);
+                    if outcome == Outcome::TlsFailed {
+                        self.seat.worker.recorder.borrow_mut().tls_failed(&error);
                     }
-                    return Poll::Ready(failed(&error));
+                    return Poll::Ready(outcome);
                 }
                 Poll::Pending => break,
             }

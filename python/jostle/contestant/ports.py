@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from jostle.errors import StartFailed
-from jostle.processes import descendants
+from jostle.processes import all_pids, descendants
 
 __all__ = ["HOST", "claim", "listens", "may_be_on"]
 
@@ -55,36 +55,43 @@ def may_be_on(cores: Collection[int], places: Iterable[str]) -> bool:
     `places`: "HOST:PORT" or "unix:/path". Servers are known by what listens on their ports, in every network
     namespace that can be seen; where nobody is seen behind a listening socket, they may.
     """
+    networks = _networks()
     for place in places:
         if place.startswith("unix:"):
             return True
-        pids, unclaimed = _listeners(int(place.rpartition(":")[2]))
-        workers = {one for pid in pids for one in (pid, *descendants(pid))}
-        if unclaimed or any(_cores(pid) & set(cores) for pid in workers):
+        port = int(place.rpartition(":")[2])
+        sockets = set().union(*(_listening_sockets(port, network) for network in networks))
+        holders = _holders(sockets)
+        workers = {one for pid in holders for one in (pid, *descendants(pid))}
+        if sockets.difference(*holders.values()) or any(_cores(pid) & set(cores) for pid in workers):
             return True
     return False
 
 
 def _taken_by(port: int) -> str:
-    for pid in _listeners(port)[0]:
+    for pid in _holders(_listening_sockets(port)):
         with contextlib.suppress(OSError):
             return f" by {Path(f'/proc/{pid}/comm').read_text().strip()} (pid {pid})"
     return ""
 
 
-def _listeners(port: int) -> tuple[list[int], set[str]]:
-    """The processes that listen on it, in every network namespace, and sockets that none of them holds."""
-    found, claimed = [], set()
-    sockets = {os.readlink("/proc/self/ns/net"): _listening_sockets(port)}  # noqa: PTH115 (as below)
-    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208 (names are all that is needed)
+def _holders(sockets: set[str]) -> dict[int, set[str]]:
+    """The processes that can be seen to hold some of these, and which."""
+    found = {}
+    for pid in all_pids() if sockets else []:
         with contextlib.suppress(OSError):  # it has ended, or is not ours to look at
-            network = os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115 (for all processes)
-            if network not in sockets:
-                sockets[network] = _listening_sockets(port, f"/proc/{pid}/net")
-            if held := sockets[network] & _descriptors(pid):
-                found.append(pid)
-                claimed |= held
-    return found, set().union(*sockets.values()) - claimed
+            if held := sockets & _descriptors(pid):
+                found[pid] = held
+    return found
+
+
+def _networks() -> list[str]:
+    """/proc/PID/net of each network namespace that can be seen, this process's own first."""
+    found = {os.readlink("/proc/self/ns/net"): "/proc/net"}  # noqa: PTH115 (as below)
+    for pid in all_pids():
+        with contextlib.suppress(OSError):
+            found.setdefault(os.readlink(f"/proc/{pid}/ns/net"), f"/proc/{pid}/net")  # noqa: PTH115 (for all processes)
+    return list(found.values())
 
 
 def _cores(pid: int) -> set[int]:
