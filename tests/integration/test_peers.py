@@ -8,7 +8,7 @@ import re
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from support.real import as_json, command, environment, reference_server
@@ -64,7 +64,7 @@ def _number(pattern: str, said: str) -> float:
 TOOLS: dict[str, Callable[[str], Measured]] = {"jostle": jostle, "wrk": wrk, "h2load": h2load}
 
 
-AT_MOST_APART = 0.10
+AT_MOST_APART = {"requests/s": 0.10, "median": 0.05}
 
 
 def test_three_tools_agree() -> None:
@@ -78,7 +78,13 @@ def test_three_tools_agree() -> None:
         for _ in range(TURNS):
             for tool, measure in TOOLS.items():
                 turns[tool].append(measure(f"{url}/sleep?ms=5"))
-    for what in (0, 1):
-        medians = {tool: statistics.median(turn[what] for turn in turns[tool]) for tool in TOOLS}
-        apart = max(medians.values()) / min(medians.values()) - 1
-        assert apart <= AT_MOST_APART, f"{('requests/s', 'median s')[what]}: {medians}, all turns: {turns}"
+    for index, (what, at_most) in enumerate(AT_MOST_APART.items()):
+        of = {tool: [turn[index] for turn in taken] for tool, taken in turns.items()}
+        noise = max(_apart(values) for values in of.values())  # one tool's turns: the machine's doing
+        assert _apart(map(statistics.median, of.values())) <= max(at_most, noise), f"{what}: {of}"
+
+
+def _apart(values: Iterable[float]) -> float:
+    """How much larger the largest is than the smallest, as a share of that."""
+    least, *_, most = sorted(values)
+    return most / least - 1
