@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.room import check_room
-from jostle.errors import ContestantError, MissingRuntime, TooFewFiles
+from jostle.errors import ContestantError, MissingRuntime, PlanError, TooFewFiles
 from jostle.executor import Executor, ExecutorLost
 from jostle.host import host_facts, machine
 from jostle.placement import Placement, available_cores, place
@@ -83,12 +83,13 @@ def run_experiment(
     `seed` goes before the plan's own; where neither is given, one is drawn and recorded.
 
     Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
-    and `KeyboardInterrupt` after what was measured has been recorded.
+    and `KeyboardInterrupt` after what was measured has been recorded. Raises `PlanError` for a contestant
+    that no workload is measured on.
     """
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = _with_their_labels(plan)
-    found = [contestants.find(label, plan.contestant) for label in plan.contestants]
+    found = [contestants.find(label, plan.contestant) for label in _measured(plan, observer)]
     _find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
@@ -227,6 +228,24 @@ def _with_their_labels(plan: Plan) -> Plan:
     Raises `UnknownName` for one that does not exist.
     """
     return plan.with_names(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
+
+
+def _measured(plan: Plan, observer: Observer) -> list[str]:
+    """Those of the plan's contestants that a workload is driven on.
+
+    Raises `PlanError` where one stands there for nothing. Where only some of the workloads were asked for,
+    the observer is told of it.
+    """
+    measured = {label for w in plan.workload.values() for label in w.measured_on(plan.contestants)}
+    left_out = [label for label in plan.contestants if label not in measured]
+    if left_out and not (plan.workloads and measured):
+        raise PlanError(
+            f"contestants: no workload is measured on {', '.join(left_out)}",
+            "name them in the contestants of a workload too, or take them out",
+        )
+    for label in left_out:
+        observer.skipped(label, "no workload that was asked for is measured on it")
+    return [label for label in plan.contestants if label in measured]
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:

@@ -151,8 +151,10 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = outcome(condition.below, condition.limit, estimate)
     opposite: dict[Outcome, Outcome] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
-    verdict = opposite[holds] if c.verdict != "invalid" else "cannot tell"
-    return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, found.sentence)
+    verdict, says = opposite[holds], found.sentence
+    if c.verdict == "invalid":
+        verdict, says = "cannot tell", f"trials were invalid ({says.removesuffix('.')})."
+    return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, says)
 
 
 def _as_change(ratio: Estimate) -> Estimate:
