@@ -113,6 +113,9 @@ def test_interval_logs_open_in_hdrhistograms_own_reader(tmp_path: Path) -> None:
     assert head[4] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 
 
+SECONDS = [(second * 10**9 + 1, (second + 1) * 10**9) for second in range(5)]
+
+
 def test_rows_stand_by_name_in_closed_files_of_a_second_or_more(tmp_path: Path) -> None:
     requests = closed(STEADY, 5.0, seed=1)
     trial = one_trial(tmp_path, requests, rows=True, interval=0.25)
@@ -125,6 +128,23 @@ def test_rows_stand_by_name_in_closed_files_of_a_second_or_more(tmp_path: Path) 
     assert rows["outcome"].to_list() == [r.outcome for r in requests]
     assert rows["end_ns"].to_list() == [round(r.end * 1e9) for r in requests]
     assert polars.concat([rows, rows.with_columns(polars.col("request").cast(polars.Categorical))]).height
+
+
+def test_rows_of_the_middle_are_read_without_the_rest(tmp_path: Path) -> None:
+    trial = one_trial(tmp_path, closed(STEADY, 5.0, seed=1), rows=True)
+    every = trial.rows()
+    assert every is not None
+    by_second = [every.filter(polars.col("end_ns").is_between(*second)) for second in SECONDS]
+    lengths = [rows.height for rows in by_second]
+    for at_most, kept in (
+        (every.height, slice(0, 5)),
+        (every.height - 1, slice(1, 5)),
+        (sum(lengths[1:4]), slice(1, 4)),
+        (1, slice(2, 3)),
+    ):
+        middle = trial.rows(["end_ns", "outcome"], at_most=at_most)
+        assert middle is not None
+        assert middle.equals(polars.concat(by_second[kept]).select("end_ns", "outcome"))
 
 
 def test_outcomes_of_rows_are_the_engines_in_its_order() -> None:

@@ -26,6 +26,9 @@ PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 LONG = 100
 """Intervals from which on a trial is asked whether it settled."""
 
+ROWS_AT_MOST = 200_000
+"""Per-request rows that are looked at: 5 MB of each trial, however long it is."""
+
 FILLED = 0.9
 """Share of an interval from which on a background request fills it."""
 
@@ -268,12 +271,15 @@ class Facts:
 
     @cached_property
     def rows(self) -> "polars.DataFrame | None":
-        """A row per request, in order of intended start; None where they were not kept."""
-        rows = self.trial.rows()
+        """Times and outcomes of the requests in the middle of the trial, in order of intended start.
+
+        None where they were not kept.
+        """
+        rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=ROWS_AT_MOST)
         return None if rows is None else rows.sort("intended_ns")
 
     def autocorrelation_time(self, value_s: float) -> float:
-        """τ of "the response takes longer than this", from the rows; 1 where there are none."""
+        """τ of "the response takes longer than this", from `rows`; 1 where there are none."""
         if self.rows is None:
             return 1.0
         longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)

@@ -169,9 +169,9 @@ class TrialRecord:
         """For each generator on another machine what it streamed and what is in its own log only."""
         return list((read_json(self.folder / "generators" / "accounts.json") or {}).get("accounts", []))
 
-    def rows(self) -> "polars.DataFrame | None":
-        """A row per request; None where the plan did not ask for rows."""
-        return read_rows(self.folder)
+    def rows(self, columns: list[str] | None = None, at_most: int | None = None) -> "polars.DataFrame | None":
+        """A row per request, or those of the middle of the trial; None where the plan asked for none."""
+        return read_rows(self.folder, columns, at_most)
 
     def server_vitals(self) -> Iterator[dict[str, Any]]:
         """What the server's process tree used, a sample each; none where it is not ours to watch."""

@@ -116,11 +116,32 @@ class RowWriter:
         )
 
 
-def read_rows(folder: Path) -> "polars.DataFrame | None":
-    """All rows of a trial in one frame; None where none were kept."""
-    files: Sequence[Path] = sorted(folder.glob("requests-*.parquet"))
+def read_rows(
+    folder: Path, columns: list[str] | None = None, at_most: int | None = None
+) -> "polars.DataFrame | None":
+    """Rows of a trial in one frame, with all columns or these; None where none were kept.
+
+    `at_most`: whole files of the middle of the trial, which hold no more rows than this, or a single one.
+    """
+    files = sorted(folder.glob("requests-*.parquet"), key=lambda file: int(file.stem.split("-")[1]))
     if not files:
         return None
     import polars
 
-    return polars.concat([polars.read_parquet(file) for file in files])
+    if at_most is not None:
+        lengths = [polars.scan_parquet(file).select(polars.len()).collect().item() for file in files]
+        files = files[_middle(lengths, at_most)]
+    return polars.concat([polars.read_parquet(file, columns=columns) for file in files])
+
+
+def _middle(lengths: Sequence[int], at_most: int) -> slice:
+    """Files are left out at both ends in turn until the rest holds no more than `at_most`, or is one."""
+    first, last, rest = 0, len(lengths), sum(lengths)
+    while rest > at_most and last - first > 1:
+        if first > len(lengths) - last:
+            last -= 1
+            rest -= lengths[last]
+        else:
+            rest -= lengths[first]
+            first += 1
+    return slice(first, last)
