@@ -63,9 +63,18 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
             timeout=240,
         )
 
-    result = as_json(run("run", "two-versions.toml", "--into", "runs", "--rounds", "3", "-d", "3s", "--json"))
+    result = as_json(run("run", "two-versions.toml", "--into", "runs", "-d", "2s", "--json"))
     assert [cell["outcomes"]["ok"] > 100 for cell in result["cells"]] == [True, True]
     (folder,) = (repository / "runs").iterdir()
-    compared = run("compare", folder, "--contestants", "before,after", "--fail-if", "p50 > +10 %")
-    assert compared.returncode == 1, compared.stdout + compared.stderr
-    assert run("compare", folder, "--contestants", "before,after", "--fail-if", "p50 < -10 %").returncode == 0
+    slower, quicker = (
+        run("compare", folder, "--contestants", "before,after", "--fail-if", change)
+        for change in ("p50 > +10 %", "p50 < -10 %")
+    )
+    assert quicker.returncode == 0, quicker.stdout + quicker.stderr
+    if "invalid" in [
+        cell["verdict"] for cell in result["cells"]
+    ]:  # a machine that stands still proves nothing
+        assert slower.returncode == 0
+        assert "page: trials were invalid (p50: " in slower.stdout
+    else:
+        assert slower.returncode == 1, slower.stdout + slower.stderr
