@@ -1,6 +1,7 @@
 """What all tests share: the path to tests/support, and golden files with a switch that writes them anew."""
 
 import difflib
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # `from support.results import …`
+
+
+def pytest_configure() -> None:
+    """A shell that starts pytest in the background lets it, and all that it starts, ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -234,14 +234,15 @@ fn a_background_load_has_its_own_series_and_ends_with_the_run() {
 #[test]
 fn phases_have_their_clients_and_their_series() {
     let phases = json!([
-        {"name": "up", "duration_ns": 200 * MS, "from": 0, "to": 8},
-        {"name": "hold", "duration_ns": 200 * MS, "from": 8, "to": 8},
-        {"name": "down", "duration_ns": 200 * MS, "from": 8, "to": 0, "steps": 4},
+        {"name": "up", "duration_ns": SECOND, "from": 0, "to": 8},
+        {"name": "hold", "duration_ns": SECOND, "from": 8, "to": 8},
+        {"name": "down", "duration_ns": SECOND, "from": 8, "to": 0, "steps": 4},
     ]);
     let load =
         json!({"closed": {"clients": 8, "phases": phases, "think": {"constant": {"ns": 5 * MS}}}});
-    let seen = run(one(workload(answering(OK), load), 0));
-    assert_eq!(seen.0.last().unwrap().end_ns, 600 * MS);
+    let spec = one(workload(answering(OK), load), 0);
+    let seen = run(with(spec, "", json!({"interval_ns": 250 * MS})));
+    assert_eq!(seen.0.last().unwrap().end_ns, 3 * SECOND);
     for phase in 0..3 {
         assert!(
             seen.series(0)
@@ -277,18 +278,18 @@ fn stop_and_duration_end_a_run_whose_peers_are_stuck() {
         10_000,
     );
     let handle = start(spec).unwrap();
-    std::thread::sleep(Duration::from_millis(150));
+    std::thread::sleep(Duration::from_secs(1));
     let asked = Instant::now();
     handle.stop();
     let seen = Seen::of(&handle);
     assert!(
-        asked.elapsed() < Duration::from_secs(2),
+        asked.elapsed() < Duration::from_secs(4),
         "{:?}",
         asked.elapsed()
     );
     assert_eq!(seen.outcomes(), BTreeMap::from([("unfinished", 20)]));
     let (low, high) = seen.range_ms(Measure::Censored);
-    assert!(low > 50.0 && high < 2000.0, "{low} {high}");
+    assert!(low > 50.0 && high < 5000.0, "{low} {high}");
 }
 
 #[test]
