@@ -1,9 +1,15 @@
 """Published figures: whose they are."""
 
+from pathlib import Path
+
 import pytest
 
 from jostle.analysis.figures import figure, figures_of
 from jostle.analysis.result import PublishedFigure
+from jostle.analysis.run import analyse
+from jostle.record import RunRecord
+from jostle.report.published import figures
+from support.synthetic import Trial, closed, lognormal, make_run
 
 
 def published(contestant: str, value: float, workload: str = "hello") -> PublishedFigure:
@@ -38,3 +44,45 @@ def test_a_figure_is_of_its_workload_and_quantity() -> None:
     own = figures_of("rails", FIGURES, ["rails"])
     assert figure(own, "other", "throughput") is FIGURES[2]
     assert figure(own, "hello", "p50") is None
+
+
+PLAN = """
+[published]
+source = "Someone, 2010"
+[[published.figures]]
+contestant = "rails"
+workload = "hello"
+quantity = "throughput"
+value = 4
+unit = "/s"
+[[published.figures]]
+contestant = "rails:workers=1"
+workload = "hello"
+quantity = "throughput"
+value = 1
+unit = "/s"
+[[published.figures]]
+contestant = "go"
+workload = "hello"
+quantity = "throughput"
+value = 9
+unit = "/s"
+"""
+
+
+def test_a_figure_stands_beside_every_variant_that_has_none_of_its_own(tmp_path: Path) -> None:
+    trials = [
+        Trial(f"rails:workers={workers}", "hello", 1, closed(lognormal(0.01 / workers, 0.1), 5.0))
+        for workers in (1, 2, 4)
+    ]
+    result = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=PLAN)))
+    beside = [(f.value, f.beside, f.measured and f.measured.value) for f in result.published]
+    rates = {cell.contestant: cell.throughput.value for cell in result.cells}
+    two, four = ("rails:workers=2", "rails:workers=4")
+    assert beside == [
+        (4, two, rates[two]),
+        (4, four, rates[four]),
+        (1, "rails:workers=1", rates["rails:workers=1"]),
+        (9, "", None),
+    ]
+    assert [row[1] for row in figures(result).rows] == [two, four, "rails:workers=1", "go"]

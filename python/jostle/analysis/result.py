@@ -214,7 +214,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A figure as published, beside which the measured one stands."""
+    """A figure as published, beside which the measured one stands; once for each contestant that it means."""
 
     contestant: str
     quantity: str
@@ -223,6 +223,7 @@ class PublishedFigure:
     source: str
     workload: str = ""
     note: str = ""
+    beside: str = ""  # whose measured one it is, which may be a variant of the contestant; "": not measured
     measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
 
 

@@ -16,11 +16,11 @@ from jostle.analysis.figures import figures_of
 from jostle.analysis.floor import floor_note
 from jostle.analysis.goodput import goodputs
 from jostle.analysis.pairs import Key, with_the_first
+from jostle.analysis.published import published_figures
 from jostle.analysis.ratios import ratios
 from jostle.analysis.result import (
     Cell,
     Claim,
-    Estimate,
     PublishedFigure,
     Requirement,
     RunResult,
@@ -34,7 +34,6 @@ from jostle.analysis.starvation import Form, compare
 from jostle.analysis.threads import threads
 from jostle.analysis.trial import describe_trial
 from jostle.analysis.validity import judge_facts, worst
-from jostle.labels import meant
 from jostle.record import RunRecord, TrialRecord
 
 __all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
@@ -54,7 +53,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     grouped = _in_order(by_cell(facts), plan, record)
     cells = describe_cells(grouped, verdicts, plan, distributions=distributions)
     skipped = _skipped(record)
-    published = _published(plan, grouped)
+    published = published_figures(plan, grouped)
     starvation = _starvation(plan, grouped, cells, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(cell.verdict for cell in cells.values()), *_whole_run(record, trials)])
@@ -184,36 +183,6 @@ def plan_of(record: RunRecord) -> Mapping[str, Any]:
 def _title(facts: Facts, workloads: Mapping[str, Any]) -> str:
     told = facts.trial.description.get("title") or workloads.get(facts.trial.workload, {}).get("title")
     return str(told or facts.trial.workload)
-
-
-def _published(plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -> list[PublishedFigure]:
-    table = plan.get("published", {})
-    return [
-        PublishedFigure(
-            contestant=str(figure.get("contestant", "")),
-            quantity=str(figure.get("quantity", "")),
-            value=float(figure["value"]),
-            unit=str(figure.get("unit", "")),
-            source=str(table.get("source", "")),
-            workload=str(figure.get("workload", "")),
-            note=str(figure.get("note", "")),
-            measured=_beside(figure, grouped),
-        )
-        for figure in table.get("figures", [])
-    ]
-
-
-def _beside(figure: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]) -> Estimate | None:
-    """The same quantity as measured here; None where it was not."""
-    from jostle.analysis import quantities
-
-    workload, quantity = str(figure.get("workload", "")), str(figure.get("quantity", ""))
-    known = [name for name, w in grouped if w == workload]
-    names = meant(str(figure.get("contestant", "")), known)
-    if not names or quantity not in quantities.MEASURES:
-        return None
-    trials = [f for f in grouped[names[0], workload] if f.usable]
-    return quantities.estimate(quantity, trials)
 
 
 def _starvation(

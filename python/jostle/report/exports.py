@@ -81,7 +81,8 @@ def _claim_rows(result: RunResult) -> Iterator[dict[str, Any]]:
             note = f"{part.verdict}: {part.rule}"
             yield about | _figure(f"claim {number}: {part.measure}", part.estimate) | {"note": note}
     for f in result.published:
-        about = {"contestant": f.contestant, "workload": f.workload, "unit": f.unit, "note": f.source}
+        about = {"contestant": f.beside or f.contestant, "workload": f.workload}
+        about |= {"unit": f.unit, "note": f.source}
         yield about | {"quantity": f"published {f.quantity}", "value": f.value}
 
 

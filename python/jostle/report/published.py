@@ -54,7 +54,7 @@ def figures(result: RunResult) -> Table:
         measured = shown(f.measured) if f.measured is not None else Shown("not measured", "", "")
         per_s = published_per_s(f) if f.unit.partition("/")[2] not in ("", "s") else None
         as_told = told(f) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
-        about = (f.workload, f.contestant, f.quantity, *([f.note] if noted else []))
+        about = (f.workload, f.beside or f.contestant, f.quantity, *([f.note] if noted else []))
         table.add(*about, as_told, measured)
     return table
 
