@@ -11,8 +11,9 @@ import pytest
 
 from cluster.conftest import JOSTLE, Cluster, recording
 from cluster.lab import Host, Lab, until
+from jostle.analysis.facts import Facts
 from jostle.executor.cluster.ownlog import Unfolding
-from jostle.record import RunRecord, TrialRecord
+from jostle.record import RunRecord
 
 pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
 
@@ -96,12 +97,6 @@ def sent_in(*logs: Path) -> int:
         for interval in unfolding.add(log.read_bytes()):
             sent += sum(workload["sent"] for workload in interval["workloads"])
     return sent
-
-
-def never_sent(trial: TrialRecord) -> int:
-    """What was due just before the end of a load, when this machine stood still."""
-    every = (series for interval in trial.intervals for series in interval["series"])
-    return sum(series["outcomes"].get("never_sent", 0) for series in every)
 
 
 def accounts(trial: Path) -> dict[tuple[int, str], dict[str, Any]]:
@@ -298,7 +293,7 @@ def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
         for generator in interval["generators"]:
             sent[generator["generator"]] += sum(generator["sent"])
     assert max(sent[1], sent[2]) <= 2000, "the others bear their own share, no more"
-    assert sent[1] + sent[2] + never_sent(first) == 4000, "and no less"
+    assert sent[1] + sent[2] + Facts(first).outcomes().get("never_sent", 0) == 4000, "and no less"
     assert 0 < sent[3] <= round(lost["at_ns"] / 1e9 * 100)
     share = (20 - lost["at_ns"] / 1e9) / 20 / 3
     assert f"{share * 100:.3g} % of the offered load is missing: generator 3 of 3" in " ".join(
@@ -308,7 +303,8 @@ def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
     assert unseen_s(accounts(trial)[3, n3.address]) <= LEASE_BOUND_S
     assert [g["host"] for g in second.description["generators"]] == [n1.address, n2.address]
     assert not second.generators_lost
-    assert sum(i["workloads"][0]["sent"] for i in second.intervals) + never_sent(second) == 6000
+    borne = Facts(second)
+    assert borne.total("sent") + borne.outcomes().get("never_sent", 0) == borne.total("due") == 6000
 
 
 def test_another_version_is_told(cluster: Cluster, lab: Lab) -> None:
