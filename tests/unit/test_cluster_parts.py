@@ -150,7 +150,7 @@ def workload(load: dict[str, Any]) -> dict[str, Any]:
 
 
 def clients_at(phases: list[dict[str, Any]], at: int) -> int:
-    """As crates/engine/src/phases.rs."""
+    """As crates/engine/src/schedule/phases.rs."""
     for phase in phases:
         if at < phase["duration_ns"]:
             delta, sign = abs(phase["to"] - phase["from"]), 1 if phase["to"] >= phase["from"] else -1

@@ -1,4 +1,4 @@
-"""What the engine is told: every load model and kind of request, in the form of crates/engine/src/spec.rs."""
+"""What the engine is told: every load model and kind of request, in the form of its specification."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ from jostle.plan.engine_spec import engine_spec, without_secrets
 
 SECOND = 1_000_000_000
 HEAD = 'title = "x"\ncontestants = ["node"]\n[workload.w]\n'
-CONTRACT = Path(__file__).parents[2] / "crates/engine/src/spec.rs"
+CONTRACT = Path(__file__).parents[2] / "crates/engine/src/spec/mod.rs"
 
 
 def spec(body: str, base: Path | None = None, **changes: Any) -> dict[str, Any]:

@@ -4,42 +4,30 @@
 //! was seen come out of [`Run::next_interval`].
 //!
 //! ```text
-//!  spec ─► validate ─► prepare ─► plan                      what is to be done
-//!  arrivals, phases, think, random, timer                   pure: when
-//!  run ─► worker ─┬─► client (closed) ──┬─► session ─► connect, codec, tls
-//!                 └─► dispatch (open) ──┘
-//!  recorder (one per worker) ─► collect ─► interval         what was seen
+//!  spec ─► plan                                            what is to be done
+//!  schedule                                                pure: when
+//!  run ─► worker ─► load (closed, open) ─► wire            doing it
+//!  record                                                  what was seen
 //! ```
-pub mod codec;
-pub mod interval;
 pub mod spec;
 
-mod arrivals;
-mod client;
-mod clock;
-mod collect;
-mod connect;
-mod dispatch;
-mod phases;
+mod load;
 mod plan;
-mod ports;
 mod prepare;
-mod random;
-mod recorder;
-mod resolve;
+mod record;
 mod run;
-mod session;
-mod think;
-mod timer;
-mod tls;
-mod validate;
+mod schedule;
+mod wire;
 mod worker;
 
-pub use collect::Poll;
 pub use hdrhistogram;
-pub use ports::PortUse;
+pub use record::collect::Poll;
+pub use record::interval;
+pub use record::ports::PortUse;
 pub use run::Run;
-pub use validate::StartError;
+pub use spec::validate::StartError;
+pub use wire::h1::codec;
+pub use wire::verify;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -57,7 +45,7 @@ pub fn encode_v2(histogram: &Histogram<u64>) -> Vec<u8> {
 /// The sum of histograms that [`encode_v2`] wrote: nothing is lost, since all have the same buckets. An error says
 /// what is wrong with the first one that cannot be read.
 pub fn merge_v2<'a>(encoded: impl IntoIterator<Item = &'a [u8]>) -> Result<Histogram<u64>, String> {
-    let mut merged = recorder::histogram();
+    let mut merged = record::recorder::histogram();
     let mut reader = Deserializer::new();
     for mut bytes in encoded {
         let part: Histogram<u64> = reader
@@ -78,8 +66,8 @@ mod tests {
         fn merging_what_was_encoded_is_recording_it_all(
             values in prop::collection::vec((0usize..4, 1..interval::HIGHEST_US), 0..200)
         ) {
-            let mut parts = vec![recorder::histogram(); 4];
-            let mut all = recorder::histogram();
+            let mut parts = vec![record::recorder::histogram(); 4];
+            let mut all = record::recorder::histogram();
             for (part, value) in values {
                 parts[part].record(value).unwrap();
                 all.record(value).unwrap();

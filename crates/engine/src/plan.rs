@@ -2,11 +2,12 @@
 
 use rand::Rng;
 
-use crate::codec::{BodyVerifier, Template};
-use crate::phases::Phases;
-use crate::random::Stream;
-use crate::resolve::Target;
+use crate::schedule::phases::Phases;
+use crate::schedule::random::Stream;
 use crate::spec::{LoadSpec, OpenSpec, Order, ParamSpec, Role, ShareSpec, TimeoutSpec};
+use crate::wire::h1::codec::Template;
+use crate::wire::resolve::Target;
+use crate::wire::verify::BodyVerifier;
 
 /// Shared by all workers, and never changed.
 #[derive(Debug)]

@@ -2,12 +2,13 @@
 
 use std::io;
 
-use crate::codec::{BodyVerifier, Template, encode_request};
-use crate::phases::Phases;
 use crate::plan::{Plan, Request, Workload, share};
-use crate::resolve::Target;
+use crate::schedule::phases::Phases;
+use crate::spec::validate::{StartError, validate};
 use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};
-use crate::validate::{StartError, validate};
+use crate::wire::h1::codec::{Template, encode_request};
+use crate::wire::resolve::Target;
+use crate::wire::verify::BodyVerifier;
 
 /// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;

@@ -10,13 +10,13 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
-use crate::clock::{Clock, monotonic_ns, unix_ns};
-use crate::collect::{Outbox, Poll, collect};
 use crate::plan::Plan;
 use crate::prepare::{pin, precede, prepare};
-use crate::recorder::{Recorder, WorkerInterval};
+use crate::record::collect::{Outbox, Poll, collect};
+use crate::record::recorder::{Recorder, WorkerInterval};
+use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
 use crate::spec::RunSpec;
-use crate::validate::StartError;
+use crate::spec::validate::StartError;
 use crate::worker::{Finish, Worker};
 
 /// From the moment when all threads are ready to t = 0, so that none is late.

@@ -17,14 +17,14 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::{spawn_local, yield_now};
 
-use crate::clock::Clock;
-use crate::connect::Turns;
+use crate::load::{closed, open};
 use crate::plan::{Plan, Workload};
-use crate::ports::PortTable;
-use crate::recorder::Recorder;
+use crate::record::ports::PortTable;
+use crate::record::recorder::Recorder;
+use crate::schedule::clock::Clock;
+use crate::schedule::timer::{TimerFd, TimerQueue};
 use crate::spec::{LoadSpec, Role};
-use crate::timer::{TimerFd, TimerQueue};
-use crate::{client, dispatch};
+use crate::wire::dial::Turns;
 
 const SCRATCH_BYTES: usize = 64 * 1024;
 /// Longest and shortest time between two rounds of the worker's loop; it also bounds how late a stop is seen.
@@ -144,8 +144,8 @@ impl Worker {
         let mut dispatches = Vec::new();
         for (index, workload) in self.plan.workloads.iter().enumerate() {
             match &workload.load {
-                LoadSpec::Closed(closed) => client::start(&self, index, closed),
-                LoadSpec::Open(open) => dispatches.push(dispatch::start(&self, index, open)),
+                LoadSpec::Closed(spec) => closed::start(&self, index, spec),
+                LoadSpec::Open(spec) => dispatches.push(open::start(&self, index, spec)),
             }
         }
         self.rounds().await;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use jostle_engine::codec::{BodyState, BodyVerifier};
+use jostle_engine::verify::{BodyState, BodyVerifier};
 use jostle_engine::spec::BodyCheck;
 use libfuzzer_sys::fuzz_target;
 

@@ -9,14 +9,14 @@ use std::sync::mpsc::Sender;
 
 use hdrhistogram::Histogram;
 
-use crate::arrivals::Schedule;
-use crate::clock::{monotonic_ns, thread_cpu_ns};
-use crate::interval::{
+use crate::plan::Plan;
+use crate::record::interval::{
     DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, Texts,
     ThreadState, WorkloadState, tally,
 };
-use crate::plan::Plan;
-use crate::ports::{PortTable, PortUse};
+use crate::record::ports::{PortTable, PortUse};
+use crate::schedule::arrivals::Schedule;
+use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::spec::Role;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.

@@ -3,6 +3,8 @@
 //! A [`RunSpec`] is data only. Python builds it from a plan, sends it as JSON, and it stands in the record as
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
+pub(crate) mod validate;
+
 use serde::{Deserialize, Serialize};
 
 /// One run of the engine: some workloads, side by side, for a time.

@@ -2,8 +2,8 @@
 
 use super::response::{byte_by_byte, ok};
 use super::{DecodeError, ResponseDecoder, decode, decode_with};
-use crate::codec::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
-use crate::interval::Outcome;
+use crate::record::interval::Outcome;
+use crate::wire::h1::codec::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 
 #[track_caller]
 fn fails(bytes: impl AsRef<[u8]>, error: DecodeError) {

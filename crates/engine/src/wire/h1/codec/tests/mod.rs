@@ -2,7 +2,6 @@ mod hostile;
 mod properties;
 mod request;
 mod response;
-mod verify;
 
 use super::{DecodeError, ResponseDecoder, Step};
 

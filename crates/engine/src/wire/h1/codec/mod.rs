@@ -20,7 +20,6 @@ mod error;
 mod framing;
 mod request;
 mod response;
-mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +27,6 @@ mod tests;
 pub use error::DecodeError;
 pub use request::{EncodeError, Template, encode_request};
 pub use response::{ResponseDecoder, Step};
-pub use verify::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
 
 /// A head may have this many bytes, its blank line included; so may a trailer section.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;

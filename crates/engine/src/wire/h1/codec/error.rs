@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
-use crate::interval::Outcome;
+use crate::record::interval::Outcome;
 
 /// Why a response could not be decoded. After any of these the connection is of no use; [`DecodeError::outcome`]
 /// says how the request is counted.

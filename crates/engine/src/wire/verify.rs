@@ -190,3 +190,7 @@ fn digest(digits: &str) -> Option<[u8; 32]> {
     }
     Some(bytes)
 }
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;

@@ -2,8 +2,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::codec::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
 use crate::spec::BodyCheck;
+use crate::wire::verify::{BodyState, BodyVerifier, MAX_JSON_BYTES, VerifyError};
 
 /// The same answer for the body in one slice, in single bytes, and again with the state of an unfinished body.
 #[track_caller]

@@ -6,13 +6,14 @@ use std::task::{Context, Poll};
 
 use tokio::io::ReadBuf;
 
-use crate::codec::{BodyState, ResponseDecoder, Step};
-use crate::connect::{Transport, connect};
-use crate::interval::Outcome;
 use crate::plan::{Request, Workload};
-use crate::random::Stream;
-use crate::recorder::Sample;
+use crate::record::interval::Outcome;
+use crate::record::recorder::Sample;
+use crate::schedule::random::Stream;
 use crate::spec::LoadSpec;
+use crate::wire::dial::{Transport, connect};
+use crate::wire::h1::codec::{ResponseDecoder, Step};
+use crate::wire::verify::BodyState;
 use crate::worker::Seat;
 
 /// How long a client waits for a server that is to close. Then the client closes first.
@@ -174,7 +175,7 @@ impl Session {
         }
     }
 
-    pub fn count(&self, change: impl FnOnce(&mut crate::interval::WorkloadState)) {
+    pub fn count(&self, change: impl FnOnce(&mut crate::record::interval::WorkloadState)) {
         change(self.seat.worker.recorder.borrow_mut().state(self.workload));
     }
 

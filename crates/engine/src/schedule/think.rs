@@ -25,7 +25,7 @@ pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut impl Rng) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::schedule::random::Stream;
 
     fn draw(spec: &ThinkSpec) -> Vec<u64> {
         let mut stream = Stream::new(3, &[]);

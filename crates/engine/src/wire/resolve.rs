@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use crate::spec::TargetSpec;
-use crate::tls::Tls;
-use crate::validate::StartError;
+use crate::spec::validate::StartError;
+use crate::wire::tls::Tls;
 
 #[derive(Debug)]
 pub struct Target {

@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use tokio::task::spawn_local;
 
-use crate::arrivals::Schedule;
-use crate::interval::Outcome;
 use crate::plan::{Workload, share};
-use crate::random::Stream;
-use crate::recorder::Sample;
-use crate::session::{Job, Session};
+use crate::record::interval::Outcome;
+use crate::record::recorder::Sample;
+use crate::schedule::arrivals::Schedule;
+use crate::schedule::random::Stream;
 use crate::spec::OpenSpec;
+use crate::wire::h1::session::{Job, Session};
 use crate::worker::{Seat, Worker};
 
 /// The arrivals of one workload on one worker, and its pool of connections.

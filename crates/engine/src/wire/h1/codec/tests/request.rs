@@ -1,5 +1,5 @@
-use crate::codec::{EncodeError, Template, encode_request};
 use crate::spec::{ParamSpec, RequestSpec};
+use crate::wire::h1::codec::{EncodeError, Template, encode_request};
 
 fn spec(method: &str, path: &str) -> RequestSpec {
     serde_json::from_value(serde_json::json!({ "name": "it", "method": method, "path": path }))

@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
-use crate::interval::Outcome;
 use crate::plan::Workload;
-use crate::ports::{Port, PortTable};
-use crate::recorder::ConnectTimes;
-use crate::resolve::{Address, Name, Target, resolve};
-use crate::tls::Tls;
+use crate::record::interval::Outcome;
+use crate::record::ports::{Port, PortTable};
+use crate::record::recorder::ConnectTimes;
+use crate::wire::resolve::{Address, Name, Target, resolve};
+use crate::wire::tls::Tls;
 use crate::worker::{Interrupt, Seat};
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.

@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState, tally};
-use crate::ports;
 use crate::prepare::open_files;
-use crate::recorder::{WorkerInterval, histogram};
+use crate::record::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState, tally};
+use crate::record::ports;
+use crate::record::recorder::{WorkerInterval, histogram};
 
 /// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
 const MOST_WAITING: usize = 64;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rand_distr::{Distribution, Exp1};
 
-use crate::random::Stream;
+use crate::schedule::random::Stream;
 use crate::spec::{Arrivals, OpenSpec, RateSpec};
 
 /// Rate over time.

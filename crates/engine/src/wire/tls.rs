@@ -12,7 +12,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use tokio_rustls::TlsConnector;
 
 use crate::spec::TlsSpec;
-use crate::validate::StartError;
+use crate::spec::validate::StartError;
 
 pub struct Tls {
     pub connector: TlsConnector,

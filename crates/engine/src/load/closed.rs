@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use tokio::task::{spawn_local, yield_now};
 
-use crate::interval::Outcome;
 use crate::plan::{Workload, deal, share};
-use crate::random::Stream;
-use crate::session::{Job, Session};
+use crate::record::interval::Outcome;
+use crate::schedule::random::Stream;
+use crate::schedule::think::pause;
 use crate::spec::{ClosedSpec, LoadSpec};
-use crate::think::pause;
+use crate::wire::h1::session::{Job, Session};
 use crate::worker::{Seat, Worker};
 
 /// A client that could not connect waits before its next request: so long after the first failure, twice as long

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-use crate::ports::PortUse;
+use crate::record::ports::PortUse;
 
 /// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
 pub const LOWEST_US: u64 = 1;

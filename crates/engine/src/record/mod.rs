@@ -1,0 +1,5 @@
+//! What was seen: recorded by each worker, merged into intervals.
+pub mod collect;
+pub mod interval;
+pub mod ports;
+pub mod recorder;

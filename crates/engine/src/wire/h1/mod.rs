@@ -1,0 +1,3 @@
+//! HTTP/1.1.
+pub mod codec;
+pub mod session;
