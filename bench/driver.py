@@ -18,15 +18,15 @@ from typing import Any
 
 from servers import reference
 
-from jostle.executor.base import Generator
-from jostle.executor.cluster.clocks import Clock
-from jostle.executor.cluster.fleet import Fleet
-from jostle.executor.cluster.network import Node
-from jostle.executor.cluster.ownlog import OwnLog
-from jostle.executor.cluster.stream import Stream
-from jostle.executor.here import InThisProcess
+from jostle.generator.api import Generator
+from jostle.generator.cluster.clocks import Clock
+from jostle.generator.cluster.fleet import Fleet
+from jostle.generator.cluster.follower import Stream
+from jostle.generator.cluster.spool import OwnLog
+from jostle.generator.cluster.transport import Node
+from jostle.generator.inprocess import InThisProcess
+from jostle.generator.spec import engine_spec
 from jostle.plan import Plan
-from jostle.plan.engine_spec import engine_spec
 from jostle.record import FORMAT, RunWriter
 
 SECOND_NS = 10**9

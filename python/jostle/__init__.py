@@ -11,7 +11,7 @@ jostle.compare(run, other).chart()    # by how much the quantiles differ, as an 
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from jostle._version import __version__
 
 __all__ = [
     "Compared",

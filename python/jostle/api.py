@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import PlanError, UnknownName
-from jostle.executor import executor_for
-from jostle.experiment import Observer, run_experiment
-from jostle.live import Silent
+from jostle.generator import executor_for
 from jostle.plan import Plan, load_plan
 from jostle.record import RunRecord
+from jostle.runner.experiment import run_experiment
+from jostle.runner.observer import Observer, Silent
 
 if TYPE_CHECKING:
     import polars
 
-    from jostle.analysis.result import CompareResult, RunResult
+    from jostle.analysis.results import CompareResult, RunResult
 
 __all__ = ["Compared", "Finished", "compare", "hit", "open_run", "run"]
 
@@ -67,7 +67,7 @@ class Finished:
 
     def charts(self) -> dict[str, Any]:
         """The pictures of the report as altair charts, by key: "density-1", "timeline-1-node", …"""
-        from jostle.report import notebook
+        from jostle.report.render import notebook
 
         return notebook.run_charts(self.result)
 
@@ -80,7 +80,7 @@ class Finished:
         return path
 
     def _repr_html_(self) -> str:
-        from jostle.report import notebook
+        from jostle.report.render import notebook
 
         return notebook.run_html(self.result)
 
@@ -96,7 +96,7 @@ class Compared:
 
         Raises `PlanError` where there is none, as after one round only.
         """
-        from jostle.report import notebook
+        from jostle.report.render import notebook
 
         found = {c.workload: c for c in self.result.comparisons}
         name = next(iter(found)) if workload is None else workload
@@ -108,7 +108,7 @@ class Compared:
         return chart
 
     def _repr_html_(self) -> str:
-        from jostle.report import notebook
+        from jostle.report.render import notebook
 
         return notebook.comparison_html(self.result)
 
@@ -147,8 +147,8 @@ def compare(
     `fail_if`: one condition or more, as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`,
     `NotARun`, `NotComparable`, `UnknownName`.
     """
-    from jostle.analysis.two import compare_records, judge_conditions
-    from jostle.plan.condition import change
+    from jostle.analysis.compare.two import compare_records, judge_conditions
+    from jostle.plan.conditions import change
 
     records = [_record(side) for side in (a, b) if side is not None]
     conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]

@@ -3,9 +3,16 @@
 JostleError                 every message says what happened, where, and what to do next
 ├── UserError               the user's mistake: one message, no traceback, exit code 2
 │   ├── PlanError           a plan file or an option that cannot be run
+│   │   ├── BadValue        a text that does not give the value that is needed; a ValueError too
+│   │   └── StartRefused    a load that this machine has no room for
 │   ├── UnknownName         a contestant, experiment or variant that does not exist
 │   ├── NotARun             a folder that is not a run, or of another format
-│   └── UnreachableTarget   nothing listens where the load should go
+│   ├── NotComparable       two runs that cannot be compared
+│   ├── UnreachableTarget   nothing listens where the load should go
+│   └── ClusterRefused      a cluster on which no run can start
+├── GeneratorsLost          no generator is left: the trial is over
+│   └── ExecutorLost        what started the generators is gone: the run is over
+│       └── ClusterLost     the head of the cluster is gone
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
     ├── TooFewFiles         it cannot hold so many connections: too few open files, or a limit of its own
@@ -18,14 +25,21 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "BadValue",
     "BuildFailed",
+    "ClusterLost",
+    "ClusterRefused",
     "ContestantError",
+    "ExecutorLost",
+    "GeneratorsLost",
     "JostleError",
     "MissingRuntime",
     "NotARun",
+    "NotComparable",
     "PlanError",
     "ServerDied",
     "StartFailed",
+    "StartRefused",
     "TooFewFiles",
     "UnknownName",
     "UnreachableTarget",
@@ -54,6 +68,14 @@ class PlanError(UserError):
     """A plan file or an option that cannot be run."""
 
 
+class BadValue(PlanError, ValueError):
+    """A value that cannot be; the hint says what can. A `ValueError` too, so that models may raise it."""
+
+
+class StartRefused(PlanError):
+    """This load cannot run here; the message says what is missing."""
+
+
 class UnknownName(UserError):
     """A name that does not exist; the hint offers the nearest ones."""
 
@@ -66,8 +88,28 @@ class NotARun(UserError):
     """A folder that is not a run of jostle, or of a format that this version cannot read."""
 
 
+class NotComparable(UserError):
+    """Two things that were not measured in the same way."""
+
+
 class UnreachableTarget(UserError):
     """Nothing answers where the load should go."""
+
+
+class ClusterRefused(UserError):
+    """No run starts on this cluster: it is open to others, out of reach, or not of one version."""
+
+
+class GeneratorsLost(JostleError):
+    """No generator is left: what was recorded so far is all there is."""
+
+
+class ExecutorLost(GeneratorsLost):
+    """What the generators were started by is gone: no further trial can run."""
+
+
+class ClusterLost(ExecutorLost):
+    """The head is gone in the middle of a trial; generators stop by their lease."""
 
 
 class ContestantError(JostleError):

@@ -9,10 +9,9 @@ share("10%") == 0.1                format_count(10000) == "10,000"
 import math
 import re
 
-from jostle.errors import PlanError
+from jostle.errors import BadValue
 
 __all__ = [
-    "BadValue",
     "count",
     "duration",
     "exact_duration",
@@ -25,10 +24,6 @@ __all__ = [
     "share",
     "size",
 ]
-
-
-class BadValue(PlanError, ValueError):
-    """A value that cannot be; the hint says what can. A `ValueError` too, so that models may raise it."""
 
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+"

@@ -11,8 +11,8 @@ import pytest
 
 from cluster.conftest import JOSTLE, Cluster, recording
 from cluster.lab import Host, Lab, until
-from jostle.analysis.facts import Facts
-from jostle.executor.cluster.ownlog import Unfolding
+from jostle.analysis.trial.data import Facts
+from jostle.generator.cluster.spool import Unfolding
 from jostle.record import RunRecord
 
 pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
@@ -21,7 +21,7 @@ LEASE_BOUND_S = 5.0
 DECLARED_BOUND_S = 6.0
 
 WITHOUT_LEASE = """
-from jostle.executor.cluster.lease import Lease
+from jostle.generator.cluster.lease import Lease
 Lease._watch = lambda self: None
 """
 OTHER_VERSION = 'import jostle\njostle.__version__ = "0.0.9"\n'

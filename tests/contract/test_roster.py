@@ -20,12 +20,12 @@ import pytest
 
 from jostle import database, roster
 from jostle.contestant import Server, find
-from jostle.contestant.kept import GRACE_S
+from jostle.contestant.contract import verify
 from jostle.database import Database
 from jostle.errors import StartFailed
-from jostle.processes import with_environment
-from jostle.verify import verify
-from jostle.vitals import Sampler
+from jostle.host.procfs import with_environment
+from jostle.host.resource_usage import Sampler
+from jostle.host.supervised import GRACE_S
 
 JOSTLE = """
 import sys, time

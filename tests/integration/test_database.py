@@ -12,12 +12,13 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from jostle import database
-from jostle.database import Database, Options, cluster
+from jostle.database import Database, Options
+from jostle.database import server as cluster
 from jostle.database.current import CurrentDatabase
 from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTarget
-from jostle.plan.contestant_file import Need
-from jostle.plan.database_table import DatabaseTable
-from jostle.processes import descendants
+from jostle.host.procfs import descendants
+from jostle.plan.contestant import Need
+from jostle.plan.database import DatabaseTable
 
 SMALL = {"customers": 20}
 JOSTLE = """

@@ -10,9 +10,10 @@ from typing import Any
 import polars
 import pytest
 
-from jostle.executor import GeneratorsLost, OnThisMachine, Running
+from jostle.errors import GeneratorsLost
+from jostle.generator import OnThisMachine, Running
+from jostle.generator.spec import engine_spec
 from jostle.plan import parse_plan
-from jostle.plan.engine_spec import engine_spec
 from jostle.record import RunRecord
 from jostle.record.rows import COLUMNS
 from support.real import Jostle, as_json, command, environment, recorded, reference_server

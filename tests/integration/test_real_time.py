@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from jostle.executor import OnThisMachine, StartRefused
-from jostle.experiment import run_experiment
-from jostle.live import Silent
+from jostle.errors import StartRefused
+from jostle.generator import OnThisMachine
+from jostle.generator.spec import engine_spec
+from jostle.host.cores import real_time_allowed
 from jostle.plan import parse_plan
-from jostle.plan.engine_spec import engine_spec
-from jostle.priority import real_time_allowed
+from jostle.runner.experiment import run_experiment
+from jostle.runner.observer import Silent
 from support.real import Jostle, reference_server
 
 PLAN = """

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jostle.executor import Running
-from jostle.executor.processes import OnThisMachine
-from jostle.experiment import run_experiment
-from jostle.live import Silent
+from jostle.generator import Running
+from jostle.generator.processes import OnThisMachine
 from jostle.plan import parse_plan
+from jostle.runner.experiment import run_experiment
+from jostle.runner.observer import Silent
 from support.real import Jostle, as_json, command, environment
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.bootstrap import (
+from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
+from jostle.analysis.stats.bootstrap import (
     mean_over_rounds,
     quantiles_over_rounds,
     ratio_over_rounds,
     share_over_rounds,
 )
-from jostle.analysis.comparison import compare_sides
-from jostle.analysis.histograms import from_values
-from jostle.analysis.quantiles import quantile_estimate
-from jostle.analysis.steady import mser
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.stats.sample import from_values
+from jostle.analysis.stats.steady_state import mser
 from support.sides import make_side
 
 REPEATS = 200

@@ -8,12 +8,12 @@ from hdrh.histogram import HdrHistogram
 from scipy import stats
 from scipy.special import ndtri
 
-from jostle.analysis.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.distribution import isj_bandwidth, kernel_density, letter_values, silverman_bandwidth
-from jostle.analysis.effects import cliffs_delta, harrell_davis
-from jostle.analysis.histograms import from_histograms, from_values
-from jostle.analysis.quantiles import order_statistic_ranks, samples_needed
-from jostle.analysis.steady import mser
+from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
+from jostle.analysis.stats.density import isj_bandwidth, kernel_density, letter_values, silverman_bandwidth
+from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis
+from jostle.analysis.stats.quantile_ci import order_statistic_ranks, samples_needed
+from jostle.analysis.stats.sample import from_histograms, from_values
+from jostle.analysis.stats.steady_state import mser
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_anderson_darling_tells_a_metronome_from_a_poisson_process() -> None:
 
 
 def test_density_per_e_fold_integrates_to_one() -> None:
-    from jostle.analysis.distribution import log_density
+    from jostle.analysis.stats.density import log_density
 
     rng = np.random.default_rng(5)
     times = np.concatenate(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.analysis.result import (
+from jostle.analysis.results import (
     Cell,
     Check,
     Comparison,

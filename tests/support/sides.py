@@ -5,11 +5,11 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.analysis.bootstrap import mean_over_rounds, quantiles_over_rounds
-from jostle.analysis.comparison import Round, Side
-from jostle.analysis.distribution import describe
-from jostle.analysis.histograms import from_values, pool
-from jostle.analysis.result import Cell, Estimate
+from jostle.analysis.compare.sides import Round, Side
+from jostle.analysis.results import Cell, Estimate
+from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis.stats.density import describe
+from jostle.analysis.stats.sample import from_values, pool
 
 MEDIAN_S = 0.01
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from jostle.analysis.comparison import SHIFT_LEVELS, Round, Side, compare_sides, pair
-from jostle.analysis.effects import cliffs_delta, harrell_davis, smooth_enough
-from jostle.analysis.findings import size_of_effect
-from jostle.analysis.histograms import EMPTY, Ints, from_values
-from jostle.analysis.result import Comparison, Difference, Estimate
+from jostle.analysis.compare.sentences import size_of_effect
+from jostle.analysis.compare.sides import SHIFT_LEVELS, Round, Side, compare_sides, pair
+from jostle.analysis.results import Comparison, Difference, Estimate
+from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
+from jostle.analysis.stats.sample import EMPTY, Ints, from_values
 from support.sides import make_side, side_of
 
 NONE: Ints = np.zeros((0, 1), dtype=np.int64)

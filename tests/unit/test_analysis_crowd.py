@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.facts import Facts
-from jostle.analysis.quantities import MEASURES
-from jostle.analysis.result import RunResult
+from jostle.analysis.metrics import MEASURES
+from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
+from jostle.analysis.trial.data import Facts
 from jostle.record import RunRecord
-from jostle.report import crowd, page, to_csv, to_markdown
+from jostle.report import page, to_csv, to_markdown
 from jostle.report.charts import crowd_pictures
+from jostle.report.sections import phased
 from support.synthetic import Request, Trial, make_run
 
 UP, SUSTAIN, DOWN = 4, 4, 2
@@ -120,7 +121,7 @@ def test_a_run_cut_short_before_the_sustained_phase_holds_nobody_yet(tmp_path: P
 def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     found = result(tmp_path, crowd_trial("whole", HELD), crowd_trial("half", HALF))
     found.skipped["go"] = "it cannot hold 100 connections here"
-    rows = {str(row[0]): row for row in crowd.held(found).rows}
+    rows = {str(row[0]): row for row in phased.held(found).rows}
     assert [str(cell) for cell in rows["whole"][2:]] == ["✓ yes", "none", "100", "100", "100 %"]
     assert str(rows["half"][2]) == "✗ no"
     assert "cannot hold" in str(rows["go"][3])

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jostle.analysis.facts import Facts
-from jostle.analysis.folding import fold
-from jostle.analysis.histograms import from_histograms, pool, quantile_of
-from jostle.analysis.result import Phase
+from jostle.analysis.results import Phase
+from jostle.analysis.stats.sample import from_histograms, pool, quantile_of
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.streaming import fold
 from jostle.record import RunRecord, TrialRecord
 from support.synthetic import Request, Trial, back_to_back, closed, lognormal, make_run
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.facts import Facts
-from jostle.analysis.generators import (
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,
     busiest,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis import quantities
-from jostle.analysis.facts import Facts
-from jostle.analysis.result import Goodput
+from jostle.analysis import metrics
+from jostle.analysis.results import Goodput
 from jostle.analysis.run import analyse
+from jostle.analysis.trial.data import Facts
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, make_run
 
@@ -58,8 +58,8 @@ def test_what_comes_late_or_never_is_no_goodput(tmp_path: Path) -> None:
     assert (row.hits.value, row.timeouts.value, row.goodput.value) == (205, 3, 10)
     assert row.database == {}
     assert row.database_cpu_s_per_request.value is None
-    assert quantities.MEASURES["goodput"](facts) == 10
-    assert quantities.MEASURES["database cpu"](facts) is None
+    assert metrics.MEASURES["goodput"](facts) == 10
+    assert metrics.MEASURES["database cpu"](facts) is None
 
 
 def test_cells_without_timeouts_and_database_have_no_row(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from jostle.analysis.bootstrap import (
+from jostle.analysis.stats.bootstrap import (
     mean_over_rounds,
     picks,
     quantile_replicates,
@@ -18,15 +18,15 @@ from jostle.analysis.bootstrap import (
     ratio_over_rounds,
     share_over_rounds,
 )
-from jostle.analysis.censoring import product_limit
-from jostle.analysis.distribution import describe, letter_values
-from jostle.analysis.histograms import EMPTY, from_histograms, from_values, pool, slots
-from jostle.analysis.quantiles import (
+from jostle.analysis.stats.density import describe, letter_values
+from jostle.analysis.stats.kaplan_meier import product_limit
+from jostle.analysis.stats.quantile_ci import (
     autocorrelation_time,
     quantile_estimate,
     quantile_estimates,
     samples_needed,
 )
+from jostle.analysis.stats.sample import EMPTY, from_histograms, from_values, pool, slots
 
 few_times = st.lists(st.integers(1, 12).map(float), min_size=1, max_size=30)
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jostle.analysis.histograms import Floats
-from jostle.analysis.steady import change_points, course
+from jostle.analysis.stats.sample import Floats
+from jostle.analysis.stats.steady_state import change_points, course
 
 
 def series(*parts: tuple[int, float], noise: float = 0.01, seed: int = 1) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jostle.analysis.facts import ENDED_BY_STOP, Facts
-from jostle.analysis.result import Check, Validity
+from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
+from jostle.analysis.trial.data import ENDED_BY_STOP, Facts
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.rows import OUTCOMES
 from support.synthetic import (

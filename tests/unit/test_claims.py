@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis import quantities
-from jostle.analysis.claims import MOST_ROUNDS, Measured, Rule, rounds_needed
-from jostle.analysis.quantities import AtLeast
-from jostle.analysis.result import Claim, Estimate, RunResult
+from jostle.analysis import metrics
+from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, Rule, rounds_needed
+from jostle.analysis.metrics import AtLeast
+from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.quantities import INDICES, QUANTITIES
+from jostle.plan.metrics import INDICES, QUANTITIES
 from jostle.record import RunRecord
 from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
 
@@ -161,18 +161,18 @@ def test_rounds_that_would_tell() -> None:
 
 
 def test_ratios_of_rounds() -> None:
-    found = quantities.ratio([2.0, 4.0, 8.0], [1.0, 2.0, 4.0])
+    found = metrics.ratio([2.0, 4.0, 8.0], [1.0, 2.0, 4.0])
     assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
-    assert quantities.ratio([2.0, AtLeast(4.0)], [1.0, 2.0]).bound == "≥"
-    assert quantities.ratio([2.0, 4.0], [1.0, AtLeast(2.0)]).value is None
-    assert quantities.ratio([2.0, 4.0], [1.0, None]).value is None
-    assert quantities.ratio([2.0, 0.0], [1.0, 1.0]).note == "it is nought in a round"
-    assert quantities.ratio([3.0], [1.0]).low is None
-    assert quantities.ratio([], []).value is None
+    assert metrics.ratio([2.0, AtLeast(4.0)], [1.0, 2.0]).bound == "≥"
+    assert metrics.ratio([2.0, 4.0], [1.0, AtLeast(2.0)]).value is None
+    assert metrics.ratio([2.0, 4.0], [1.0, None]).value is None
+    assert metrics.ratio([2.0, 0.0], [1.0, 1.0]).note == "it is nought in a round"
+    assert metrics.ratio([3.0], [1.0]).low is None
+    assert metrics.ratio([], []).value is None
 
 
 def test_every_quantity_is_measured() -> None:
-    assert {*quantities.MEASURES, *INDICES} == {*QUANTITIES}
+    assert {*metrics.MEASURES, *INDICES} == {*QUANTITIES}
 
 
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.executor import StartRefused
-from jostle.executor.cluster import ClusterRefused
-from jostle.executor.cluster.authority import write_credentials
-from jostle.executor.cluster.clocks import Clock, measure
-from jostle.executor.cluster.credentials import Credentials
-from jostle.executor.cluster.lease import Lease
-from jostle.executor.cluster.node import ray_command, start_node
-from jostle.executor.cluster.ownlog import OwnLog, Unfolding, read_from
-from jostle.executor.cluster.remainder import refuse_what_cannot_move, remainder
-from jostle.executor.cluster.targets import refuse_strangers
+from jostle.errors import ClusterRefused, StartRefused
+from jostle.generator.cluster.allowlist import refuse_strangers
+from jostle.generator.cluster.clocks import Clock, measure
+from jostle.generator.cluster.credentials import Credentials
+from jostle.generator.cluster.handover import refuse_what_cannot_move, remainder
+from jostle.generator.cluster.lease import Lease
+from jostle.generator.cluster.node import ray_command, start_node
+from jostle.generator.cluster.pki import write_credentials
+from jostle.generator.cluster.spool import OwnLog, Unfolding, read_from
 
 SECOND = 10**9
 

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 import jostle
 from jostle import report
-from jostle.analysis.result import CompareResult
-from jostle.analysis.two import NotComparable, compare_contestants, compare_runs, judge_conditions
+from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
+from jostle.analysis.results import CompareResult
 from jostle.cli import app
-from jostle.errors import UnknownName, UserError
-from jostle.plan.condition import change
+from jostle.errors import NotComparable, UnknownName, UserError
+from jostle.plan.conditions import change
 from jostle.record import RunRecord
 from support.results import make_hit
 from support.synthetic import Trial, closed, lognormal, make_run

@@ -10,9 +10,9 @@ import pytest
 
 from jostle import roster
 from jostle.contestant import Contestant, find
-from jostle.contestant.account import Account
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
-from jostle.plan.contestant_file import ContestantFile
+from jostle.host.users import Account
+from jostle.plan.contestant import ContestantFile
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
 

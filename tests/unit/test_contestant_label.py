@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.contestant.label import canonical, read_settings
+from jostle.contestant.settings import canonical, read_settings
 from jostle.errors import PlanError, UnknownName
-from jostle.plan.contestant_file import Variant, VariantValue
+from jostle.plan.contestant import Variant, VariantValue
 
 VARIANTS = {
     "procs": Variant(default=2),

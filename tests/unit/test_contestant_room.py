@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from jostle import contestant, roster
-from jostle.contestant.room import check_room, most_connections
+from jostle.contestant.capacity import check_room, most_connections
 from jostle.errors import PlanError, TooFewFiles
-from jostle.plan.contestant_file import ContestantFile
+from jostle.plan.contestant import ContestantFile
 
 
 @pytest.fixture(autouse=True)

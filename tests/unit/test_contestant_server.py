@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from jostle.contestant import Contestant, Server, find, ports
+from jostle.contestant import Contestant, Server, find
 from jostle.errors import StartFailed, UnreachableTarget
-from jostle.plan.contestant_file import ContestantFile
-from jostle.processes import with_environment
+from jostle.host import ports
+from jostle.host.procfs import with_environment
+from jostle.plan.contestant import ContestantFile
 
 SERVER = """
 import http.server, json, os, signal, sys, time
@@ -178,7 +179,7 @@ def test_somebody_else_who_answers_is_not_taken_for_it(folder: Path, monkeypatch
     with subprocess.Popen([sys.executable, "-c", SERVER, str(port), ""]) as other:
         try:
             wait_for(port)
-            monkeypatch.setattr("jostle.contestant.ports.claim", lambda *_: port)
+            monkeypatch.setattr("jostle.host.ports.claim", lambda *_: port)
             assert f"something else answers on port {port}" in refused(mine(folder, "time.sleep(1000)"))
         finally:
             other.kill()

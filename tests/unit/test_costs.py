@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from jostle import report
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
-from jostle.report import costs
 from jostle.report.charts import cost_pictures
+from jostle.report.sections import costs
 from support.synthetic import Trial, closed, intervals, make_run
 
 PLAN = """

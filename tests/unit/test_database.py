@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from jostle.addresses import without_password
-from jostle.contestant.account import Account
-from jostle.database import Database, Options, cluster, start
+from jostle.database import Database, Options, start
+from jostle.database import server as cluster
 from jostle.errors import PlanError, UnreachableTarget
+from jostle.host.users import Account
 from jostle.plan import parse_plan, to_toml
+from jostle.text import without_password
 
 WORKLOAD = '[workload.w]\nrequest = { get = "/orders" }\nload = { clients = 1, for = "1s" }\n'
 

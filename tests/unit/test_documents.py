@@ -13,7 +13,7 @@ import typer
 
 from jostle.cli import app
 from jostle.plan import parse_plan
-from jostle.plan.contestant_file import ContestantFile
+from jostle.plan.contestant import ContestantFile
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
+from jostle.generator.spec import engine_spec, without_secrets
 from jostle.plan import load_plan, parse_plan
-from jostle.plan.engine_spec import engine_spec, without_secrets
 
 SECOND = 1_000_000_000
 HEAD = 'title = "x"\ncontestants = ["node"]\n[workload.w]\n'

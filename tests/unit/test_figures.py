@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.figures import figure, figures_of
-from jostle.analysis.result import PublishedFigure
+from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.results import PublishedFigure
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
-from jostle.report.published import figures
+from jostle.report.sections.published import figures
 from support.synthetic import Trial, closed, lognormal, make_run
 
 

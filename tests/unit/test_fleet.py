@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from jostle.executor import ExecutorLost, Generator, GeneratorsLost
-from jostle.executor.cluster import fleet as fleets
-from jostle.executor.cluster.accounts import accounts_of, collect
-from jostle.executor.cluster.clocks import Clock
-from jostle.executor.cluster.fleet import Fleet, WhenLost
-from jostle.executor.cluster.network import Gone, Node, Unavailable
-from jostle.executor.cluster.stream import Stream
-from jostle.executor.frames import write_frame
-from jostle.executor.merging import STATE
+from jostle.errors import ExecutorLost, GeneratorsLost
+from jostle.generator import Generator
+from jostle.generator.cluster import fleet as fleets
+from jostle.generator.cluster.clocks import Clock
+from jostle.generator.cluster.fleet import Fleet, WhenLost
+from jostle.generator.cluster.follower import Stream
+from jostle.generator.cluster.ledger import accounts_of, collect
+from jostle.generator.cluster.transport import Gone, Node, Unavailable
+from jostle.generator.merge import STATE
+from jostle.generator.wire import write_frame
 
 MS = 10**6
 LENGTH = 100 * MS

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from jostle import host
 from jostle.analysis.run import analyse
-from jostle.calibration import LOADS, calibration_plan
+from jostle.doctor.calibration import LOADS, calibration_plan
+from jostle.host import facts as host
 from jostle.plan import ClosedLoad, OpenLoad
 from jostle.record import RunRecord
 from support.synthetic import Trial, closed, lognormal, make_run, open_loop

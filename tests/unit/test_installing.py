@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import Contestant, find
-from jostle.installing import Installation, install, what_is_missing
-from jostle.plan.contestant_file import ContestantFile
+from jostle.contestant.install import Installation, install, what_is_missing
+from jostle.plan.contestant import ContestantFile
 
 
 def lacking(name: str, package: str, install: str) -> Contestant:

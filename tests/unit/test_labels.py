@@ -2,7 +2,7 @@
 
 import pytest
 
-from jostle.labels import meant, split
+from jostle.plan.labels import meant, split
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.modes import modes
-from jostle.analysis.result import Mode
+from jostle.analysis.results import Mode
 from jostle.analysis.run import analyse
+from jostle.analysis.stats.bimodality import modes
 from jostle.plan import parse_plan
 from jostle.record import RunRecord, RunWriter
-from jostle.repeating import plan_repeats
+from jostle.runner.extra_rounds import plan_repeats
 from support.synthetic import Trial, back_to_back, closed, lognormal, make_run
 
 TWO = [0.95, 0.94, 0.31, 0.96, 0.33]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from jostle.errors import NotARun
 from jostle.record import FORMAT, RunRecord, RunWriter, TrialRecord
-from jostle.record.lines import read_objects
+from jostle.record.jsonl import read_objects
 from jostle.record.rows import OUTCOMES
 from support.synthetic import (
     Request,

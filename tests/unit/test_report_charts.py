@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jostle.analysis.result import Distribution, Estimate, Phase, RunResult
+from jostle.analysis.results import Distribution, Estimate, Phase, RunResult
 from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.charts.common import decades, thin

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from jostle import report
-from jostle.analysis.result import FORMAT, Estimate
+from jostle.analysis.results import FORMAT, Estimate
 from support.golden import Golden
 from support.results import RUNTIMES, make_hit, make_starvation
 

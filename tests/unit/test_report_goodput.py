@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
-from jostle.report import goodput
+from jostle.report.sections import goodput
 from support.synthetic import Request, Trial, make_run
 
 FAR = {"private": True, "delay_ms": 3.0, "pool": 10, "index": False, "customers": 8000}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle import report
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\"{{ 7*7 }}{% raw %}"

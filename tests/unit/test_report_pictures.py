@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from jostle import report
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from support.results import make_hit, make_plain, make_starvation
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.result import Check, Estimate, RunResult, Validity
+from jostle.analysis.results import Check, Estimate, RunResult, Validity
 from jostle.report.blocks import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
@@ -171,7 +171,7 @@ def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> Non
 
 def test_the_terminal_pays_for_no_charts() -> None:
     code = (
-        "import sys, rich.console, jostle.report.terminal;"
+        "import sys, rich.console, jostle.report.render.terminal;"
         "print({'altair', 'polars', 'vl_convert', 'jinja2', 'numpy', 'scipy'} & set(sys.modules))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

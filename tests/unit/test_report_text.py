@@ -4,8 +4,9 @@
 
 import pytest
 
-from jostle.analysis.result import Check, Estimate, PublishedFigure
-from jostle.report.text import amount, check_value, one_line, percent, published, published_per_s, shown, when
+from jostle.analysis.results import Check, Estimate, PublishedFigure
+from jostle.report.text import amount, check_value, percent, published, published_per_s, shown, when
+from jostle.text import one_line
 from support.results import PUBLISHED
 
 

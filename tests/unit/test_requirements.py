@@ -8,15 +8,14 @@ import pytest
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.requirements import outcome
-from jostle.analysis.result import Estimate, Requirement, RunResult
+from jostle.analysis.judge.requirements import outcome
+from jostle.analysis.results import Estimate, Requirement, RunResult
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import show
-from jostle.errors import PlanError
+from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.condition import change, requirement
+from jostle.plan.conditions import change, requirement
 from jostle.record import RunRecord
-from jostle.units import BadValue
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=3)

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 
 from jostle import report
-from jostle.analysis.result import RunResult
+from jostle.analysis.compare.two import compare_contestants, judge_conditions
+from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
-from jostle.analysis.two import compare_contestants, judge_conditions
-from jostle.plan.condition import change
+from jostle.plan.conditions import change
 from jostle.record import RunRecord
 from jostle.report.schema import main, result_schema
 from support.results import make_hit, make_plain, make_starvation

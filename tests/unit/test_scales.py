@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jostle import experiments, tuning
+from jostle import experiments
 from jostle.errors import PlanError
-from jostle.placement import available_cores, place
+from jostle.host.cores import available_cores, place
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.tuning import Settings
+from jostle.runner import tune
+from jostle.runner.tune import Settings
 
 PLAN = """
 title = "t"
@@ -90,14 +91,14 @@ def test_what_cannot_be_tuned_is_refused(change: tuple[str, str], says: str) -> 
 
 def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server's time grows with the value; the cache, and not the server, answers the second time."""
-    monkeypatch.setattr(tuning, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(tune, "cache_folder", lambda: tmp_path)
     text = PLAN.replace("reference-null", "reference-run-to-completion").replace("/count/", "/work?us=")
 
     def load(settings: Settings) -> Plan:
         return parse_plan(text, "p", settings=settings)
 
     told: list[str] = []
-    plan = tuning.tuned(load, {}, told.append)
+    plan = tune.tuned(load, {}, told.append)
     value = plan.parameters["count"]
     assert isinstance(value, int)
     assert 2_000 < value <= 20_000  # µs of the server's own; the request costs something by itself
@@ -105,9 +106,9 @@ def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch:
     assert len(told) == 2
     (kept,) = json.loads((tmp_path / "tuned.json").read_text())
     assert kept["value"] == value
-    again = tuning.tuned(load, {}, told.append)
+    again = tune.tuned(load, {}, told.append)
     assert again.parameters["count"] == value
     assert len(told) == 2
     (tmp_path / "tuned.json").write_text("broken")
-    assert tuning.tuned(load, {"count": 9}, told.append).parameters["count"] == 9
+    assert tune.tuned(load, {"count": 9}, told.append).parameters["count"] == 9
     assert len(told) == 2

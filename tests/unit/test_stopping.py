@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jostle.stopping import let_sigterm_stop_like_ctrl_c, stopping
+from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c, stopping
 
 BOTH = (signal.SIGINT, signal.SIGTERM)
 

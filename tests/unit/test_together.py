@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from jostle.analysis.result import Claim, ClaimPart, Estimate, RunResult
-from jostle.report.together import Chapter, Together
+from jostle.analysis.results import Claim, ClaimPart, Estimate, RunResult
+from jostle.report.combined import Chapter, Together
 from support.results import make_hit, make_starvation
 
 

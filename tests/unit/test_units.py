@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle import units
-from jostle.errors import PlanError
-from jostle.units import BadValue
+from jostle.errors import BadValue, PlanError
 
 MAGNITUDES = st.floats(-8.5, 6.5).map(lambda power: 10**power)
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from jostle.contestant.contract import HELLO, MANNERS, ROUTES, RouteCheck, verify
 from jostle.database import Customer, Order
-from jostle.verify import HELLO, MANNERS, ROUTES, RouteCheck, verify
 
 REASON = "for a reason"
 

@@ -14,9 +14,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.contestant.kept import Kept, Task
-from jostle.processes import Stat, read_stat
-from jostle.vitals import SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _Seldom
+from jostle.host.procfs import Stat, read_stat
+from jostle.host.resource_usage import SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _Seldom
+from jostle.host.supervised import Kept, Task
 from support.waiting import eventually
 
 PRELUDE = """

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.result import Estimate, Verdict
+from jostle.analysis.results import Estimate, Verdict
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun
 from jostle.record import RunRecord
-from jostle.record.lines import write_whole
+from jostle.record.jsonl import write_whole
 
 __all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
 

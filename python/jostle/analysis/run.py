@@ -8,17 +8,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jostle.analysis.cells import by_cell, describe_cell
-from jostle.analysis.crowd import crowds
-from jostle.analysis.earlier import earlier_runs
-from jostle.analysis.facts import Facts
-from jostle.analysis.figures import figures_of
-from jostle.analysis.floor import floor_note
-from jostle.analysis.goodput import goodputs
-from jostle.analysis.pairs import Key, with_the_first
-from jostle.analysis.published import published_figures
-from jostle.analysis.ratios import ratios
-from jostle.analysis.result import (
+from jostle.analysis.compare.pairs import Key, with_the_first
+from jostle.analysis.judge.figures import figures_of
+from jostle.analysis.judge.published import published_figures
+from jostle.analysis.judge.ratios import ratios
+from jostle.analysis.results import (
     Cell,
     Claim,
     PublishedFigure,
@@ -29,11 +23,17 @@ from jostle.analysis.result import (
     Validity,
     Verdict,
 )
-from jostle.analysis.setup import used_here
-from jostle.analysis.starvation import Form, compare
-from jostle.analysis.threads import threads
-from jostle.analysis.trial import describe_trial
-from jostle.analysis.validity import judge_facts, worst
+from jostle.analysis.summaries import by_cell, describe_cell
+from jostle.analysis.topics.baseline import floor_note
+from jostle.analysis.topics.context import used_here
+from jostle.analysis.topics.goodput import goodputs
+from jostle.analysis.topics.iterations import earlier_runs
+from jostle.analysis.topics.phased import crowds
+from jostle.analysis.topics.starvation import Form, compare
+from jostle.analysis.topics.threads import threads
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.summary import describe_trial
+from jostle.analysis.validity.checks import judge_facts, worst
 from jostle.record import RunRecord, TrialRecord
 
 __all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
@@ -135,7 +135,7 @@ def _requirements(
 ) -> list[Requirement]:
     if not plan.get("require"):
         return []
-    from jostle.analysis.requirements import judge_requirements  # plans take long to import
+    from jostle.analysis.judge.requirements import judge_requirements  # plans take long to import
 
     return judge_requirements(plan, grouped, cells, skipped)
 
@@ -149,7 +149,7 @@ def _claims(
 ) -> list[Claim]:
     if not plan.get("claim"):
         return []
-    from jostle.analysis.claims import Measured, judge_claims
+    from jostle.analysis.judge.claims import Measured, judge_claims
 
     return judge_claims(plan, Measured(grouped, cells, starvation, skipped))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jostle.analysis.result import Estimate
+from jostle.analysis.results import Estimate
 from jostle.units import format_bytes, format_count, format_duration, format_rate
 
 __all__ = ["amount", "interval", "tallied"]

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jostle.executor import ExecutorLost, executor_for
-from jostle.experiment import Outcome, resume_experiment, run_experiment
-from jostle.live import Silent, observer_for
+from jostle.cli.progress import observer_for
+from jostle.errors import ExecutorLost
+from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.stopping import let_sigterm_stop_like_ctrl_c
+from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
+from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c
+from jostle.runner.observer import Silent
 
 if TYPE_CHECKING:
-    from jostle.analysis.result import RunResult
+    from jostle.analysis.results import RunResult
 
 __all__ = ["carry_out", "go_on", "show", "tell_on_stderr"]
 
@@ -30,7 +32,7 @@ def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: b
 
 def go_on(folder: Path, *, as_json: bool) -> int:
     """Finish the run in `folder`, print its result, write its pages; the exit code."""
-    from jostle.resuming import unfinished
+    from jostle.runner.resume import unfinished
 
     run = unfinished(folder)
     if run is None:

@@ -30,8 +30,8 @@ def init(
 
     Run it again with further nodes to add them.
     """
-    from jostle.executor.cluster.authority import write_credentials
-    from jostle.executor.cluster.errors import ClusterRefused
+    from jostle.errors import ClusterRefused
+    from jostle.generator.cluster.pki import write_credentials
 
     pairs = {}
     for text in nodes:
@@ -64,7 +64,7 @@ def start(
     ] = None,
 ) -> None:
     """Start a node on this machine: Ray with token, TLS and fixed ports."""
-    from jostle.executor.cluster.node import start_node
+    from jostle.generator.cluster.node import start_node
 
     generates = join is not None if generate is None else generate
     start_node(address, head=join, generate=generates, block=block, starts=autoscaling_config)
@@ -73,7 +73,7 @@ def start(
 @app.command("stop")
 def stop() -> None:
     """Stop the node on this machine."""
-    from jostle.executor.cluster.node import stop_node
+    from jostle.generator.cluster.node import stop_node
 
     stop_node()
 
@@ -81,7 +81,7 @@ def stop() -> None:
 @app.command("ports")
 def ports() -> None:
     """The ports that must be open between all nodes, and to nobody else."""
-    from jostle.executor.cluster.node import HEAD_PORT, PORTS
+    from jostle.generator.cluster.node import HEAD_PORT, PORTS
 
     print(f"{HEAD_PORT:<13} on the head")
     low, high = PORTS["min-worker-port"], PORTS["max-worker-port"]

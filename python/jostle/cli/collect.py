@@ -25,8 +25,8 @@ def collect(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")], cluster: Cluster = None
 ) -> int:
     from jostle.analysis.run import plan_of
-    from jostle.executor.cluster.accounts import accounts_of
-    from jostle.executor.cluster.accounts import collect as fetch
+    from jostle.generator.cluster.ledger import accounts_of
+    from jostle.generator.cluster.ledger import collect as fetch
     from jostle.record import RunRecord
 
     record = RunRecord.open(folder)
@@ -34,7 +34,7 @@ def collect(
     open_accounts = [n for n, place in places.items() if not all(a["whole"] for a in accounts_of(place))]
     if open_accounts:
         address = cluster or str(plan_of(record).get("cluster", {}).get("address", ""))
-        from jostle.executor.cluster.onray import OnRay
+        from jostle.generator.cluster.ray import OnRay
 
         network = OnRay(address)
         for number in open_accounts:

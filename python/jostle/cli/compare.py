@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from jostle.analysis.result import CompareResult
+    from jostle.analysis.results import CompareResult
 
 __all__ = ["compare"]
 

@@ -58,7 +58,8 @@ def install(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
 ) -> None:
     """Install what contestants need (Debian packages) and build them, each step said before it is taken."""
-    from jostle import contestant, installing, roster
+    from jostle import contestant, roster
+    from jostle.contestant import install as installing
     from jostle.errors import PlanError
 
     if not names and not everything:
@@ -92,8 +93,8 @@ def verify(
 
 def _verified(found: "Contestant", database: "Database | None") -> bool:
     """Tell how one contestant did; whether all was right."""
+    from jostle.contestant.contract import verify as check
     from jostle.errors import ContestantError
-    from jostle.verify import verify as check
 
     try:
         with found.start(database=database) as server:
@@ -135,7 +136,7 @@ def start(
 ) -> None:
     """Start one, with its database, and leave it running until Ctrl-C, for trying with curl."""
     from jostle import contestant
-    from jostle.running import Register
+    from jostle.contestant.registry import Register
 
     found = contestant.find(label)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -157,7 +158,7 @@ def start(
 @app.command()
 def stop() -> None:
     """Stop the contestants that `jostle contestants start` left running, in whatever terminal."""
-    from jostle.running import stop_all
+    from jostle.contestant.registry import stop_all
 
     stopped = stop_all()
     for label, url in stopped:

@@ -27,7 +27,7 @@ def doctor(
     import json
     from dataclasses import asdict
 
-    from jostle.checkup import checkup
+    from jostle.doctor.checks import checkup
 
     if calibrate:
         _calibrate()
@@ -47,8 +47,8 @@ def doctor(
 def _calibrate() -> None:
     import sys
 
-    from jostle.calibration import calibrate
-    from jostle.live import observer_for
+    from jostle.cli.progress import observer_for
+    from jostle.doctor.calibration import calibrate
 
     observer = observer_for(sys.stderr)
     try:

@@ -46,7 +46,7 @@ class PlanOptions:
     def plan(self, load: "Callable[..., Plan]", duration: str | None = None) -> "Plan":
         """What `load(settings=…, share_cores=…)` gives, tuned for this machine and changed as asked."""
         from jostle.cli.carry_out import tell_on_stderr
-        from jostle.tuning import tuned
+        from jostle.runner.tune import tuned
 
         plan = tuned(
             lambda settings: load(settings=settings, share_cores=self.share_cores),

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
 from jostle.cli.plan_options import PlanOptions
+from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, UserError
-from jostle.executor import executor_for
-from jostle.experiment import Outcome, resume_experiment, run_experiment
-from jostle.live import Silent, observer_for
+from jostle.generator import executor_for
 from jostle.plan import Plan
-from jostle.record.lines import read_json, write_json
+from jostle.record.jsonl import read_json, write_json
+from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
+from jostle.runner.observer import Silent
 from jostle.units import format_duration
 
 if TYPE_CHECKING:
-    from jostle.analysis.result import RunResult
-    from jostle.report.together import Chapter
-    from jostle.trial import Planned
+    from jostle.analysis.results import RunResult
+    from jostle.report.combined import Chapter
+    from jostle.runner.schedule import Planned
 
 __all__ = ["race_all"]
 
@@ -104,7 +105,7 @@ def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, see
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Returns the exit code.
     """
-    from jostle.stopping import let_sigterm_stop_like_ctrl_c
+    from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c
 
     names = _names(only)
     state = _State.of(folder, seed)
@@ -172,7 +173,7 @@ def _run(state: _State, name: str, plan: Plan) -> None:
 
 
 def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcome | None:
-    from jostle.resuming import unfinished
+    from jostle.runner.resume import unfinished
 
     begun = state.run_folder(name)
     if begun is not None:
@@ -189,7 +190,7 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
 
 def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
     """The page with all that there is by now, and the full report of each experiment; the paths."""
-    from jostle.report.together import Together
+    from jostle.report.combined import Together
 
     chapters = [_chapter(state, name, results) for name in names]
     return Together(chapters, shlex.join(["jostle", "race", "--all"])).write(state.folder, pngs=pngs)
@@ -199,7 +200,7 @@ def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chap
     from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
-    from jostle.report.together import Chapter
+    from jostle.report.combined import Chapter
 
     plan, noted = experiments.load(name), state.of_experiment(name)
     why = str(noted.get("why", "")) or ("" if noted else "it was not begun")

@@ -4,8 +4,8 @@
     with contestant.start(cores=[0]) as server:
         print(server.url, server.pid)
 
-Builds are cached; a server is kept by a process of its own (`jostle.keeper`), so that nothing of it stays
-running after a stop, Ctrl-C or `kill -9` of jostle.
+Builds are cached. A supervisor process of its own (`jostle.host.supervisor`) runs each server, so that
+nothing of it stays running after a stop, Ctrl-C or `kill -9` of jostle.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle import roster
-from jostle.contestant.account import Account
 from jostle.contestant.build import BuildJob
-from jostle.contestant.label import as_text, canonical, read_settings
-from jostle.contestant.needs import Found, Missing, look_up
-from jostle.contestant.ports import HOST
 from jostle.contestant.server import Server, attach, start
+from jostle.contestant.settings import as_text, canonical, read_settings
+from jostle.contestant.tools import Found, Missing, look_up
 from jostle.errors import MissingRuntime, PlanError, UnknownName
-from jostle.labels import split
-from jostle.plan.contestant_file import ContestantFile, VariantValue, placeholders
+from jostle.host.ports import HOST
+from jostle.host.users import Account
+from jostle.plan.contestant import ContestantFile, VariantValue, placeholders
+from jostle.plan.labels import split
 
 if TYPE_CHECKING:
     from jostle.database import Database

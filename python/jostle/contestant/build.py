@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from jostle.cache import cache_folder
-from jostle.contestant.kept import Kept, Task, last_lines
-from jostle.contestant.needs import Found
+from jostle.contestant.tools import Found
 from jostle.errors import BuildFailed
-from jostle.plan.contestant_file import Build, fill
+from jostle.host.cache import cache_folder
+from jostle.host.supervised import Kept, Task, last_lines
+from jostle.plan.contestant import Build, fill
 
 __all__ = ["BuildJob"]
 

@@ -12,16 +12,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from jostle.cache import cache_folder
-from jostle.contestant import ports
-from jostle.contestant.account import Account
 from jostle.contestant.build import tool_paths
-from jostle.contestant.kept import Exit, Kept, Task, last_lines
-from jostle.contestant.label import as_text
-from jostle.contestant.needs import Found
+from jostle.contestant.settings import as_text
+from jostle.contestant.tools import Found
 from jostle.errors import StartFailed, UnreachableTarget
-from jostle.plan.contestant_file import DATABASE_PLACES, fill
-from jostle.processes import read_stat
+from jostle.host import ports
+from jostle.host.cache import cache_folder
+from jostle.host.procfs import read_stat
+from jostle.host.supervised import Exit, Kept, Task, last_lines
+from jostle.host.users import Account
+from jostle.plan.contestant import DATABASE_PLACES, fill
 from jostle.units import format_duration
 
 if TYPE_CHECKING:

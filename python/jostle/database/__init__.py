@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-from jostle.addresses import without_password
-from jostle.contestant import ports
-from jostle.database.cluster import NAME, USER, Cluster, missing
-from jostle.database.delay import DelayProxy
+from jostle.database.content import Customer, Order
+from jostle.database.external import DEFAULT_PORT, prepare
 from jostle.database.options import Options
-from jostle.database.orders import Customer, Order
-from jostle.database.own import DEFAULT_PORT, prepare
+from jostle.database.proxy import DelayProxy
+from jostle.database.server import NAME, USER, Cluster, missing
+from jostle.host import ports
+from jostle.text import without_password
 
 __all__ = ["Customer", "Database", "Options", "Order", "missing", "start"]
 
@@ -114,7 +114,8 @@ def start(
     """A private cluster, or the database at `url`; behind a proxy if its answers are to be delayed.
 
     `fill`: leave to make the tables in the one at `url`, in place of any that are there. `cores`: what the
-    private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url` as `jostle.database.own`.
+    private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url`
+    as `jostle.database.external`.
     """
     options = options or Options()
     if url is not None:

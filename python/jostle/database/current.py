@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from jostle.database import Database, Options, start
-from jostle.plan.database_table import DatabaseTable
+from jostle.plan.database import DatabaseTable
 
 __all__ = ["CurrentDatabase"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jostle.database.orders import Customer, customers
+from jostle.database.content import Customer, customers
 from jostle.errors import PlanError
 
 __all__ = ["Options"]

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from jostle.plan.table import Table
+from jostle.errors import BadValue
+from jostle.plan.base import Table
 from jostle.plan.values import (
     Count,
     File,
@@ -15,7 +16,6 @@ from jostle.plan.values import (
     Think,
     ThinkTime,
 )
-from jostle.units import BadValue
 
 __all__ = ["ClosedLoad", "Load", "OpenLoad", "Phase", "RateStep", "Trace"]
 

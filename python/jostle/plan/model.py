@@ -7,18 +7,17 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from jostle import units
-from jostle.errors import nearest
-from jostle.labels import meant, split
-from jostle.plan.cluster_table import Cluster
-from jostle.plan.condition import INDICES, Condition, requirement
-from jostle.plan.contestant_file import ContestantFile
-from jostle.plan.database_table import DatabaseTable
-from jostle.plan.published import Claim, Figure, Part, Published, Ratio
-from jostle.plan.table import Table, in_own_words
-from jostle.plan.tune import Tune
+from jostle.errors import BadValue, nearest
+from jostle.plan.base import Table, in_own_words
+from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
+from jostle.plan.cluster import Cluster
+from jostle.plan.conditions import INDICES, Condition, requirement
+from jostle.plan.contestant import ContestantFile
+from jostle.plan.database import DatabaseTable
+from jostle.plan.labels import meant, split
+from jostle.plan.tuning import Tune
 from jostle.plan.values import Duration, PositiveCount, shown
 from jostle.plan.workload import Workload
-from jostle.units import BadValue
 
 __all__ = ["Plan", "Requirement", "Starvation"]
 

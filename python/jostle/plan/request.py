@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from jostle.errors import nearest
-from jostle.plan.table import Table
+from jostle.errors import BadValue, nearest
+from jostle.plan.base import Table
 from jostle.plan.values import Count, File, Param, PositiveCount, shown
-from jostle.units import BadValue
 
 __all__ = ["METHODS", "PEER", "Expect", "JsonValue", "Request"]
 

@@ -10,24 +10,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jostle.plan.cluster_table import Cluster
-from jostle.plan.contestant_file import (
-    Build,
-    ConnectionLimit,
-    ContestantFile,
-    Need,
-    Ready,
-    Start,
-    Variant,
-)
-from jostle.plan.database_table import DatabaseChange, DatabaseTable
+from jostle.plan.base import Table
+from jostle.plan.claims import Claim, Figure, Opponent, Part, Published, Ratio
+from jostle.plan.cluster import Cluster
+from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
+from jostle.plan.database import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
+from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
-from jostle.plan.published import Claim, Figure, Opponent, Part, Published, Ratio
-from jostle.plan.reading import SCALED
 from jostle.plan.request import Expect, JsonValue, Request
-from jostle.plan.table import Table
-from jostle.plan.tune import Tune
+from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
 
 __all__ = ["plan_schema"]

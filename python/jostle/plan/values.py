@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
 from jostle import units
-from jostle.units import BadValue
+from jostle.errors import BadValue
 
 __all__ = [
     "Count",

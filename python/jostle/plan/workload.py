@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr
 from pydantic import model_validator as validator
 
-from jostle.labels import meant
-from jostle.plan.database_table import DatabaseChange
+from jostle.errors import BadValue
+from jostle.plan.base import Table
+from jostle.plan.database import DatabaseChange
+from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
-from jostle.plan.table import Table
 from jostle.plan.values import Duration, File, PositiveCount, PositiveDuration, Size, shown
-from jostle.units import BadValue
 
 __all__ = ["Background", "Connection", "Tls", "Workload"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
-from jostle.record.lines import read_lines
+from jostle.record.jsonl import read_lines
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.errors import NotARun
 from jostle.record.hlog import GENERATOR, Entry, Series, empty_histogram, merge, read_entries
-from jostle.record.lines import read_json, read_objects
+from jostle.record.jsonl import read_json, read_objects
 from jostle.record.rows import read_rows
 from jostle.record.writer import FORMAT
 

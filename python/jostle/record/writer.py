@@ -14,7 +14,7 @@ from typing import Any
 
 from jostle.errors import UserError
 from jostle.record.hlog import header, interval_lines
-from jostle.record.lines import append_line, mend_last_line, read_json, write_json
+from jostle.record.jsonl import append_line, mend_last_line, read_json, write_json
 from jostle.record.rows import RowWriter
 
 __all__ = ["FORMAT", "RunWriter", "TrialWriter"]

@@ -4,7 +4,7 @@ import bisect
 import itertools
 import math
 
-from jostle.analysis.result import Distribution
+from jostle.analysis.results import Distribution
 
 __all__ = ["shape", "share_below", "shares_of", "span"]
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jostle.analysis.history import Entry, Figures, Unreadable
-from jostle.labels import meant
-from jostle.report.text import SYMBOL, one_line, percent, shown, when
+from jostle.plan.labels import meant
+from jostle.report.text import SYMBOL, percent, shown, when
+from jostle.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.views import View, views

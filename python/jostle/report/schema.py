@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.result import FORMAT, CompareResult, RunResult
+from jostle.analysis.results import FORMAT, CompareResult, RunResult
 
 __all__ = ["result_schema"]
 

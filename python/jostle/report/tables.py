@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from jostle.analysis.findings import points, size_of_effect
-from jostle.analysis.result import (
+from jostle.analysis.compare.sentences import points, size_of_effect
+from jostle.analysis.results import (
     Cell,
     Check,
     Comparison,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from jostle.analysis import wording
-from jostle.analysis.result import Cell, Check, Estimate, PublishedFigure, Verdict
+from jostle.analysis.results import Cell, Check, Estimate, PublishedFigure, Verdict
 from jostle.units import MINUS, format_bytes, format_count, format_duration, format_rate
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "amount",
     "check_value",
     "details",
-    "one_line",
     "percent",
     "published",
     "published_per_s",
@@ -143,11 +142,6 @@ def check_value(check: Check, value: float | None) -> str:
     if value is not None and check.unit in ("share", "%"):
         return percent(value if check.unit == "share" else value / 100)
     return amount(value, check.unit)
-
-
-def one_line(text: object) -> str:
-    """Text of foreign origin made safe for one line of a terminal: no control characters, no line breaks."""
-    return "".join(c if c.isprintable() else "·" for c in str(text))
 
 
 def when(started: str) -> str:

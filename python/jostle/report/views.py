@@ -6,7 +6,7 @@ contestant; a panel has one series (a workload) or two ("alone" and "with slow")
 
 from dataclasses import dataclass
 
-from jostle.analysis.result import Cell, Distribution, Estimate, RunResult, Starvation, TrialResult
+from jostle.analysis.results import Cell, Distribution, Estimate, RunResult, Starvation, TrialResult
 
 __all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_cell", "typical_trial", "views"]
 

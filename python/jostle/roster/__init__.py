@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from jostle.errors import UnknownName
-from jostle.plan.contestant_file import ContestantFile
+from jostle.plan.contestant import ContestantFile
 
 __all__ = ["load", "names"]
 

@@ -1,9 +1,9 @@
 """The pictures of a report: pure functions that make a `Picture` of what the analysis says."""
 
-from jostle.analysis.result import RunResult
+from jostle.analysis.results import RunResult
 from jostle.report.charts.common import Picture
 from jostle.report.charts.costs import cost_pictures
-from jostle.report.charts.crowd import crowd_pictures
+from jostle.report.charts.phased import crowd_pictures
 from jostle.report.charts.shapes import density, letter_values
 from jostle.report.charts.shift import shift
 from jostle.report.charts.tails import nines, survival

@@ -6,8 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.result import Estimate, Ratio, RunResult, Threads
-from jostle.report import costs
+from jostle.analysis.results import Estimate, Ratio, RunResult, Threads
 from jostle.report.charts.common import (
     FIRST,
     GRID,
@@ -19,6 +18,7 @@ from jostle.report.charts.common import (
     short,
     whole,
 )
+from jostle.report.sections import costs
 from jostle.report.tables import Table
 from jostle.report.text import amount
 

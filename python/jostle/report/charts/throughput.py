@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.result import Cell, Estimate, RunResult
+from jostle.analysis.results import Cell, Estimate, RunResult
 from jostle.report import tables
 from jostle.report.charts.common import (
     FIRST,

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.result import Phase, RunResult, Timeline, TrialResult
+from jostle.analysis.results import Phase, RunResult, Timeline, TrialResult
 from jostle.report.charts.common import (
     GRID,
     MUTED,

@@ -1,6 +1,6 @@
 """The sentence that stands above each picture, made from the figures that it shows."""
 
-from jostle.analysis.result import Estimate
+from jostle.analysis.results import Estimate
 from jostle.report.text import amount, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 

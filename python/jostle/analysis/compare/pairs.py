@@ -1,0 +1,69 @@
+"""Which contestants are compared with which: each with the plan's first one, under the same workload."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.compare.sides import Round, Side, compare_sides, pair
+from jostle.analysis.results import Cell, Comparison
+from jostle.analysis.summaries import seed_of
+from jostle.analysis.trial.data import Facts
+
+__all__ = ["Key", "definition", "differs", "side", "with_the_first"]
+
+Key = tuple[str, str]
+"""Contestant and workload."""
+
+ENOUGH = 50
+"""Workloads with fewer requests in either side have no distribution to compare."""
+
+MOST = 24
+"""Comparisons in one run that are made without being asked for."""
+
+
+def with_the_first(
+    grouped: Mapping[Key, Sequence[Facts]], cells: Mapping[Key, Cell], order: Sequence[str]
+) -> list[Comparison]:
+    """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution."""
+    rank = {name: i for i, name in enumerate(order)}
+    found: list[Comparison] = []
+    for workload in dict.fromkeys(w for _, w in cells):
+        names = [name for name, w in cells if w == workload]
+        names.sort(key=lambda name: rank.get(name, len(rank)))
+        sides = [side(grouped[name, workload], cells[name, workload], name) for name in names]
+        sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= ENOUGH]
+        for other in sides[1:]:
+            found.append(compare_sides(*pair(sides[0], other)))
+    return found[:MOST]
+
+
+def side(trials: Sequence[Facts], cell: Cell, label: str, run: str = "") -> Side:
+    """One side of a comparison: sides of the same `run` are paired by round."""
+    measured = [f for f in trials if f.usable]
+    rounds = sorted((Round.of(f) for f in measured), key=lambda r: r.number)
+    return Side(label, cell, rounds, seed_of(cell.workload, run))
+
+
+def definition(trials: Sequence[Facts]) -> dict[str, Any]:
+    """What was asked, how, and beside what, as the engine was told: addresses and names left out."""
+    found: dict[str, Any] = {}
+    spec = trials[0].trial.description.get("engine") or {}
+    for workload in spec.get("workloads", []):
+        for key, value in workload.items():
+            if key not in ("name", "target", "role"):
+                found[f"{workload.get('role', '')} {key}".strip()] = value
+    return found
+
+
+def differs(a: Sequence[Facts], b: Sequence[Facts]) -> str:
+    """In what the workload of `a` is another one than that of `b`; empty where they are the same."""
+    ours, theirs = definition(a), definition(b)
+    for key in dict.fromkeys([*ours, *theirs]):
+        if ours.get(key) != theirs.get(key):
+            return f"{key}: {_short(ours.get(key))} against {_short(theirs.get(key))}"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else json.dumps(value)
+    return text if len(text) <= 160 else text[:159] + "…"

@@ -1,0 +1,110 @@
+"""Sentences for differences: what differs, by how much, how surely; or that nothing larger than x does."""
+
+from jostle.analysis.results import Comparison, Difference, Estimate
+from jostle.units import MINUS, format_duration, format_rate
+
+__all__ = ["change", "in_words", "points", "size_of_effect", "summary"]
+
+EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
+"""Source: Romano et al., Florida Association of Institutional Research (2006)."""
+
+TOLD = ("throughput", "p50", "p99")
+"""What the summary of a comparison speaks of."""
+
+
+def in_words(d: Difference, a: str, b: str) -> str:
+    """One sentence on one quantity of `a` and `b`."""
+    if d.quantity == "errors":
+        return _errors(d, a, b)
+    if d.ratio.value is None or d.difference.value is None:
+        return f"{d.quantity}: cannot be compared: {d.difference.note or d.ratio.note}."
+    both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
+    if d.ratio.low is None or d.ratio.high is None:
+        return f"{d.quantity}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
+    if d.finding == "same":
+        return f"{d.quantity}: no difference larger than {_percent(d.within or 0.0)} ({both})."
+    interval = f"{change(d.ratio.value)} [{change(d.ratio.low)}, {change(d.ratio.high)}]"
+    if d.finding == "unclear":
+        return f"{d.quantity}: no difference can be told from chance, nor ruled out: {interval} ({both})."
+    return f"{d.quantity}: {_direction(d)} on {b}: {interval} ({both})."
+
+
+def summary(c: Comparison) -> str:
+    """What is to be known of the whole comparison."""
+    if min(c.rounds) < 2:
+        have = "no round in common" if min(c.rounds) == 0 else "one round"
+        return f"{c.b} against {c.a}: {have}: an interval needs at least 2 rounds, better 5."
+    chosen = [d for d in c.differences if d.quantity in TOLD]
+    surely = [d for d in chosen if d.finding in ("less", "more")]
+    same = [d for d in chosen if d.finding == "same"]
+    told = f"{c.b} against {c.a}: "
+    if surely:
+        parts = [f"{d.quantity} {change(d.ratio.value)}" for d in surely if d.ratio.value is not None]
+        told += ", ".join(parts)
+        told += f"; no difference larger than {_most(same)} in {_names(same)}" if same else ""
+    elif same:
+        told += f"no difference larger than {_most(same)} in {_names(same)}"
+    else:
+        return told + "no difference can be told from chance, nor ruled out; more rounds would tell."
+    unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
+    return told + (f"; {_names(unclear)} cannot be told apart from chance" if unclear else "") + "."
+
+
+def change(ratio: float) -> str:
+    """A ratio as a change: "+5.2 %", "−12 %"; from a tripling or a third on, "3.4 times", "0.21 times"."""
+    return f"{ratio:.3g} times" if ratio >= 3 or ratio <= 1 / 3 else _signed(ratio - 1)
+
+
+def points(difference: float) -> str:
+    """A difference of shares: "+0.52 points"."""
+    return f"{difference * 100:+.2g} points".replace("-", MINUS)
+
+
+def size_of_effect(delta: Estimate) -> str:
+    """Cliff's delta in a word; empty where there is none."""
+    if delta.value is None:
+        return ""
+    return next((word for limit, word in EFFECTS if abs(delta.value) < limit), "large")
+
+
+def _errors(d: Difference, a: str, b: str) -> str:
+    if d.a.value is None or d.b.value is None:
+        return "errors: cannot be compared: no request came to an end."
+    both = f"{_percent(d.a.value)} on {a}, {_percent(d.b.value)} on {b}"
+    low, high = d.difference.low, d.difference.high
+    if low is None or high is None:
+        return f"errors: {both}; no interval: {d.difference.note}."
+    interval = f"[{points(low)}, {points(high)}]"
+    if d.finding == "unclear":
+        return f"errors: no difference can be told from chance: {both}, {interval}."
+    return f"errors: {d.finding} on {b}: {both}, {interval}."
+
+
+def _direction(d: Difference) -> str:
+    if d.quantity == "throughput":
+        return "more" if d.finding == "more" else "less"
+    return "longer" if d.finding == "more" else "shorter"
+
+
+def _names(chosen: list[Difference]) -> str:
+    *before, last = [d.quantity for d in chosen]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _most(chosen: list[Difference]) -> str:
+    return _percent(max(d.within or 0.0 for d in chosen))
+
+
+def _amount(e: Estimate) -> str:
+    if e.value is None:
+        return "unknown"
+    return format_rate(e.value) if e.unit == "/s" else format_duration(e.value)
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"
+
+
+def _signed(share: float) -> str:
+    text = f"{share * 100:+.2g} %" if abs(share) < 0.1 else f"{share * 100:+.0f} %"
+    return text.replace("-", MINUS)

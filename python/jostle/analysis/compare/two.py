@@ -1,0 +1,151 @@
+"""Two runs, or two contestants of one run: what `jostle compare` says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jostle.analysis.compare.pairs import Key, differs, side
+from jostle.analysis.compare.sides import compare_sides, pair
+from jostle.analysis.judge.requirements import outcome
+from jostle.analysis.results import Cell, CompareResult, Comparison, ConditionResult, Estimate, Outcome
+from jostle.analysis.run import describe_cells, plan_of
+from jostle.analysis.summaries import by_cell
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.validity.checks import judge_facts
+from jostle.errors import NotComparable, PlanError, UnknownName
+from jostle.plan.conditions import Condition
+from jostle.record import RunRecord
+
+__all__ = ["compare_contestants", "compare_records", "compare_runs", "judge_conditions"]
+
+
+@dataclass(frozen=True)
+class _Run:
+    name: str
+    grouped: Mapping[Key, Sequence[Facts]]
+    cells: Mapping[Key, Cell]
+
+    @classmethod
+    def of(cls, record: RunRecord) -> "_Run":
+        facts = [Facts(trial) for trial in record.trials]
+        verdicts = {f.trial.number: judge_facts(f).verdict for f in facts}
+        grouped = by_cell(facts)
+        cells = describe_cells(grouped, verdicts, plan_of(record), distributions=False)
+        return cls(record.folder.name, grouped, cells)
+
+    def contestants(self) -> list[str]:
+        return list(dict.fromkeys(name for name, _ in self.cells))
+
+    def workloads(self, contestant: str) -> list[str]:
+        return [workload for name, workload in self.cells if name == contestant]
+
+
+def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | None) -> CompareResult:
+    """Two runs, or two contestants of one. Raises PlanError for anything else."""
+    match records, contestants:
+        case [record], [a, b]:
+            return compare_contestants(record, a, b)
+        case [a_run, b_run], None:
+            return compare_runs(a_run, b_run)
+    raise PlanError(
+        "compare takes two runs, or one run and two contestants",
+        "jostle compare runs/before runs/after\njostle compare runs/2026-… --contestants node,go",
+    )
+
+
+def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
+    """`b` against `a`, for every workload that both were measured under, paired by round.
+
+    Raises UnknownName for a contestant that is not in the run, NotComparable where nothing is common.
+    """
+    run = _Run.of(record)
+    for name in (a, b):
+        if name not in run.contestants():
+            raise UnknownName("contestant in this run", name, run.contestants())
+    keys = [((a, workload), (b, workload)) for workload in run.workloads(a)]
+    comparisons, notes = _compared(run, run, keys, ("", ""))
+    return CompareResult(f"{b} against {a}", a, b, comparisons, [], notes)
+
+
+def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
+    """The second run against the first: every contestant and workload that both have.
+
+    Where each run has one contestant, these are compared whatever their names. Raises NotComparable where
+    nothing is common, or a workload of the same name is another one.
+    """
+    a, b = _Run.of(first), _Run.of(second)
+    ours, theirs = a.contestants(), b.contestants()
+    common = [(name, name) for name in ours if name in theirs]
+    if not common and len(ours) == len(theirs) == 1:
+        common = [(ours[0], theirs[0])]
+    if not common:
+        raise NotComparable(
+            "the runs have no contestant in common",
+            f"{a.name}: {', '.join(ours) or 'none'}\n{b.name}: {', '.join(theirs) or 'none'}",
+        )
+    keys = [((x, workload), (y, workload)) for x, y in common for workload in a.workloads(x)]
+    comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
+    notes.append(
+        "The runs were not made at the same time: what changed on the machine in between is in the "
+        "differences too. Contestants in one run, with interleaved rounds, compare more surely."
+    )
+    return CompareResult(f"{b.name} against {a.name}", a.name, b.name, comparisons, [], notes)
+
+
+def _compared(
+    a: _Run, b: _Run, keys: Sequence[tuple[Key, Key]], runs: tuple[str, str]
+) -> tuple[list[Comparison], list[str]]:
+    """(Comparisons, notes on what only one side has)."""
+    found, notes, doubts = [], [], []
+    for ours, theirs in keys:
+        if theirs not in b.cells:
+            notes.append(f"{ours[1]} was measured on {ours[0]} only: not compared")
+            continue
+        another = differs(a.grouped[ours], b.grouped[theirs])
+        if another:
+            raise NotComparable(
+                f"the workload {ours[1]!r} is not the same on {ours[0]} and on {theirs[0]}: {another}",
+                "measure both under the same workload: differences would come from it as well",
+            )
+        labels = _labels(ours[0], theirs[0])
+        left = side(a.grouped[ours], a.cells[ours], labels[0], runs[0])
+        right = side(b.grouped[theirs], b.cells[theirs], labels[1], runs[1])
+        found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right))))
+        doubts += [
+            f"{label}, {cell.workload}: trials were {cell.verdict}: see `jostle report`"
+            for label, cell in zip(labels, (a.cells[ours], b.cells[theirs]), strict=True)
+            if cell.verdict != "valid"
+        ]
+    if not found:
+        raise NotComparable(
+            "there is no workload that both were measured under", "\n".join(notes) or "measure both first"
+        )
+    return found, notes + doubts
+
+
+def _labels(ours: str, theirs: str) -> tuple[str, str]:
+    """Names to tell the sides apart."""
+    if ours != theirs:
+        return ours, theirs
+    return f"{ours} in the first run", f"{theirs} in the second"
+
+
+def judge_conditions(result: CompareResult, conditions: Sequence[Condition]) -> CompareResult:
+    """The same with each condition judged for each comparison: "fail" where it surely holds."""
+    judged = [_judged(condition, c) for condition in conditions for c in result.comparisons]
+    return replace(result, conditions=judged)
+
+
+def _judged(condition: Condition, c: Comparison) -> ConditionResult:
+    (found,) = [d for d in c.differences if d.quantity == condition.quantity]
+    estimate = _as_change(found.ratio) if condition.relative else found.difference
+    holds = outcome(condition.below, condition.limit, estimate)
+    opposite: dict[Outcome, Outcome] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
+    verdict, says = opposite[holds], found.sentence
+    if c.verdict == "invalid":
+        verdict, says = "cannot tell", f"trials were invalid ({says.removesuffix('.')})."
+    return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, says)
+
+
+def _as_change(ratio: Estimate) -> Estimate:
+    value, low, high = (None if x is None else x - 1 for x in (ratio.value, ratio.low, ratio.high))
+    return replace(ratio, value=value, low=low, high=high)

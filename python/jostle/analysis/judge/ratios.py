@@ -1,0 +1,58 @@
+"""The plan's `[[ratio]]`: what one workload is beside another, contestant by contestant."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis import metrics
+from jostle.analysis.compare.pairs import Key
+from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.results import PublishedFigure, Ratio
+from jostle.analysis.trial.data import Facts, by_round
+
+__all__ = ["ratios"]
+
+
+def ratios(
+    plan: Mapping[str, Any],
+    grouped: Mapping[Key, Sequence[Facts]],
+    published: Sequence[PublishedFigure],
+) -> list[Ratio]:
+    """Every ratio for every contestant that was measured under both workloads, paired by round."""
+    contestants = list(dict.fromkeys(name for name, _ in grouped))
+    return [
+        _ratio(table, contestant, grouped, figures_of(contestant, published, contestants))
+        for table in plan.get("ratio", [])
+        for contestant in contestants
+        if {(contestant, str(table.get(key))) for key in ("workload", "against")} <= grouped.keys()
+    ]
+
+
+def _ratio(
+    table: Mapping[str, Any],
+    contestant: str,
+    grouped: Mapping[Key, Sequence[Facts]],
+    own: Sequence[PublishedFigure],
+) -> Ratio:
+    quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
+    ours, theirs = (by_round(grouped[contestant, name]) for name in (workload, against))
+    common = sorted(ours.keys() & theirs.keys())
+    left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
+    told = [figure(own, name, quantity) for name in (workload, against)]
+    return Ratio(
+        title=str(table.get("title", "")),
+        quantity=quantity,
+        contestant=contestant,
+        workload=workload,
+        against=against,
+        value=metrics.estimate(quantity, list(ours.values())),
+        against_value=metrics.estimate(quantity, list(theirs.values())),
+        ratio=metrics.ratio(left, right),
+        published=told[0].value if told[0] else None,
+        published_against=told[1].value if told[1] else None,
+    )
+
+
+def _value(quantity: str, facts: Facts) -> metrics.Value:
+    """None for a quantity that another version of jostle measures."""
+    measure = metrics.MEASURES.get(quantity)
+    return measure(facts) if measure else None

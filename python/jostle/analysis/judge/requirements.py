@@ -1,0 +1,142 @@
+"""The plan's `[[require]]`: pass, fail, or cannot tell: the whole interval lies on one side of the limit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jostle.analysis import metrics
+from jostle.analysis.results import Cell, Estimate, Outcome, Requirement
+from jostle.analysis.stats.bootstrap import quantiles_over_rounds
+from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
+from jostle.analysis.summaries import seed_of
+from jostle.analysis.topics.starvation import Form, compare
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.wording import interval
+from jostle.errors import PlanError
+from jostle.plan.conditions import INDICES, Condition, requirement
+from jostle.plan.labels import meant
+from jostle.units import share
+
+__all__ = ["judge_requirements", "outcome"]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One `[[require]]`."""
+
+    condition: Condition
+    workload: str
+    contestant: str
+    confidence: float
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> "_Asked":
+        return cls(
+            requirement(str(table.get("that", ""))),
+            str(table.get("workload", "")),
+            str(table.get("contestant", "")),
+            share(str(table.get("confidence", CONFIDENCE))),
+        )
+
+    def of_whom(self, contestants: Sequence[str]) -> list[str]:
+        """Those of a run's contestants that it is about."""
+        return meant(self.contestant, contestants) if self.contestant else list(contestants)
+
+
+def judge_requirements(
+    plan: Mapping[str, Any],
+    grouped: Mapping[tuple[str, str], Sequence[Facts]],
+    cells: Mapping[tuple[str, str], Cell],
+    skipped: Mapping[str, str],
+) -> list[Requirement]:
+    """Every requirement for every cell that it is about; one whose cells were not measured cannot be told."""
+    found: list[Requirement] = []
+    for table in plan.get("require", []):
+        try:
+            asked = _Asked.of(table)
+        except PlanError as error:  # the plan of another version of jostle
+            found.append(_unreadable(table, error))
+            continue
+        whom = asked.of_whom([*(contestant for contestant, _ in cells), *skipped])
+        judged = list(_judge(asked, whom, plan, grouped, cells))
+        found += judged or [_not_measured(asked, whom, skipped)]
+    return found
+
+
+def _judge(
+    asked: _Asked,
+    whom: Sequence[str],
+    plan: Mapping[str, Any],
+    grouped: Mapping[tuple[str, str], Sequence[Facts]],
+    cells: Mapping[tuple[str, str], Cell],
+) -> Iterator[Requirement]:
+    forms = list(map(Form.of, plan.get("starvation", [])))
+    for (contestant, workload), cell in cells.items():
+        if contestant not in whom or asked.workload not in ("", workload):
+            continue
+        if asked.condition.quantity not in INDICES:
+            estimate = _estimate(asked, grouped[contestant, workload])
+            yield _requirement(asked, contestant, workload, estimate, [cell])
+            continue
+        for form in forms:
+            if workload != form.beside and not (asked.workload and workload == form.alone):
+                continue
+            own = {w: group for (name, w), group in grouped.items() if name == contestant}
+            own_cells = {w: c for (name, w), c in cells.items() if name == contestant}
+            if form.alone in own and form.beside in own:
+                compared = compare(form, own, own_cells, [], asked.confidence)
+                index = compared.index if asked.condition.quantity == INDICES[0] else compared.blocking
+                both = [own_cells[form.alone], own_cells[form.beside]]
+                yield _requirement(asked, contestant, form.beside, index, both)
+
+
+def _estimate(asked: _Asked, trials: Sequence[Facts]) -> Estimate:
+    """The quantity over all rounds, with an interval of the confidence that is asked for."""
+    measured = [f for f in trials if f.usable]
+    quantity, confidence = asked.condition.quantity, asked.confidence
+    service, _, name = quantity.rpartition(" ")
+    if name not in LEVELS or service not in ("", "service"):
+        return metrics.estimate(quantity, measured, confidence=confidence)
+    times = [f.service if service else f.response for f in measured]
+    return quantiles_over_rounds(times, seed_of(asked.contestant, asked.workload), confidence)[name]
+
+
+def outcome(below: bool, limit: float, estimate: Estimate) -> Outcome:
+    """ "pass" or "fail" where the whole interval lies on one side of the limit; else "cannot tell"."""
+    surely_below = estimate.high is not None and estimate.high < limit and estimate.value is not None
+    surely_above = estimate.low is not None and estimate.low > limit and estimate.value is not None
+    if surely_below == surely_above:
+        return "cannot tell"
+    return "pass" if surely_below == below else "fail"
+
+
+def _requirement(
+    asked: _Asked, contestant: str, workload: str, estimate: Estimate, cells: Sequence[Cell]
+) -> Requirement:
+    condition = asked.condition
+    verdict = outcome(condition.below, condition.limit, estimate)
+    says = f"{condition.quantity} {interval(estimate, condition.unit)}"
+    if any(cell.verdict == "invalid" for cell in cells):
+        verdict, says = "cannot tell", f"the trials were invalid ({says})"
+    elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
+        says += ": the limit lies within the interval; more rounds would narrow it"
+    return Requirement(
+        condition.text, contestant, workload, asked.confidence, estimate, condition.limit, verdict, says
+    )
+
+
+def _unreadable(table: Mapping[str, Any], error: PlanError) -> Requirement:
+    that, contestant, workload = (str(table.get(key, "")) for key in ("that", "contestant", "workload"))
+    unknown = Estimate(None, unit="", note=error.message)
+    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", error.message)
+
+
+def _not_measured(asked: _Asked, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
+    whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
+    says = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
+    nothing = Estimate(None, unit=asked.condition.unit, note=says)
+    condition = asked.condition
+    about = (asked.contestant, asked.workload)
+    return Requirement(
+        condition.text, *about, asked.confidence, nothing, condition.limit, "cannot tell", says
+    )

@@ -1,0 +1,1 @@
+"""Statistics on arrays and histograms; nothing here knows of runs."""

@@ -1,0 +1,140 @@
+"""Quantiles with intervals from order statistics, which assume nothing about the distribution.
+
+P(X₍l₎ ≤ q_p < X₍u₎) = Σ_{k=l}^{u-1} C(n,k) pᵏ (1-p)ⁿ⁻ᵏ. Where u > n the sample cannot bound the quantile from
+above ("≥"); above the median, a quantile that the sample may well not contain is left out.
+Source: David and Nagaraja, Order Statistics, section 7.1; METHOD A.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import bdtr, bdtrik
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.kaplan_meier import Curve, product_limit
+from jostle.analysis.stats.sample import Floats, Sample
+
+__all__ = [
+    "CONFIDENCE",
+    "LEVELS",
+    "autocorrelation_time",
+    "order_statistic_ranks",
+    "quantile_estimate",
+    "quantile_estimates",
+    "samples_needed",
+]
+
+CONFIDENCE = 0.95
+
+LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+
+
+def order_statistic_ranks(n: int, p: float, confidence: float = CONFIDENCE) -> tuple[int, int, float]:
+    """Ranks l and u (from 1) of the interval for the p-quantile with equal tails, and its coverage.
+
+    l = 0: no lower bound. u = n + 1: no upper bound.
+    """
+    tail = (1 - confidence) / 2
+    low = _binomial_quantile(tail, n, p)
+    high = _binomial_quantile(1 - tail, n, p) + 1
+    return low, high, float(_binomial_cdf(high - 1, n, p) - _binomial_cdf(low - 1, n, p))
+
+
+def samples_needed(p: float, confidence: float = CONFIDENCE) -> int:
+    """How many samples it takes for the largest to lie beyond the p-quantile with this confidence."""
+    return math.ceil(math.log(1 - confidence) / math.log(p))
+
+
+def autocorrelation_time(exceeds: Floats) -> float:
+    """τ = 1 + 2 Σ r_k of the indicator 1{x > q}, in order of time: n/τ is the number of independent samples.
+
+    The sum ends before the first pair r_2k + r_2k+1 that is not positive. At least 1.
+    Source: Geyer, Statistical Science 7 (1992), initial positive sequence.
+    """
+    n = len(exceeds)
+    centred = exceeds - exceeds.mean() if n else exceeds
+    if n < 8 or not centred.any():
+        return 1.0
+    spectrum = np.fft.rfft(centred, 2 * n)
+    covariance = np.fft.irfft(spectrum * spectrum.conj())[: n // 2]
+    rho = covariance / covariance[0]
+    pairs = rho[0 : len(rho) // 2 * 2 : 2] + rho[1::2][: len(rho) // 2]
+    ends = np.flatnonzero(pairs <= 0)
+    kept = pairs[: ends[0]] if len(ends) else pairs
+    return max(1.0, float(2 * kept.sum() - 1))
+
+
+def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:
+    """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
+    if sample.n == 0:
+        return Estimate(None, note="nothing was measured")
+    curve = product_limit(sample)
+    needed = samples_needed(p)
+    if p > 0.5 and sample.n / tau < needed:
+        return Estimate(None, n=sample.n, note=f"needs at least {math.ceil(needed * tau):,} requests")
+    low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)), confidence)
+    value = curve.quantile(p)
+    if value is None:
+        limit = float(sample.values_s[-1])
+        share = sample.n_censored / sample.n
+        note = f"{share * 100:.3g} % of the requests were given up before they were answered"
+        return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
+    if low is None:
+        return Estimate(value, n=sample.n, note="too few requests for an interval")
+    if high is None:
+        note = f"an upper bound needs at least {math.ceil(_two_sided(p, confidence) * tau):,} requests"
+        return Estimate(low, low, None, bound="≥", n=sample.n, note=note)
+    return Estimate(value, low, high, n=sample.n)
+
+
+def quantile_estimates(
+    sample: Sample, tau_at: Callable[[float], float] = lambda _: 1.0, confidence: float = CONFIDENCE
+) -> dict[str, Estimate]:
+    """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
+
+    `tau_at` gives the autocorrelation time of "longer than this".
+    """
+    curve = product_limit(sample) if sample.n else None
+    estimates = {}
+    for name, p in LEVELS.items():
+        value = curve.quantile(p) if curve else None
+        estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
+    return {**estimates, "max": _maximum(sample)}
+
+
+def _maximum(sample: Sample) -> Estimate:
+    if sample.n == 0:
+        return Estimate(None, note="nothing was measured")
+    bound = "≥" if sample.censored[-1] and not sample.events[-1] else ""
+    largest = float(sample.values_s[-1])
+    return Estimate(largest, low=largest if bound else None, bound="≥" if bound else "", n=sample.n)
+
+
+def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float | None, float | None]:
+    if n < 1:
+        return None, None
+    low, high, _ = order_statistic_ranks(n, p, confidence)
+    return (
+        curve.quantile(low / n) if low >= 1 else None,
+        curve.quantile(high / n) if high <= n else None,
+    )
+
+
+def _two_sided(p: float, confidence: float) -> int:
+    """Samples from which on the interval has an upper end."""
+    return math.ceil(math.log((1 - confidence) / 2) / math.log(p))
+
+
+def _binomial_cdf(k: float, n: int, p: float) -> float:
+    return 0.0 if k < 0 else float(bdtr(k, n, p))
+
+
+def _binomial_quantile(q: float, n: int, p: float) -> int:
+    """The smallest k with P(Bin(n, p) ≤ k) ≥ q."""
+    k = max(0, min(n, math.ceil(bdtrik(q, n, p)))) if _binomial_cdf(0, n, p) < q else 0
+    while k > 0 and _binomial_cdf(k - 1, n, p) >= q:
+        k -= 1
+    while _binomial_cdf(k, n, p) < q:
+        k += 1
+    return k

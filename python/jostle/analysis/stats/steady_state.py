@@ -1,0 +1,91 @@
+"""Does a series settle? MSER-5 finds how much of its beginning to leave out, PELT where its level changes."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jostle.analysis.stats.sample import Floats
+
+__all__ = ["Course", "Truncation", "change_points", "course", "mser"]
+
+Course = Literal["flat", "warm-up", "slowdown", "none"]
+
+SMALL = 0.02
+"""Levels that differ by less than this share are the same one."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """`batches` at the beginning are to be left out. Not `settled`: half of the series was not enough."""
+
+    batches: int
+    value: float
+    settled: bool
+
+
+def mser(series: Floats, batch: int = 5) -> Truncation:
+    """The d of d ≤ n/2 that makes Σ_{i>d} (Y_i - Ȳ_d)² / (n - d)² least, over means of `batch` values.
+
+    Source: White, Cobb and Spratt, A comparison of five steady-state truncation heuristics (WSC 2000).
+    Raises ValueError for fewer than two batches.
+    """
+    n = len(series) // batch
+    if n < 2:
+        raise ValueError(f"MSER needs at least two batches of {batch} values, not {len(series)} values")
+    means = series[: n * batch].reshape(n, batch).mean(axis=1)
+    scores = [float(((means[d:] - means[d:].mean()) ** 2).sum() / (n - d) ** 2) for d in range(n // 2 + 1)]
+    best = int(np.argmin(scores))
+    return Truncation(best, scores[best], settled=best < n // 2)
+
+
+def change_points(series: Floats) -> list[int]:
+    """Where the mean changes: the first index of every segment but the first.
+
+    The segmentation with the least sum of squares plus 3 σ̂² ln n for each change; σ̂ from the differences of
+    neighbours, which a few changes hardly touch (median absolute difference / 0.6745 √2).
+    Source: Killick, Fearnhead and Eckley, JASA 107 (2012), PELT; penalty: METHOD A.
+    """
+    n = len(series)
+    if n < 4:
+        return []
+    sigma = float(np.median(np.abs(np.diff(series)))) / (0.6745 * np.sqrt(2))
+    penalty = 3 * max(sigma, 1e-9 * float(np.abs(series).max())) ** 2 * np.log(n)
+    sums = np.concatenate([[0.0], np.cumsum(series)])
+    squares = np.concatenate([[0.0], np.cumsum(series**2)])
+    best = np.full(n + 1, -penalty)
+    last = np.zeros(n + 1, dtype=np.int64)
+    starts = np.array([0])
+    for end in range(1, n + 1):
+        length = end - starts
+        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / length
+        totals = best[starts] + cost
+        first = int(np.argmin(totals))
+        best[end], last[end] = totals[first] + penalty, starts[first]
+        starts = np.append(starts[totals <= best[end]], end)
+    found = []
+    end = int(last[n])
+    while end > 0:
+        found.append(end)
+        end = int(last[end])
+    return found[::-1]
+
+
+def course(series: Floats) -> Course:
+    """How a series of times went: "flat", "warm-up" (then shorter), "slowdown" (then longer), or "none".
+
+    The last level must have lasted for a quarter of the series: else there is no steady state. Levels within
+    `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot and
+    Cold (OOPSLA 2017).
+    """
+    edges = [0, *change_points(series), len(series)]
+    levels = [float(np.mean(series[a:b])) for a, b in itertools.pairwise(edges)]
+    final = levels[-1]
+    same = [abs(level - final) <= SMALL * abs(final) for level in levels]
+    settled = len(same) - next((i for i, s in enumerate(reversed(same)) if not s), len(same))
+    if settled == 0:
+        return "flat"
+    if len(series) - edges[settled] < len(series) / 4:
+        return "none"
+    return "warm-up" if levels[settled - 1] > final else "slowdown"

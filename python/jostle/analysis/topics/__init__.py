@@ -1,0 +1,1 @@
+"""Questions of their own: starvation, phased load, goodput, threads, iterations."""

@@ -1,0 +1,30 @@
+"""What the machine itself takes, measured against a server that does nothing, told beside results."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.trial.data import Facts
+from jostle.units import format_duration
+
+__all__ = ["floor_note", "load_line"]
+
+
+def floor_note(host: Mapping[str, Any], facts: Sequence[Facts]) -> str:
+    """A sentence on the floor under loads of the kinds that were measured; empty where none is known."""
+    kinds = {kind for f in facts for kind in ("open", "closed") if getattr(f, kind) is not None}
+    floor = host.get("floor") or {}
+    lines = [load_line(load) for load in floor.get("loads", []) if load.get("kind") in kinds]
+    if not lines:
+        return ""
+    return (
+        f"Floor of this machine, a server that answers at once (measured {str(floor.get('measured'))[:10]}): "
+        f"{'; '.join(lines)}. Response times near it are the machine's and the generator's own."
+    )
+
+
+def load_line(load: Mapping[str, Any]) -> str:
+    """One load: its quantiles."""
+    times = ", ".join(
+        f"{name} {format_duration(value)}" for name, value in load["response_s"].items() if value is not None
+    )
+    return f"{load['title']}: {times}"

@@ -1,0 +1,68 @@
+"""What was used here, a fact per line: it stands beside what an article used."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.trial.data import Facts
+from jostle.units import format_bytes
+
+__all__ = ["used_here"]
+
+LOOPBACK = ("127.", "::1", "localhost", "unix:")
+
+
+def used_here(
+    facts: Sequence[Facts], plan: Mapping[str, Any], host: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """(Fact, value), from the records alone."""
+    found = [
+        ("servers", "; ".join(dict.fromkeys(_server(f) for f in facts))),
+        ("machine", _machine(host)),
+        ("cores", "; ".join(dict.fromkeys(_cores(f) for f in facts))),
+        ("network", "; ".join(dict.fromkeys(_network(f) for f in facts))),
+        ("rounds", str(len({f.trial.round for f in facts}))),
+        ("parameters", ", ".join(f"{key} {value}" for key, value in plan.get("parameters", {}).items())),
+        ("measured by", f"jostle {host.get('jostle', '')}".rstrip()),
+    ]
+    return [(fact, value) for fact, value in found if value]
+
+
+def _server(facts: Facts) -> str:
+    server = facts.trial.description.get("server") or {}
+    version = " ".join(str(server.get(key) or "") for key in ("runtime", "version")).strip()
+    label = str(server.get("label", facts.trial.contestant))
+    return f"{label} ({version})" if version else label
+
+
+def _machine(host: Mapping[str, Any]) -> str:
+    memory = host.get("memory_bytes")
+    parts = [
+        str(host.get("cpu_model", "")),
+        f"{host['cores']} cores" if host.get("cores") else "",
+        f"{format_bytes(memory)} of memory" if isinstance(memory, int | float) else "",
+        str(host.get("distribution", "")),
+        str(host.get("kernel", "")),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _cores(facts: Facts) -> str:
+    placement = facts.trial.description.get("placement") or {}
+    if placement.get("shared") is None:
+        return "where its owner put the server" if placement else ""
+    if placement["shared"]:
+        return "server and generator on the same cores"
+    servers, generators = (placement.get(f"{side}_cores") or [] for side in ("server", "generator"))
+    return f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
+
+
+def _count(cores: int) -> str:
+    return "1 core" if cores == 1 else f"{cores} cores"
+
+
+def _network(facts: Facts) -> str:
+    target = facts.workload().get("target") or {}
+    addresses = [str(a) for a in target.get("connect_to") or [target.get("host", "")]]
+    if not any(addresses):
+        return ""
+    return "loopback" if all(a.startswith(LOOPBACK) for a in addresses) else "a network"

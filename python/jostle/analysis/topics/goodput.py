@@ -1,0 +1,111 @@
+"""What clients got who do not wait for ever, and what the database had to do with it.
+
+For every workload in which requests timed out or the server had a database. Hits, timeouts and the least and
+most hits in a second are as load generators of the time of the articles print them; beside them stands what
+can be compared: answers within the timeout, counted from when they were due, and how even the throughput was.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jostle.analysis.results import Estimate, Goodput
+from jostle.analysis.stats.bootstrap import mean_over_rounds
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.resource_usage import Vitals
+
+if TYPE_CHECKING:
+    from jostle.analysis.compare.pairs import Key
+
+__all__ = ["database_cpu_per_request", "dispersion", "goodput", "goodputs"]
+
+TIMEOUTS = ("connect_timeout", "response_timeout")
+
+CHOICES = ("delay_ms", "pool", "index", "customers")
+"""What of a database decides how servers rank: these are recorded with every trial."""
+
+ALMOST_S = 1e-3
+"""Intervals end a little before or after the second."""
+
+
+def goodputs(grouped: "Mapping[Key, Sequence[Facts]]") -> list[Goodput]:
+    """One for each cell that has timeouts or a database."""
+    found = []
+    for (contestant, workload), trials in grouped.items():
+        measured = [f for f in trials if f.usable]
+        if any(timeouts(f) or _database(f) for f in measured):
+            found.append(_of_cell(contestant, workload, measured))
+    return found
+
+
+def _of_cell(contestant: str, workload: str, trials: Sequence[Facts]) -> Goodput:
+    database = _database(trials[0])
+    seconds = [_whole_seconds(f) for f in trials]
+    return Goodput(
+        contestant=contestant,
+        workload=workload,
+        timeout_s=_timeout_s(trials[0]),
+        database={key: database[key] for key in CHOICES if key in database} if database else {},
+        hits=_mean((float(f.ok()) for f in trials), ""),
+        timeouts=_mean((float(timeouts(f)) for f in trials), ""),
+        least_per_s=_mean((min(s) for s in seconds if s), "/s"),
+        most_per_s=_mean((max(s) for s in seconds if s), "/s"),
+        goodput=_mean((goodput(f) for f in trials), "/s"),
+        dispersion=_mean((d for f in trials if (d := dispersion(f)) is not None), "ratio"),
+        database_cpu_s_per_request=_mean(
+            (cpu for f in trials if (cpu := database_cpu_per_request(f)) is not None), "s"
+        ),
+    )
+
+
+def goodput(facts: Facts) -> float:
+    """Answers within the timeout, counted from when they were due, per second."""
+    limit_s = _timeout_s(facts)
+    if not facts.duration_s:
+        return 0.0
+    answered = facts.response.only_events()
+    within = facts.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
+    return within / facts.duration_s
+
+
+def timeouts(facts: Facts) -> int:
+    """Requests that were given up because their time was over."""
+    return sum(facts.outcomes().get(kind, 0) for kind in TIMEOUTS)
+
+
+def database_cpu_per_request(facts: Facts) -> float | None:
+    """CPU time of the private database per success, in seconds; None where none was watched."""
+    return Vitals.of(facts.trial.database_vitals()).cpu_s_per(facts.ok())
+
+
+def dispersion(facts: Facts) -> float | None:
+    """Standard deviation over mean of the successes per second."""
+    rates = np.array(_whole_seconds(facts))
+    mean = float(rates.mean()) if len(rates) else 0.0
+    return float(np.std(rates, ddof=1)) / mean if len(rates) > 1 and mean else None
+
+
+def _whole_seconds(facts: Facts) -> list[float]:
+    """Successes in each second of the trial; a last one that is not whole is left out."""
+    counts = [0.0] * int(facts.duration_s + ALMOST_S)
+    starts_s = facts.counts.start_ns / 1e9
+    for start_s, rate, length_s in zip(starts_s, facts.throughputs, facts.lengths_s, strict=True):
+        second = int(start_s + ALMOST_S)
+        if second < len(counts):
+            counts[second] += float(rate * length_s)
+    return counts
+
+
+def _timeout_s(facts: Facts) -> float | None:
+    total_ns = (facts.workload().get("timeouts") or {}).get("total_ns")
+    return None if total_ns is None else float(total_ns) / 1e9
+
+
+def _database(facts: Facts) -> Mapping[str, Any]:
+    """How it was chosen; empty where the server had none."""
+    return (facts.trial.description.get("server") or {}).get("database") or {}
+
+
+def _mean(values: Iterable[float], unit: str) -> Estimate:
+    return mean_over_rounds(list(values), unit)

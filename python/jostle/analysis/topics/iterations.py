@@ -1,0 +1,40 @@
+"""What came before the measured run of the load on the same started server (`runs` of a workload)."""
+
+from collections.abc import Mapping, Sequence
+
+from jostle.analysis.compare.pairs import Key
+from jostle.analysis.results import EarlierRun
+from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis.summaries import seed_of
+from jostle.analysis.trial.data import Facts
+
+__all__ = ["earlier_runs"]
+
+
+def earlier_runs(grouped: Mapping[Key, Sequence[Facts]]) -> list[EarlierRun]:
+    """A row for each earlier run of each cell, over all rounds."""
+    return [
+        _earlier(key, number, [runs[number - 1] for runs in found if len(runs) >= number])
+        for key, group in grouped.items()
+        if (found := [_runs(facts) for facts in group])
+        for number in range(1, max(map(len, found)) + 1)
+    ]
+
+
+def _runs(facts: Facts) -> list[Facts]:
+    return [Facts(trial) for trial in facts.trial.earlier]
+
+
+def _earlier(key: Key, number: int, runs: Sequence[Facts]) -> EarlierRun:
+    contestant, workload = key
+    usable = [run for run in runs if run.usable]
+    failed = sum(sum(run.errors.values()) for run in usable)
+    ended = failed + sum(run.ok() for run in usable)
+    return EarlierRun(
+        contestant=contestant,
+        workload=workload,
+        run=number,
+        throughput=mean_over_rounds([run.throughput for run in usable], "/s"),
+        response=quantiles_over_rounds([run.response for run in usable], seed_of(*key, str(number))),
+        error_share=failed / ended if ended else 0.0,
+    )

@@ -1,0 +1,292 @@
+"""What one slow request does to the fast ones: indices with intervals over rounds, and a sentence.
+
+Starvation index SI = 1 - X_f(with)/X_f(alone). Blocking index BI = (p99_f(with) - p99_f(alone))/S, where S is
+the time of the slow request by itself.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jostle.analysis.judge.figures import figure
+from jostle.analysis.results import Cell, Estimate, Mode, PublishedFigure, Starvation
+from jostle.analysis.stats.bimodality import modes
+from jostle.analysis.stats.bootstrap import (
+    mean_over_rounds,
+    picks,
+    quantile_replicates,
+    share_over_rounds,
+    widened,
+)
+from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
+from jostle.analysis.stats.sample import pool
+from jostle.analysis.summaries import seed_of
+from jostle.analysis.trial.data import BACKGROUND, Facts, by_round
+from jostle.units import format_duration
+
+__all__ = ["Form", "compare", "to_repeat"]
+
+HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
+"""Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
+
+NEARLY_ALL = 0.7
+"""Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One `[[starvation]]` of the plan: which workloads are compared."""
+
+    form: str
+    title: str
+    alone: str
+    beside: str
+    slow: str | None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> "Form":
+        return cls(
+            str(table.get("form", "")),
+            str(table.get("title", "")),
+            str(table.get("alone", "")),
+            str(table.get("with", "")),
+            table.get("slow"),
+        )
+
+
+def compare(
+    form: Form,
+    trials: Mapping[str, Sequence[Facts]],
+    cells: Mapping[str, Cell],
+    published: Sequence[PublishedFigure],
+    confidence: float = CONFIDENCE,
+) -> Starvation:
+    """Compare the workloads of one contestant; `trials` and `cells` by workload and `published` are its own.
+
+    `confidence` is that of the indices.
+    """
+    alone, beside = cells[form.alone], cells[form.beside]
+    rounds = _paired(trials[form.alone], trials[form.beside])
+    seed = seed_of(alone.contestant, form.alone, form.beside)
+    slow = _slow(trials.get(form.slow or "", ()), trials[form.beside])
+    starvation = Starvation(
+        form=form.form,
+        title=form.title,
+        contestant=alone.contestant,
+        alone_workload=form.alone,
+        with_workload=form.beside,
+        alone=alone.throughput,
+        with_slow=beside.throughput,
+        index=_index(rounds, seed, confidence),
+        blocking=_blocking(alone, beside, slow, rounds, seed, confidence),
+        slow_s=slow,
+        alone_response=alone.response,
+        with_response=beside.response,
+        published_alone=figure(published, form.alone, "throughput"),
+        published_with=figure(published, form.beside, "throughput"),
+        sentence="",
+    )
+    open_loop = bool(rounds) and rounds[0][1].open is not None
+    sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
+    found = [] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput])
+    sentence += _two_modes(found)
+    if "invalid" in (alone.verdict, beside.verdict):
+        sentence = "Not to be trusted, the trials were invalid: " + sentence
+    return replace(starvation, sentence=sentence, modes=found)
+
+
+def _two_modes(found: Sequence[Mode]) -> str:
+    """What an average of two modes hides."""
+    if not found:
+        return ""
+    said = [f"in {m.rounds} rounds {_percent(m.mean)} [{_percent(m.low)}, {_percent(m.high)}]" for m in found]
+    return (
+        f" It has two modes, between which the start decides: {said[0]} of the throughput is left, {said[1]}."
+    )
+
+
+def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts, Facts]]:
+    """Trials of the same round, of which both measured something."""
+    theirs = by_round(beside)
+    return [(f, theirs[f.trial.round]) for f in alone if f.usable and f.trial.round in theirs]
+
+
+def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) -> Estimate:
+    left = share_over_rounds(
+        [b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed, confidence
+    )
+    if left.value is None:
+        return left
+    if left.low is None or left.high is None:
+        return replace(left, value=1 - left.value)
+    return replace(left, value=1 - left.value, low=1 - left.high, high=1 - left.low)
+
+
+def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
+    """Mean service time of the slow request, by itself where that was measured."""
+    means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
+    if means:
+        return mean_over_rounds(means, "s")
+    found = []
+    for facts in beside:
+        if facts.ok(BACKGROUND):
+            found.append(facts.total("service_sum_ns", BACKGROUND) / facts.ok(BACKGROUND) / 1e9)
+    return replace(mean_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
+
+
+def _blocking(
+    alone: Cell,
+    beside: Cell,
+    slow: Estimate,
+    rounds: Sequence[tuple[Facts, Facts]],
+    seed: int,
+    confidence: float,
+) -> Estimate:
+    before, after = alone.response["p99"], beside.response["p99"]
+    if before.value is None or before.bound or after.value is None or not slow.value:
+        return Estimate(None, unit="", n=len(rounds), note="too few requests, or no slow one was answered")
+    value = _within_one((after.value - before.value) / slow.value)
+    if after.bound:
+        return Estimate(value, value, None, "", "≥", len(rounds), after.note)
+    if len(rounds) < 2:
+        return Estimate(value, unit="", n=len(rounds), note=alone.throughput.note)
+    chosen = picks(len(rounds), seed)
+    ends = [
+        quantile_replicates([facts.response for facts in side], [0.99], chosen, seed)[0]
+        for side in ([a for a, _ in rounds], [b for _, b in rounds])
+    ]
+    differences = np.where(np.isfinite(ends[0]), ends[1] - ends[0], np.inf) / slow.value
+    low, high = widened(value, differences, len(rounds), confidence)
+    return Estimate(value, _within_one(low), _within_one(high), "", n=len(rounds))
+
+
+def _within_one(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What went on while a slow request ran."""
+
+    share: float  # of the time, for which one ran
+    seconds: float  # for which one ran, in a round
+    wait_s: float | None  # median response time of the fast requests meanwhile
+    clients: int  # of the fast requests
+
+    @classmethod
+    def of(cls, rounds: Sequence[tuple[Facts, Facts]]) -> "_Beside":
+        running = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
+        shares = [seconds / b.duration_s for seconds, (_, b) in zip(running, rounds, strict=True)]
+        meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
+        return cls(
+            share=min(1.0, float(np.mean(shares))) if shares else 0.0,
+            seconds=float(np.mean(running)) if running else 0.0,
+            wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
+            clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
+        )
+
+
+def _blocks(s: Starvation, beside: _Beside) -> bool:
+    """Some fast request waited for nearly all of a slow one, or of the part of it that the window saw."""
+    largest = s.with_response["max"].value
+    whole = min(s.slow_s.value or math.inf, beside.seconds or math.inf)
+    return largest is None or largest >= NEARLY_ALL * whole
+
+
+def _closed_sentence(s: Starvation, beside: _Beside) -> str:
+    index, name = s.index, s.contestant
+    if index.value is None:
+        return f"Cannot tell whether a slow request starves {name}: {index.note}."
+    waits = _waits(s.with_response["max"])
+    if index.low is None or index.high is None:
+        return (
+            f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, "
+            f"and {waits}. It takes at least 2 rounds to tell more, better 5."
+        )
+    lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
+    low, high = (bound / (beside.share or 1) for bound in (index.low, index.high))
+    if low >= SEVERE and not _blocks(s, beside):
+        return _takes_turns(s, beside) + f": {lost} is lost."
+    if low >= TOTAL:
+        return f"While one slow request runs, {name} answers no other: {waits}. {lost} is lost."
+    if low >= SEVERE:
+        return f"While one slow request runs, {name} answers few others: {waits}. {lost} is lost."
+    if high <= HARMLESS:
+        return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
+    if low <= HARMLESS and high >= SEVERE:
+        return (
+            f"Cannot tell whether a slow request starves {name}: {_percent(index.value)} of the throughput "
+            "is lost, but the rounds differ too much. More rounds would tell."
+        )
+    if low <= 0:
+        return (
+            f"No loss of {name} beside a slow request can be told from chance: {lost} is lost, and {waits}."
+        )
+    return f"{name} slows down while a slow request runs, and keeps answering: {lost} is lost, and {waits}."
+
+
+def _takes_turns(s: Starvation, beside: _Beside) -> str:
+    median = f"median {format_duration(beside.wait_s)}, " if beside.wait_s is not None else ""
+    waits = f"{median}longest {_time(s.with_response['max'])}"
+    clients = "one closed client gets" if beside.clients == 1 else f"{beside.clients} closed clients get"
+    return (
+        f"{s.contestant} keeps serving while a slow request runs, but each fast request waits about a time "
+        f"slice ({waits}), so that {clients} through {_percent(1 - (s.index.value or 0.0))} as many as alone"
+    )
+
+
+def _open_sentence(s: Starvation) -> str:
+    blocking, name = s.blocking, s.contestant
+    if blocking.value is None or s.slow_s.value is None:
+        return f"Cannot tell whether slow requests block {name}: {blocking.note}."
+    before, after = s.alone_response["p99"], s.with_response["p99"]
+    change = (
+        f"p99 goes from {_time(before)} alone to {_time(after)} beside slow requests of {_time(s.slow_s)}"
+    )
+    if not blocking.bound and (blocking.low is None or blocking.high is None):
+        return f"In the only round of {name}, {change}. It takes at least 2 rounds to tell more, better 5."
+    low = blocking.value if blocking.low is None else blocking.low
+    high = 1.0 if blocking.high is None else blocking.high
+    if low >= SEVERE:
+        return f"While a slow request runs, {name} answers no other in time: {change}."
+    if high <= HARMLESS:
+        return f"{name} keeps answering while slow requests run: {change}."
+    if low <= HARMLESS and high >= SEVERE:
+        return f"Cannot tell whether slow requests block {name}: {change}. More rounds would tell."
+    return f"Slow requests hold up the fast ones of {name} for a part of their time: {change}."
+
+
+def _waits(largest: Estimate) -> str:
+    if largest.value is None:
+        return "no fast request was answered"
+    if largest.bound:
+        return f"a fast request waited for {format_duration(largest.value)} and had no answer at the end"
+    return f"fast requests wait for up to {format_duration(largest.value)}"
+
+
+def _time(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "an unknown time"
+    return ("at least " if estimate.bound else "") + format_duration(estimate.value)
+
+
+def _percent(share: float) -> str:
+    shown = share * 100
+    return f"{shown:.1f} %" if abs(shown) < 10 else f"{shown:.0f} %"
+
+
+def to_repeat(plan: Mapping[str, Any], trials: Sequence[Facts]) -> list[tuple[str, str]]:
+    """(Contestant, workload) of the closed comparisons whose rounds look like two modes, one of them perhaps
+    of a single round.
+    """
+    found: list[tuple[str, str]] = []
+    for form in map(Form.of, plan.get("starvation", [])):
+        for contestant in dict.fromkeys(f.trial.contestant for f in trials):
+            own = [f for f in trials if f.trial.contestant == contestant and f.open is None]
+            rounds = _paired(*([f for f in own if f.trial.workload == w] for w in (form.alone, form.beside)))
+            if modes([b.throughput / a.throughput for a, b in rounds if a.throughput], least=1):
+                found += [(contestant, form.alone), (contestant, form.beside)]
+    return list(dict.fromkeys(found))

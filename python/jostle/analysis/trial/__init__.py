@@ -1,0 +1,1 @@
+"""What one trial measured."""

@@ -1,0 +1,175 @@
+"""What was counted in a trial, folded as its intervals are read: sums, and a row of numbers for each.
+
+The record of an interval takes kilobytes once it is read, of which a row of numbers is kept.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from jostle.analysis.stats.sample import Floats, Ints
+
+__all__ = ["BACKGROUND", "ENDED_BY_STOP", "MEASURED", "Counts", "Refusal"]
+
+MEASURED, BACKGROUND = 0, 1
+"""Numbers of the two workloads of a trial."""
+
+ENDED_BY_STOP = ("never_sent", "unfinished")
+"""Not failures: the run ended first."""
+
+REFUSALS = ("connect_refused", "connect_timeout", "connect_failed", "reset", "closed_early")
+
+MOST_TEXTS = 64
+"""Of peers' own making: further ones count as others."""
+
+SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The first interval in which connections were refused or lost."""
+
+    start_s: float
+    connections: int  # open at its end
+    kinds: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Columns have a row for each interval, and are of the measured workload unless they say so."""
+
+    start_ns: Ints
+    end_ns: Ints
+    last: Ints  # 1 where the engine ended with it
+    ok: Ints
+    failed: Ints  # what the end of the run cut off is none
+    bytes_in: Ints
+    bytes_out: Ints
+    clients: Ints  # at the end of the interval, as the next one
+    connections: Ints
+    in_flight_ns: Ints  # time of all requests that were running
+    background_in_flight_ns: Ints
+    cpu_ns: Ints  # of all threads of all generators
+    busiest: Floats  # thread, share of one core
+    loop_lag_max_us: Ints
+    open_files: Ints  # of the fullest generator process
+    local_ports: Ints  # of the fullest address to one destination
+    outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
+    """By workload and request; None: all of its requests."""
+    wrong_statuses: Mapping[int, Mapping[str, int]]
+    """By workload: the status codes of answers that should have had another one."""
+    tls_failures: Mapping[str, int]
+    """Why handshakes failed, of all workloads."""
+    totals: Mapping[int, Mapping[str, int]]
+    """Sums over all intervals of what the workload's state and its series count, by workload."""
+    threads: list[tuple[int, int]]
+    """CPU and wall time (ns) of each thread, generator after generator."""
+    fullest_port: Mapping[str, Any] | None
+    refusal: Refusal | None
+    rows_lost: int
+    workers_lost: int
+
+    @classmethod
+    def of(cls, intervals: Iterable[Mapping[str, Any]]) -> "Counts":
+        tally = _Tally()
+        for interval in intervals:
+            tally.add(interval)
+        return tally.counts()
+
+
+COLUMNS = tuple(name for name, kind in Counts.__annotations__.items() if kind is Ints)
+
+
+@dataclass
+class _Tally:
+    columns: dict[str, "array[int]"] = field(default_factory=lambda: {name: array("q") for name in COLUMNS})
+    busiest: "array[float]" = field(default_factory=lambda: array("d"))
+    outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    wrong_statuses: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tls_failures: Counter[str] = field(default_factory=Counter)
+    totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    threads: list[tuple[int, int]] | None = None
+    fullest_port: Mapping[str, Any] | None = None
+    refusal: Refusal | None = None
+    rows_lost: int = 0
+    workers_lost: int = 0
+
+    def add(self, interval: Mapping[str, Any]) -> None:
+        for series in interval["series"]:
+            for request in (None, series["request"]):
+                self.outcomes[series["workload"], request].update(series["outcomes"])
+            self.wrong_statuses[series["workload"]].update(series.get("wrong_statuses", {}))
+            self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
+        for workload, state in enumerate(interval["workloads"]):
+            self.totals[workload].update(state)
+        measured = [series for series in interval["series"] if series["workload"] == MEASURED]
+        outcomes: Counter[str] = Counter()
+        for series in measured:
+            outcomes.update(series["outcomes"])
+        row = _row(interval, measured, outcomes)
+        for name, column in self.columns.items():
+            column.append(row[name])
+        self._add_generator(interval)
+        kinds = {kind: outcomes[kind] for kind in REFUSALS if outcomes[kind]}
+        if kinds and self.refusal is None:
+            self.refusal = Refusal(interval["start_ns"] / 1e9, row["connections"], kinds)
+
+    def _add_generator(self, interval: Mapping[str, Any]) -> None:
+        threads = [(thread["cpu_ns"], thread["wall_ns"]) for thread in interval["threads"]]
+        self.busiest.append(max((cpu / wall for cpu, wall in threads if wall), default=0.0))
+        before = threads if self.threads is None else self.threads
+        pairs = zip(before, threads, strict=True)
+        self.threads = threads if self.threads is None else [(a + c, b + d) for (a, b), (c, d) in pairs]
+        for text, count in interval.get("tls_failures", {}).items():
+            known = text in self.tls_failures or len(self.tls_failures) < MOST_TEXTS
+            self.tls_failures[text if known else "others"] += count
+        for port in interval.get("ports", []):
+            if self.fullest_port is None or port["held"] > self.fullest_port["held"]:
+                self.fullest_port = port
+        self.rows_lost += interval.get("rows_lost", 0)
+        self.workers_lost = max(self.workers_lost, interval.get("workers_lost", 0))
+
+    def counts(self) -> Counts:
+        columns = {name: np.frombuffer(column, dtype=np.int64) for name, column in self.columns.items()}
+        return Counts(
+            **columns,
+            busiest=np.frombuffer(self.busiest, dtype=np.float64),
+            outcomes=dict(self.outcomes),
+            wrong_statuses=dict(self.wrong_statuses),
+            tls_failures=self.tls_failures,
+            totals=dict(self.totals),
+            threads=self.threads or [],
+            fullest_port=self.fullest_port,
+            refusal=self.refusal,
+            rows_lost=self.rows_lost,
+            workers_lost=self.workers_lost,
+        )
+
+
+def _row(
+    interval: Mapping[str, Any], measured: list[Mapping[str, Any]], outcomes: Mapping[str, int]
+) -> dict[str, int]:
+    states: list[Mapping[str, int]] = interval["workloads"]
+    state = states[MEASURED] if states else {}
+    background = states[BACKGROUND] if len(states) > BACKGROUND else {}
+    return {
+        "start_ns": interval["start_ns"],
+        "end_ns": interval["end_ns"],
+        "last": int(interval["last"]),
+        "ok": outcomes.get("ok", 0),
+        "failed": sum(n for kind, n in outcomes.items() if kind not in ("ok", *ENDED_BY_STOP)),
+        "bytes_in": sum(series.get("bytes_in", 0) for series in measured),
+        "bytes_out": sum(series.get("bytes_out", 0) for series in measured),
+        "clients": state.get("clients", 0),
+        "connections": state.get("connections", 0),
+        "in_flight_ns": state.get("in_flight_ns", 0),
+        "background_in_flight_ns": background.get("in_flight_ns", 0),
+        "cpu_ns": sum(thread["cpu_ns"] for thread in interval["threads"]),
+        "loop_lag_max_us": (interval["loop_lag"] or {}).get("max_us", 0),
+        "open_files": max(g.get("open_files", 0) for g in interval.get("generators") or [interval]),
+        "local_ports": max((port["held"] for port in interval.get("ports", [])), default=0),
+    }

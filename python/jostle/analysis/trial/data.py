@@ -1,0 +1,291 @@
+"""What one trial measured, gathered once from its record."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jostle.analysis.results import Phase
+from jostle.analysis.stats.quantile_ci import autocorrelation_time, quantile_estimate
+from jostle.analysis.stats.sample import Bools, Floats, Sample, from_histograms, pool, quantile_of
+from jostle.analysis.trial.counters import BACKGROUND, ENDED_BY_STOP, MEASURED, Counts
+from jostle.analysis.trial.resource_usage import Vitals
+from jostle.analysis.trial.streaming import Figure, Folded, fold
+from jostle.record import TrialRecord
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["BACKGROUND", "ENDED_BY_STOP", "MEASURED", "PARTS", "Facts", "by_round"]
+
+PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
+
+LONG = 100
+"""Intervals from which on a trial is asked whether it settled."""
+
+ROWS_AT_MOST = 200_000
+"""Per-request rows that are looked at: 5 MB of each trial, however long it is."""
+
+FILLED = 0.9
+"""Share of an interval from which on a background request fills it."""
+
+QUANTILES: Mapping[str, Figure] = {
+    name: partial(quantile_of, p=p) for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+}
+
+PART_FIGURES: Mapping[str, Figure] = {"mean": lambda sample: sample.mean_s, "p99": QUANTILES["p99"]}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One trial. Times in seconds from its start; all is about the measured workload unless it says so."""
+
+    trial: TrialRecord
+
+    @cached_property
+    def counts(self) -> Counts:
+        """What was counted, interval by interval and in all."""
+        return Counts.of(self.trial.intervals)
+
+    @property
+    def host(self) -> Mapping[str, Any]:
+        """The machine that the run was made on, with its limits."""
+        return self.trial.host
+
+    @property
+    def whole(self) -> bool:
+        """The engine's last interval was recorded: every request that began is accounted for.
+
+        Not where a generator died with requests in hand.
+        """
+        lost = self.trial.generators_lost
+        return self.recorded and bool(self.counts.last[-1]) and not lost
+
+    @property
+    def recorded(self) -> bool:
+        """There is at least one interval."""
+        return len(self.counts.end_ns) > 0
+
+    @property
+    def duration_s(self) -> float:
+        return float(self.counts.end_ns[-1]) / 1e9 if self.recorded else 0.0
+
+    @property
+    def usable(self) -> bool:
+        """It did not fail, and recorded something."""
+        return self.trial.status != "failed" and self.recorded
+
+    @property
+    def planned_s(self) -> float | None:
+        """None where the trial ends after a number of requests."""
+        duration_ns = self._spec.get("duration_ns")
+        return None if duration_ns is None else float(duration_ns) / 1e9
+
+    @property
+    def _spec(self) -> Mapping[str, Any]:
+        return self.trial.description.get("engine") or {}
+
+    def workload(self, number: int = MEASURED) -> Mapping[str, Any]:
+        """Its WorkloadSpec; empty where the trial has none of that number."""
+        workloads: Sequence[Mapping[str, Any]] = self._spec.get("workloads", [])
+        return workloads[number] if number < len(workloads) else {}
+
+    @property
+    def has_background(self) -> bool:
+        return self.workload(BACKGROUND) != {}
+
+    @property
+    def closed(self) -> Mapping[str, Any] | None:
+        """The ClosedSpec of a closed loop."""
+        spec: Mapping[str, Any] | None = self.workload().get("load", {}).get("closed")
+        return spec
+
+    @property
+    def open(self) -> Mapping[str, Any] | None:
+        """The OpenSpec of an open loop."""
+        spec: Mapping[str, Any] | None = self.workload().get("load", {}).get("open")
+        return spec
+
+    def think_s(self) -> float:
+        """The mean think time of a closed loop; 0 in an open one."""
+        think = (self.closed or {}).get("think", "none")
+        if think == "none":
+            return 0.0
+        ((kind, spec),) = think.items()
+        if kind == "list":
+            return float(np.mean(spec["ns"])) / 1e9
+        return float(spec["mean_ns" if kind == "exponential" else "ns"]) / 1e9
+
+    @property
+    def steady_load(self) -> bool:
+        """The load is meant to be the same from the start to the end."""
+        if self.closed is not None:
+            return not self.closed.get("phases")
+        rates = (self.open or {}).get("rates", [])
+        return len(rates) == 1 and rates[0]["from"] == rates[0]["to"]
+
+    @property
+    def settles(self) -> bool:
+        """So long, and under a load so much the same throughout, that the figures should come to rest."""
+        return self.steady_load and not self.has_background and len(self.counts.end_ns) >= LONG
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """As planned, up to the end of the trial; none where the load is the same throughout."""
+        steps = (self.closed or {}).get("phases") or (self.open or {}).get("rates") or []
+        lengths_s = [(step.get("duration_ns") or 0) / 1e9 for step in steps]
+        if len(steps) < 2 or 0 in lengths_s[:-1]:
+            return []
+        ends = list(itertools.accumulate(lengths_s))
+        ends[-1] = self.duration_s
+        found = [
+            Phase(str(step.get("name") or number), start, min(end, self.duration_s))
+            for number, (step, start, end) in enumerate(zip(steps, [0.0, *ends], ends, strict=False), 1)
+        ]
+        return [phase for phase in found if phase.end_s > phase.start_s]
+
+    def within(self, phases: Iterable[Phase]) -> Bools:
+        """For each interval: its middle lies in one of the phases."""
+        found = np.zeros(len(self.middles_s), dtype=np.bool_)
+        for phase in phases:
+            found |= (phase.start_s <= self.middles_s) & (self.middles_s < phase.end_s)
+        return found
+
+    def outcomes(self, workload: int = MEASURED, request: int | None = None) -> dict[str, int]:
+        """Requests (of one request name) by how they ended, without the zeros."""
+        found = self.counts.outcomes.get((workload, request), {})
+        return {kind: count for kind, count in found.items() if count}
+
+    def wrong_statuses(self, workload: int = MEASURED) -> Mapping[str, int]:
+        """How many answers had which status code, of those that should have had another one."""
+        return self.counts.wrong_statuses.get(workload, {})
+
+    def ok(self, workload: int = MEASURED) -> int:
+        return self.outcomes(workload).get("ok", 0)
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """Failures by kind; what the end of the run cut off is none."""
+        return {k: n for k, n in self.outcomes().items() if k != "ok" and k not in ENDED_BY_STOP}
+
+    @property
+    def error_share(self) -> float:
+        """Failures among all requests that came to an end of their own."""
+        failed = sum(self.errors.values())
+        return failed / (failed + self.ok()) if failed else 0.0
+
+    def total(self, what: str, workload: int = MEASURED) -> int:
+        """Sum over the intervals of a counter of the workload ("due", "sent", "busy_sum_ns", …)."""
+        return self.counts.totals.get(workload, {}).get(what, 0)
+
+    @property
+    def middles_s(self) -> Floats:
+        """Middle of each interval."""
+        return np.asarray((self.counts.start_ns + self.counts.end_ns) / 2e9)
+
+    @property
+    def lengths_s(self) -> Floats:
+        """Length of each interval, never 0."""
+        return np.asarray(np.maximum(1, self.counts.end_ns - self.counts.start_ns) / 1e9)
+
+    @property
+    def throughputs(self) -> Floats:
+        """Successes per second, interval by interval."""
+        return np.asarray(self.counts.ok / self.lengths_s)
+
+    @property
+    def throughput(self) -> float:
+        return self.ok() / self.duration_s if self.duration_s else 0.0
+
+    @cached_property
+    def generator_cpu(self) -> float:
+        """Share of one core that the busiest thread of the generator used."""
+        return max(self.generator_cpus, default=0.0)
+
+    @property
+    def generator_cpus(self) -> list[float]:
+        """Share of one core of each thread, generator after generator."""
+        return [cpu_ns / wall_ns if wall_ns else 0.0 for cpu_ns, wall_ns in self.counts.threads]
+
+    @cached_property
+    def responses(self) -> Folded:
+        """Response times of the successes. Its part is of the intervals that a background request filled."""
+        figures = dict(QUANTILES)
+        if self.settles:
+            figures["p99 to settle"] = lambda sample: quantile_estimate(sample, 0.99).value
+        filled = self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s
+        parts = [filled] if self.has_background else []
+        return fold(self.trial.interval_histograms("response"), parts, figures)
+
+    @cached_property
+    def given_up(self) -> Sample:
+        """Requests that failed or were cut off, censored where they were given up."""
+        return from_histograms([], [self.trial.histogram(m) for m in ("censored", "failed")])
+
+    @cached_property
+    def response(self) -> Sample:
+        """Response times, with the failed and the unfinished as censored."""
+        return pool([self.responses.whole, self.given_up])
+
+    @cached_property
+    def service(self) -> Sample:
+        """Service times of the successes."""
+        return from_histograms([self.trial.histogram("service")])
+
+    @property
+    def pacing(self) -> Sample:
+        """How late the generator's own code ran; empty where nothing was paced."""
+        return self.pacings.whole
+
+    @cached_property
+    def pacings(self) -> Folded:
+        return fold(self.trial.interval_histograms("pacing"), figures={"p99": QUANTILES["p99"]})
+
+    @cached_property
+    def parts(self) -> Mapping[str, Folded]:
+        """Of each of `PARTS` of a request, how long it took; their parts are the phases of the load."""
+        masks = [self.within([phase]) for phase in self.phases]
+        figures = PART_FIGURES if self.phases else {}
+        return {part: fold(self.trial.interval_histograms(part), masks, figures) for part in PARTS}
+
+    def part_within(self, part: str, phase: Phase) -> Sample:
+        """Of one of `PARTS`, in a phase: its own are at hand, that of another trial may end otherwise."""
+        wanted = self.within([phase])
+        for own, sample in zip(self.phases, self.parts[part].parts, strict=True):
+            if np.array_equal(self.within([own]), wanted):
+                return sample
+        return fold(self.trial.interval_histograms(part), [wanted]).parts[0]
+
+    def request_response(self, request: int) -> Sample:
+        """Response times of one request name, as `response`."""
+        found = {m: self.trial.histogram(m, MEASURED, request) for m in ("response", "censored", "failed")}
+        return from_histograms([found["response"]], [found["censored"], found["failed"]])
+
+    @cached_property
+    def vitals(self) -> Vitals:
+        """Of the server's process tree; without samples where it was not watched."""
+        return Vitals.of(self.trial.server_vitals())
+
+    @cached_property
+    def rows(self) -> "polars.DataFrame | None":
+        """Times and outcomes of the requests in the middle of the trial, in order of intended start.
+
+        None where they were not kept.
+        """
+        rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=ROWS_AT_MOST)
+        return None if rows is None else rows.sort("intended_ns")
+
+    def autocorrelation_time(self, value_s: float) -> float:
+        """τ of "the response takes longer than this", from `rows`; 1 where there are none."""
+        if self.rows is None:
+            return 1.0
+        longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)
+        return autocorrelation_time((longer | (self.rows["outcome"] != "ok")).to_numpy().astype(float))
+
+
+def by_round(trials: Iterable[Facts]) -> dict[int, Facts]:
+    """The usable ones of one contestant and workload, by round."""
+    return {facts.trial.round: facts for facts in trials if facts.usable}

@@ -1,0 +1,62 @@
+"""What a process tree used, folded as its samples are read: a row of numbers for each."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jostle.analysis.stats.sample import Bools, Floats, Ints
+
+__all__ = ["Vitals"]
+
+
+@dataclass(frozen=True)
+class Vitals:
+    """Arrays of equal length, a row for each sample; none where the tree was not watched."""
+
+    t_ns: Ints
+    cpu_s: Floats  # of the whole tree since it began
+    rss_bytes: Floats  # NaN where it could not be read
+    peak_rss_bytes: float
+
+    @classmethod
+    def of(cls, samples: Iterable[Mapping[str, Any]]) -> "Vitals":
+        t_ns, cpu_s, rss_bytes, peak = array("q"), array("d"), array("d"), 0.0
+        for sample in samples:
+            t_ns.append(sample["t_ns"])
+            cpu_s.append(float(sample["cpu_user_s"]) + float(sample["cpu_system_s"]))
+            rss = sample.get("rss_bytes")
+            rss_bytes.append(float("nan") if rss is None else rss)
+            peak = max(peak, float(sample.get("peak_rss_bytes", 0)))
+        return cls(np.frombuffer(t_ns, np.int64), np.frombuffer(cpu_s), np.frombuffer(rss_bytes), peak)
+
+    def cpu_s_per(self, requests: int) -> float | None:
+        """Between the first sample and the last; None where there are not two, or no request."""
+        return float(self.cpu_s[-1] - self.cpu_s[0]) / requests if len(self.t_ns) > 1 and requests else None
+
+    def rss_max(self) -> float | None:
+        known = self.rss_bytes[~np.isnan(self.rss_bytes)]
+        return float(known.max()) if len(known) else None
+
+    def cores(self, start_ns: int, end_ns: int) -> float | None:
+        """In use between the first and the last sample of the time; None where there are not two."""
+        there = np.flatnonzero(self._within(start_ns, end_ns))
+        if len(there) < 2:
+            return None
+        first, last = there[0], there[-1]
+        length_s = float(self.t_ns[last] - self.t_ns[first]) / 1e9
+        return float(self.cpu_s[last] - self.cpu_s[first]) / length_s if length_s else None
+
+    def _within(self, start_ns: int, end_ns: int) -> Bools:
+        return np.asarray((start_ns <= self.t_ns) & (self.t_ns <= end_ns))
+
+    def line(self) -> tuple[list[float], list[float], list[float]]:
+        """Between each two samples: the middle (s), cores in use, and memory at the end (bytes)."""
+        lengths_s = np.diff(self.t_ns) / 1e9
+        kept = lengths_s > 0
+        times = (self.t_ns[:-1] + self.t_ns[1:])[kept] / 2e9
+        cores = np.diff(self.cpu_s)[kept] / lengths_s[kept]
+        memory = np.nan_to_num(self.rss_bytes[1:][kept], nan=0.0)
+        return times.tolist(), cores.tolist(), memory.tolist()

@@ -1,0 +1,1 @@
+"""Whether the figures of a trial can be trusted."""

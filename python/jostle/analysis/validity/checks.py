@@ -1,0 +1,392 @@
+"""Can a trial be trusted? Each check: a measured value beside its threshold, a sentence, and what to do.
+
+What a server does badly is a finding and no reason to mistrust the run; what the generator, the machine or
+the plan does badly is. Thresholds: docs/METHODOLOGY.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from jostle.analysis.results import Check, Validity, Verdict
+from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
+from jostle.analysis.stats.kaplan_meier import product_limit
+from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
+from jostle.analysis.stats.sample import Floats
+from jostle.analysis.stats.steady_state import mser
+from jostle.analysis.trial.data import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
+from jostle.analysis.validity.generator import (
+    accounts_closed,
+    all_bore_their_share,
+    all_recorded,
+    busiest,
+    saw_the_same,
+    started_together,
+)
+from jostle.analysis.validity.limits import within_files, within_ports
+from jostle.analysis.validity.remedies import remedy_for
+from jostle.analysis.wording import tallied
+from jostle.units import format_count, format_duration, format_rate
+
+__all__ = ["judge_facts", "worst"]
+
+CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
+TURNS_CPU = 0.02
+"""Share of a core up to which a generator does not disturb the server whose cores it shares."""
+PACING_SUSPECT, PACING_INVALID = 0.05, 0.50
+SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
+ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
+LITTLE_SUSPECT = 0.01
+INTERACTIVE_SUSPECT = 0.02
+CLOCK_S, CLOCK_SUSPECT = 1e-6, 0.10
+FEW_ANSWERS = 6
+"""Fewer answers than this do not even bound the median."""
+
+CYCLES = 100
+"""Requests per client from which on the ends of a closed run no longer matter to the interactive law."""
+
+STEADY_CHANGE = 0.05
+"""MSER-5 says "no steady state" of 2 % of steady series of 100 intervals (simulated)."""
+
+ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
+
+WRONG = ("wrong_status", "wrong_body")
+
+
+def judge_facts(facts: Facts) -> Validity:
+    """All checks that apply to the trial; the verdict is the worst of them."""
+    if facts.trial.status == "failed" or not facts.recorded:
+        checks = [_ended(facts)]
+    else:
+        checks = [check for make in CHECKS if (check := make(facts)) is not None]
+    return Validity(worst(check.verdict for check in checks), checks)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """ "valid" where there are none."""
+    order: list[Verdict] = ["valid", "suspect", "invalid"]
+    return max(verdicts, key=order.index, default="valid")
+
+
+def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
+    return "invalid" if value > invalid else "suspect" if value > suspect else "valid"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g} %" if share < 9.995 else f"{share * 100:,.0f} %"
+
+
+def _part(share: float, whole: str) -> str:
+    """How much of something: a percentage, or how many times it."""
+    return f"{_percent(share)} of {whole}" if share < 2 else f"{format_count(share)} times {whole}"
+
+
+def _ended(facts: Facts) -> Check:
+    planned = f" of {format_duration(facts.planned_s)}" if facts.planned_s is not None else ""
+    status, why = facts.trial.status, facts.trial.why
+    done = facts.duration_s / facts.planned_s if facts.planned_s else None
+    if status == "failed":
+        return Check(
+            "end", "invalid", done, 1, "share", f"the trial failed: {why}", "see the server's last output"
+        )
+    if not facts.recorded:
+        return Check(
+            "end", "invalid", 0, 1, "share", f"nothing was recorded: {why or status}", "run it again"
+        )
+    if status == "cut short":
+        says = f"cut short after {format_duration(facts.duration_s)}{planned}: {why}"
+        return Check("end", "suspect", done, 1, "share", says, "run it again to its end")
+    return Check("end", "valid", done, 1, "share", f"ran for {format_duration(facts.duration_s)}{planned}")
+
+
+def _wrong_answers(facts: Facts) -> Check:
+    found = {w: facts.outcomes(w) for w in (MEASURED, BACKGROUND)}
+    wrong = {kind: sum(o.get(kind, 0) for o in found.values()) for kind in WRONG}
+    total = sum(wrong.values())
+    if not total:
+        return Check("verified work", "valid", 0, 0, "answers", "every answer was the right one")
+    kinds = " and ".join(f"{format_count(n)} with a {k.replace('_', ' ')}" for k, n in wrong.items() if n)
+    codes = tallied(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
+    kinds += f" ({codes})" if codes else ""
+    return Check(
+        "verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
+    )
+
+
+def _errors(facts: Facts) -> Check:
+    """Timeouts alone never make a run invalid: they are counted as censored response times."""
+    share = facts.error_share
+    errors = {kind: n for kind, n in facts.errors.items() if kind not in WRONG}
+    answered = facts.ok() + sum(facts.errors.values())
+    beside_timeouts = sum(n for kind, n in errors.items() if kind != "response_timeout")
+    verdict = _graded(share, ERRORS_SUSPECT)
+    if answered and beside_timeouts / answered > ERRORS_INVALID:
+        verdict = "invalid"
+    if not facts.errors:
+        return Check("errors", "valid", 0, ERRORS_SUSPECT, "share", "no request failed")
+    kinds = ", ".join(f"{format_count(n)} {k.replace('_', ' ')}" for k, n in sorted(facts.errors.items()))
+    why = f"; {tallied(facts.counts.tls_failures)}" if facts.counts.tls_failures else ""
+    says = f"{_percent(share)} of the requests failed ({kinds}{why})"
+    remedy = remedy_for(facts.errors) if verdict != "valid" else ""
+    return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
+
+
+def _answers(facts: Facts) -> Check:
+    """Beside a background workload few answers are a finding: that is what blocking looks like."""
+    sent, n = facts.total("sent"), facts.ok()
+    if sent == 0:
+        says = "no request was sent" + (": no connection could be made" if facts.errors else "")
+        remedy = remedy_for(facts.errors) if facts.errors else "let it run longer, or raise the rate"
+        return Check("answers", "invalid", 0, 1, "requests", says, remedy)
+    if n == 0 and not facts.has_background:
+        says = f"none of {format_count(sent)} requests was answered"
+        remedy = (
+            remedy_for(facts.errors)
+            if facts.errors
+            else "let it run longer than an answer takes: try one by hand"
+        )
+        return Check("answers", "suspect", 0, FEW_ANSWERS, "answers", says, remedy)
+    if n < min(FEW_ANSWERS, _planned_requests(facts)) and not facts.has_background:
+        says = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
+        remedy = "let it run longer, or send more at once (an open loop does)"
+        return Check("answers", "suspect", n, FEW_ANSWERS, "answers", says, remedy)
+    needed = samples_needed(0.999)
+    says = f"{format_count(n)} answers"
+    if n < needed:
+        says += f"; p99.9 is left out: it needs {format_count(needed)}"
+    return Check("answers", "valid", n, FEW_ANSWERS, "answers", says)
+
+
+def _planned_requests(facts: Facts) -> float:
+    """A trial that is meant to be of a few requests is no failure."""
+    return (facts.closed or facts.open or {}).get("requests") or math.inf
+
+
+def _generator_cpu(facts: Facts) -> Check:
+    share = facts.generator_cpu
+    verdict = _graded(share, CPU_SUSPECT, CPU_INVALID)
+    says = f"{busiest(facts)}'s busiest thread used {_percent(share)} of a core"
+    if verdict != "valid":
+        says += ": the figures may show the generator's limit and not the server's"
+    remedy = "give the generator more threads and cores, or send less" if verdict != "valid" else ""
+    limit = CPU_INVALID if verdict == "invalid" else CPU_SUSPECT
+    return Check("generator CPU", verdict, share, limit, "share", says, remedy)
+
+
+def _pacing(facts: Facts) -> Check | None:
+    """The generator's own lateness; waiting for a free connection is the server's doing and not in it.
+
+    Lateness is part of a response time: it makes a quantile of response times too high by at most about the
+    same quantile of its own. *Invalid* where that is more than half of the median or of the p99. *Suspect*
+    where the p99 of the lateness is more than a twentieth of the median response time.
+    """
+    if facts.pacing.n == 0 or facts.response.n_events == 0:
+        return None
+    late, took = product_limit(facts.pacing), product_limit(facts.response.only_events())
+    parts = {p: (late.quantile(p) or 0.0, took.quantile(p) or math.inf) for p in (0.99, 0.5)}
+    names = {0.5: "median", 0.99: "p99"}
+    late_p = took_p = max(parts, key=lambda p: parts[p][0] / parts[p][1])
+    limit = PACING_INVALID
+    if parts[late_p][0] <= limit * parts[took_p][1]:
+        late_p, took_p, limit = 0.99, 0.5, PACING_SUSPECT
+    lag, response = parts[late_p][0], parts[took_p][1]
+    share = lag / response
+    verdict: Verdict = "valid" if share <= limit else "suspect" if limit == PACING_SUSPECT else "invalid"
+    part = _part(share, f"the {names[took_p]} response time of {format_duration(response)}")
+    says = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
+    remedy = "give the generator a core of its own, or read only differences much larger than this"
+    return Check("pacing lag", verdict, share, limit, "share", says, remedy if verdict != "valid" else "")
+
+
+def _offered(facts: Facts) -> Check | None:
+    """Open loop: what was due against what was sent."""
+    if facts.open is None or facts.total("due") == 0:
+        return None
+    due, sent = facts.total("due"), facts.total("sent")
+    share = sent / due
+    offered, achieved = format_rate(due / facts.duration_s), format_rate(sent / facts.duration_s)
+    says = f"{achieved} of {offered} due were sent ({_percent(share)})"
+    if share >= SENT_SUSPECT:
+        return Check("offered load", "valid", share, SENT_SUSPECT, "share", says)
+    limit = facts.open.get("max_connections", math.inf)
+    if facts.counts.connections.max() >= limit:
+        says += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
+        remedy = (
+            "a finding about the server; response times then grow with the length of the run: lower the rate"
+        )
+        return Check("offered load", "suspect", share, SENT_SUSPECT, "share", says, remedy)
+    verdict: Verdict = "suspect" if share >= SENT_INVALID else "invalid"
+    remedy = "give the generator more threads and cores, or lower the rate"
+    return Check("offered load", verdict, share, SENT_SUSPECT, "share", says, remedy)
+
+
+def _littles_law(facts: Facts) -> Check | None:
+    """∫ N dt, kept by a counter, against Σ R over all requests: they are the same thing counted twice."""
+    if not facts.whole:
+        return None
+    integral, busy = facts.total("in_flight_ns"), facts.total("busy_sum_ns")
+    if max(integral, busy) == 0:
+        return None
+    residual = abs(integral - busy) / max(integral, busy)
+    verdict = _graded(residual, LITTLE_SUSPECT)
+    says = f"Little's law holds to {_percent(residual)}"
+    remedy = ""
+    if verdict != "valid":
+        says = f"Little's law is off by {_percent(residual)}: some time of some requests was not recorded"
+        remedy = "this should not happen: please report it with the run folder"
+    return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", says, remedy)
+
+
+def _interactive_law(facts: Facts) -> Check | None:
+    """Closed loop: clients are either waiting or thinking, N T = Σ R + Z C; the rest is the generator's own.
+
+    Failed and unfinished requests count as waiting, so that a blocked server is no violation. Clients that
+    waited after failed connects did neither.
+    """
+    if facts.closed is None or not facts.whole or not facts.steady_load:
+        return None
+    if any(facts.closed.get(limit) for limit in ("requests", "requests_per_client")):
+        return None
+    clients, requests = facts.closed["clients"], facts.response.n
+    if requests < CYCLES * clients or facts.total("backoffs"):
+        return None
+    there = clients * facts.duration_s
+    answered = facts.total("response_sum_ns") / 1e9
+    spent = answered + facts.given_up.total_s + facts.think_s() * requests
+    residual = abs(there - spent) / there if there else 0.0
+    verdict = _graded(residual, INTERACTIVE_SUSPECT)
+    says = f"the clients' time is accounted for to {_percent(residual)}"
+    remedy = ""
+    if verdict != "valid":
+        says = (
+            f"{_percent(residual)} of the clients' time was the generator's own: neither waiting nor thinking"
+        )
+        remedy = (
+            "the true throughput is higher by about as much: use fewer clients per thread, or an open loop"
+        )
+    return Check("interactive law", verdict, residual, INTERACTIVE_SUSPECT, "share", says, remedy)
+
+
+def _shared_cores(facts: Facts) -> Check | None:
+    shared = facts.trial.description.get("placement", {}).get("shared")
+    if shared is None:
+        return None
+    if not shared:
+        return Check("cores", "valid", 0, 0, "", "server and generator had cores of their own")
+    if _takes_turns(facts) and facts.generator_cpu <= TURNS_CPU:
+        says = (
+            "server and generator shared cores, with one request in flight: they take turns, and the "
+            f"generator used {_percent(facts.generator_cpu)} of a core"
+        )
+        return Check("cores", "valid", facts.generator_cpu, TURNS_CPU, "share", says)
+    says = "server and generator shared cores: each slows the other down"
+    remedy = "use a machine with more cores, or leave share-cores out of the plan"
+    return Check("cores", "suspect", 1, 0, "", says, remedy)
+
+
+def _takes_turns(facts: Facts) -> bool:
+    """One client that waits for each answer: generator and server are hardly ever busy together."""
+    return facts.closed is not None and facts.closed["clients"] == 1 and not facts.has_background
+
+
+def _background(facts: Facts) -> Check | None:
+    if not facts.has_background:
+        return None
+    sent = facts.total("sent", BACKGROUND)
+    failed = sum(
+        n for kind, n in facts.outcomes(BACKGROUND).items() if kind not in ("ok", *ENDED_BY_STOP, *WRONG)
+    )
+    if sent == 0:
+        says = "the background workload sent nothing"
+        return Check(
+            "background", "invalid", 0, 1, "requests", says, "let it run longer, or check its request"
+        )
+    if failed:
+        says = f"{format_count(failed)} of {format_count(sent)} background requests failed"
+        remedy = "raise their timeout above the time that they take, or look at the server's log"
+        return Check("background", "suspect", failed, 0, "requests", says, remedy)
+    says = f"{format_count(sent)} background requests were sent, and none failed"
+    return Check("background", "valid", failed, 0, "requests", says)
+
+
+def _arrivals(facts: Facts) -> Check | None:
+    """The middle of the run, as sent. Source: Lancet (ATC 2019): below twice the 1 % critical value."""
+    if facts.open is None or facts.open.get("arrivals") != "poisson" or not facts.steady_load:
+        return None
+    if facts.rows is None:
+        return None
+    sent = np.sort(facts.rows["sent_ns"].to_numpy())
+    gaps = np.diff(sent[sent > 0].astype(float)) / 1e9
+    surplus = max(0, len(gaps) - ARRIVALS_AT_MOST)
+    gaps = gaps[surplus // 2 : len(gaps) - (surplus - surplus // 2)]
+    if len(gaps) < CYCLES:
+        return None
+    statistic, limit = anderson_darling_exponential(gaps), ARRIVALS_FACTOR * EXPONENTIAL_1_PERCENT
+    verdict = _graded(statistic, limit)
+    says = "requests were sent as a Poisson process"
+    if verdict != "valid":
+        says = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
+    remedy = "the generator was late, or all connections were busy: see pacing lag and offered load"
+    return Check("arrivals", verdict, statistic, limit, "", says, remedy if verdict != "valid" else "")
+
+
+def _steady_state(facts: Facts) -> Check | None:
+    """MSER-5 on throughput and on log p99, where the load is meant to be steady and the run is long."""
+    if not facts.settles:
+        return None
+    p99 = facts.responses.figure("p99 to settle")
+    series: list[Floats] = [facts.throughputs[:-1]]
+    if all(p99[:-1]):
+        series.append(np.log(np.array(p99[:-1], dtype=float)))
+    changes = [_change(s) for s in series if not mser(s).settled]
+    change = max(changes, default=0.0)
+    verdict = _graded(change, STEADY_CHANGE)
+    if verdict == "valid":
+        return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
+    says = f"no steady state: the second half differs from the first by {_percent(change)}"
+    remedy = "let it run longer, or give it a warm-up"
+    return Check("steady state", verdict, change, STEADY_CHANGE, "share", says, remedy)
+
+
+def _change(series: Floats) -> float:
+    half = len(series) // 2
+    first, second = float(series[:half].mean()), float(series[half:].mean())
+    return abs(second - first) / abs(first) if first else math.inf
+
+
+def _clock(facts: Facts) -> Check | None:
+    if facts.response.n_events == 0:
+        return None
+    median = quantile_estimate(facts.response.only_events(), 0.5).value or CLOCK_S
+    share = CLOCK_S / median
+    verdict = _graded(share, CLOCK_SUSPECT)
+    says = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
+    remedy = "differences of a few microseconds mean nothing here" if verdict != "valid" else ""
+    return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", says, remedy)
+
+
+CHECKS: list[Callable[[Facts], Check | None]] = [
+    _ended,
+    all_bore_their_share,
+    started_together,
+    saw_the_same,
+    accounts_closed,
+    all_recorded,
+    _wrong_answers,
+    _errors,
+    _answers,
+    _generator_cpu,
+    within_files,
+    within_ports,
+    _pacing,
+    _offered,
+    _littles_law,
+    _interactive_law,
+    _shared_cores,
+    _background,
+    _arrivals,
+    _steady_state,
+    _clock,
+]

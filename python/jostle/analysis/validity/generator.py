@@ -1,0 +1,164 @@
+"""Checks of the generators themselves: did all bear their share to the end, and is all of it recorded?"""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jostle.analysis.results import Check, Verdict
+from jostle.analysis.trial.data import Facts
+from jostle.record.hlog import empty_histogram
+from jostle.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from hdrh.histogram import HdrHistogram
+
+__all__ = [
+    "accounts_closed",
+    "all_bore_their_share",
+    "all_recorded",
+    "busiest",
+    "saw_the_same",
+    "started_together",
+]
+
+MISSING_INVALID = 0.05
+"""As for requests that were due and not sent."""
+
+APART_SUSPECT_S = 0.005
+
+DIFFERENT, DIFFERENT_S, ENOUGH = 1.25, 100e-6, 200
+"""A median service time this many times that of the others, and so much longer, of so many answers each."""
+
+
+def all_bore_their_share(facts: Facts) -> Check | None:
+    """Generators that died: which share of the offered load is missing, and since when."""
+    count = len(facts.trial.description.get("generators", ()))
+    lost = facts.trial.generators_lost
+    if count < 2:
+        return None
+    if not lost:
+        return Check(
+            "generators", "valid", 0, 0, "share", f"all {count} generators bore their share to the end"
+        )
+    whole_s = max(facts.duration_s, facts.planned_s or 0.0)
+    missing = sum(_missing_s(one, whole_s) / whole_s / one["of"] for one in lost) if whole_s else 1.0
+    verdict: Verdict = "invalid" if missing > MISSING_INVALID else "suspect"
+    each = "; ".join(f"{one['why']}, {_when(one)}" for one in lost)
+    says = f"{missing * 100:.3g} % of the offered load is missing: {each}"
+    remedy = "run it again; look for a lack of memory (dmesg)"
+    return Check("generators", verdict, missing, 0, "share", says, remedy)
+
+
+def _missing_s(lost: Mapping[str, Any], whole_s: float) -> float:
+    until_ns = lost.get("until_ns")
+    until_s = whole_s if until_ns is None else float(until_ns) / 1e9
+    return max(0.0, until_s - float(lost["at_ns"]) / 1e9)
+
+
+def _when(lost: Mapping[str, Any]) -> str:
+    after = format_duration(lost["at_ns"] / 1e9)
+    if lost.get("until_ns") is None:
+        return f"after {after}"
+    until = format_duration(lost["until_ns"] / 1e9)
+    return f"from {after} to {until}, when {lost['moved_to']} took over its share"
+
+
+def accounts_closed(facts: Facts) -> Check | None:
+    """What generators on other machines have in their own logs and not in the record; silent without any."""
+    accounts = facts.trial.generator_accounts
+    if not accounts:
+        return None
+    unknown = [f"generator {a['generator']} on {a['host']}" for a in accounts if not a["whole"]]
+    only = [a for a in accounts if a["whole"] and a["only_in_log"]["sent"]]
+    sent = sum(a["only_in_log"]["sent"] for a in only)
+    if unknown:
+        says = f"the own log of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
+        return Check(
+            "accounts", "suspect", len(unknown), 0, "logs", says, "when it is back: jostle collect RUN"
+        )
+    if only:
+        each = ", ".join(
+            f"{format_count(a['only_in_log']['sent'])} of generator {a['generator']} on {a['host']} up to "
+            f"{format_duration(a['only_in_log']['until_ns'] / 1e9)}"
+            for a in only
+        )
+        says = f"{format_count(sent)} requests of generators that were cut off are in no figure: {each}"
+        return Check(
+            "accounts", "suspect", sent, 0, "requests", says, "they are in the trial's folder: generators/"
+        )
+    says = "all that the generators recorded has come"
+    return Check("accounts", "valid", 0, 0, "requests", says)
+
+
+def busiest(facts: Facts) -> str:
+    """Whose thread is the busiest, where there are several generators."""
+    generators, shares = facts.trial.description.get("generators", ()), facts.generator_cpus
+    if len(generators) < 2 or not shares:
+        return "the generator"
+    number = shares.index(max(shares)) * len(generators) // len(shares)
+    return f"generator {number + 1} of {len(generators)}{_on(generators[number])}"
+
+
+def _on(generator: Mapping[str, Any]) -> str:
+    return f" on {generator['host']}" if generator.get("host") else ""
+
+
+def saw_the_same(facts: Facts) -> Check | None:
+    """The median service time of each generator against that of all others."""
+    generators = facts.trial.description.get("generators", ())
+    if len(generators) < 2:
+        return None
+    seen = {g["number"]: facts.trial.generator_service(g["number"]) for g in generators}
+    if any(histogram.get_total_count() < ENOUGH for histogram in seen.values()):
+        return None
+    medians = {number: histogram.get_value_at_percentile(50) / 1e6 for number, histogram in seen.items()}
+    odd, usual = max(
+        ((n, _of_the_others(seen, n)) for n in medians),
+        key=lambda pair: abs(math.log(max(medians[pair[0]], 1e-6) / max(pair[1], 1e-6))),
+    )
+    low, high = sorted((max(medians[odd], 1e-6), max(usual, 1e-6)))
+    if high / low <= DIFFERENT or high - low <= DIFFERENT_S:
+        says = "all generators saw the same service times"
+        return Check("same view", "valid", high / low, DIFFERENT, "ratio", says)
+    one = next(g for g in generators if g["number"] == odd)
+    says = (
+        f"generator {odd} of {len(generators)}{_on(one)} saw a median service time of "
+        f"{format_duration(medians[odd])}, the others {format_duration(usual)}"
+    )
+    remedy = "is its network longer, or is it overloaded? Its own figures: intervals.hlog, generator.N"
+    return Check("same view", "suspect", high / low, DIFFERENT, "ratio", says, remedy)
+
+
+def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
+    """Median, seconds."""
+    others = empty_histogram()
+    for other, histogram in seen.items():
+        if other != number:
+            others.add(histogram)
+    return float(others.get_value_at_percentile(50)) / 1e6
+
+
+def started_together(facts: Facts) -> Check | None:
+    """The first start against the last."""
+    starts = [one["started_unix_ns"] for one in facts.trial.description.get("generators", ())]
+    if len(starts) < 2:
+        return None
+    apart_s = (max(starts) - min(starts)) / 1e9
+    verdict: Verdict = "suspect" if apart_s > APART_SUSPECT_S else "valid"
+    says = f"the generators started within {format_duration(apart_s)} of one another"
+    remedy = "" if verdict == "valid" else "the machine is overloaded: use fewer generator processes"
+    return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", says, remedy)
+
+
+def all_recorded(facts: Facts) -> Check | None:
+    """Rows and threads of the generator that were lost; silent where none were."""
+    rows, workers = facts.counts.rows_lost, facts.counts.workers_lost
+    if workers:
+        says = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
+        remedy = "this should not happen: please report it with the run folder"
+        return Check("record", "invalid", workers, 0, "threads", says, remedy)
+    if rows:
+        says = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
+        remedy = "leave rows out of the plan; histograms and counts are whole"
+        return Check("record", "suspect", rows, 0, "rows", says, remedy)
+    return None

@@ -1,0 +1,56 @@
+"""Did the generator run out of anything? Open files of a process, and local ports of an address.
+
+They are counted at the end of every interval, beside the results. Nothing is said while there is plenty.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jostle.analysis.results import Check
+from jostle.analysis.trial.data import MEASURED, Facts
+from jostle.units import format_count
+
+__all__ = ["port_range", "within_files", "within_ports"]
+
+PLENTY, FULL = 0.50, 0.98
+"""Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
+
+
+def within_files(facts: Facts) -> Check | None:
+    """Descriptors of the fullest generator process against its hard limit."""
+    hard = facts.host.get("limits", {}).get("open_files", {}).get("hard", 0)
+    held = int(facts.counts.open_files.max(initial=0))
+    says = f"a generator process held {format_count(held)} of {format_count(hard)} open files"
+    return _check(facts, "open files", held, hard, says, "raise the limit: ulimit -Hn")
+
+
+def within_ports(facts: Facts) -> Check | None:
+    """Local ports of the fullest address, to one destination, against the kernel's range."""
+    limit = port_range(facts.host)
+    fullest = facts.counts.fullest_port
+    if fullest is None:
+        return None
+    source = fullest["from"] or "the local address"
+    held = f"{format_count(fullest['held'])} of {format_count(limit)} ports to {fullest['to']}"
+    remedy = "give connection.source-addresses more addresses, or widen net.ipv4.ip_local_port_range"
+    return _check(facts, "local ports", fullest["held"], limit, f"{source} held {held}", remedy)
+
+
+def _check(facts: Facts, name: str, held: int, limit: int, says: str, remedy: str) -> Check | None:
+    share = held / limit if limit > 0 else 0.0
+    if share < PLENTY:
+        return None
+    failed = facts.outcomes(MEASURED).get("connect_failed", 0)
+    if share < FULL or not failed:
+        return Check(name, "valid", share, FULL, "share", says)
+    says = f"{format_count(failed)} connects failed, and {says}: the generator's limit, not the server's"
+    return Check(name, "suspect", share, FULL, "share", says, remedy)
+
+
+def port_range(host: Mapping[str, Any]) -> int:
+    """Ports that the kernel gives to connections; 0 where the record does not say."""
+    words = str(host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")).split()
+    if len(words) != 2:
+        return 0
+    low, high = map(int, words)
+    return high - low + 1

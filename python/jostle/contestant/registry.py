@@ -1,0 +1,57 @@
+"""The contestants that `jostle contestants start` leaves running: a file each, so that `stop` finds them."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from types import TracebackType
+
+from jostle.host.cache import cache_folder
+from jostle.host.procfs import read_stat
+
+__all__ = ["Register", "stop_all"]
+
+GRACE_S = 5.0
+
+
+class Register:
+    """While the context lasts, this process is known to `stop_all` as the one that holds `label`."""
+
+    def __init__(self, label: str, url: str) -> None:
+        self._file = _folder() / f"{os.getpid()}.json"
+        self._file.write_text(json.dumps({"label": label, "url": url, "started": _start_time(os.getpid())}))
+
+    def __enter__(self) -> "Register":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.unlink(missing_ok=True)
+
+
+def stop_all() -> list[tuple[str, str]]:
+    """Tell every registered holder to stop and wait for it; labels and URLs of those that did."""
+    holders = []
+    for file in _folder().glob("*.json"):
+        pid = int(file.stem)
+        known = json.loads(file.read_text())
+        if known["started"] == _start_time(pid):  # not another process that got the same number
+            os.kill(pid, signal.SIGTERM)
+            holders.append((pid, known))
+        file.unlink(missing_ok=True)
+    give_up = time.monotonic() + GRACE_S
+    while time.monotonic() < give_up and any(_start_time(pid) == known["started"] for pid, known in holders):
+        time.sleep(0.02)
+    return [(known["label"], known["url"]) for pid, known in holders if _start_time(pid) != known["started"]]
+
+
+def _folder() -> Path:
+    return cache_folder("started")
+
+
+def _start_time(pid: int) -> int | None:
+    """Clock ticks from boot to the start of process `pid`; None when there is none, or it has ended."""
+    stat = read_stat(pid)
+    return stat.started if stat is not None and stat.state not in "ZX" else None

@@ -1,0 +1,77 @@
+"""The commands that a contestant needs: where they are, in which version, what brings the missing ones."""
+
+import functools
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.host.users import Account
+from jostle.plan.contestant import Need, fill
+
+__all__ = ["OWN_PROGRAMS", "Found", "Missing", "look_up"]
+
+OWN_PROGRAMS = Path(__file__).resolve().parent.parent / "bin"
+"""Programs that travel with the package: the reference servers."""
+
+VERSION_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A command that is there. `own`: it belongs to the package, and is copied into the build folder."""
+
+    command: str
+    path: Path
+    version: str
+    own: bool
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A command that is not there, or not usable; `install` is the whole command that brings it."""
+
+    command: str
+    install: str
+    package: str
+    why: str
+
+
+def look_up(need: Need, account: Account) -> Found | Missing:
+    """The first candidate that the server's user can run and whose version command succeeds."""
+    why = "it is not installed"
+    for path in _candidates(need):
+        own = path.parent == OWN_PROGRAMS
+        if not own and not account.can_run(path):
+            why = f"user {account.name!r} may not run {path}"
+            continue
+        try:
+            version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
+        except (OSError, subprocess.SubprocessError) as error:
+            why = f"{path} is there, but asked for its version: {error}"
+        else:
+            return Found(need.command, path, version, own)
+    return Missing(need.command, need.install, need.package, why)
+
+
+def _candidates(need: Need) -> Iterator[Path]:
+    for folder in (str(OWN_PROGRAMS), *os.get_exec_path()):
+        path = Path(folder, need.command)
+        if os.path.isfile(path):  # noqa: PTH113 (False also in a folder that may not be read)
+            yield path
+    yield from (Path(place) for place in need.paths if os.path.isfile(place))  # noqa: PTH113
+
+
+@functools.cache
+def _version(path: Path, _changed_ns: int, command: tuple[str, ...]) -> str:
+    """First line that the version command prints. Raises what subprocess raises; failures are not cached."""
+    if not command:
+        return ""
+    words = [fill(word, {"command": str(path)}) for word in command]
+    done = subprocess.run(
+        words, capture_output=True, text=True, errors="replace", timeout=VERSION_TIMEOUT_S, check=True,
+        stdin=subprocess.DEVNULL, cwd="/",
+    )  # fmt: skip
+    lines = [line.strip() for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
+    return lines[0] if lines else ""

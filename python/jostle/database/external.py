@@ -1,0 +1,127 @@
+"""A database of one's own: asked with psql whether it will do, and filled only with leave.
+
+Nothing is written without `fill`. The password goes to psql through its environment, where other users of the
+machine cannot read it.
+"""
+
+import os
+import socket
+import subprocess
+from urllib.parse import unquote, urlsplit
+
+from jostle.contestant.tools import Missing, look_up
+from jostle.database.options import Options
+from jostle.database.tables import CREATE, keys, rows
+from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
+from jostle.host.users import Account
+from jostle.plan.contestant import Need
+from jostle.plan.database import postgresql
+from jostle.text import without_password
+
+__all__ = ["DEFAULT_PORT", "prepare"]
+
+DEFAULT_PORT = 5432
+ATTEMPT_S = 5
+PSQL = Need(
+    command="psql",
+    package="postgresql-client",
+    install="apt-get install -y --no-install-recommends postgresql-client",
+)
+LOOK = """\
+SELECT id, customer_id, ordered_on, item FROM orders LIMIT 0;
+SELECT count(*) FROM (SELECT id, name FROM customers LIMIT 1) AS one;
+"""
+FILL = """\
+BEGIN;
+DROP TABLE IF EXISTS orders, customers;
+{create}COPY customers FROM STDIN;
+{customers}\\.
+COPY orders FROM STDIN;
+{orders}\\.
+{keys}COMMIT;
+VACUUM ANALYZE customers, orders;
+"""
+
+
+def prepare(url: str, options: Options, *, fill: bool) -> str:
+    """See that servers can use the database at `url`; with `fill` make its tables. Its version.
+
+    Raises `PlanError` for an address that is none and for tables that will not do, `UnreachableTarget`,
+    and `MissingRuntime` where there is no psql.
+    """
+    _reach(url)
+    version = _ask(url, "SHOW server_version;").strip()
+    if fill:
+        people, orders = rows(options)
+        script = FILL.format(create=CREATE, customers=people, orders=orders, keys=keys(options))
+        _change(url, script)
+    else:
+        _look(url)
+    return f"postgres (PostgreSQL) {version}"
+
+
+def _reach(url: str) -> None:
+    """Whether the URL is one, and something listens there."""
+    parts = urlsplit(postgresql(url))
+    port = parts.port or DEFAULT_PORT
+    try:
+        socket.create_connection((parts.hostname, port), ATTEMPT_S).close()
+    except OSError as error:
+        why = error.strerror.lower() if error.strerror else str(error)
+        raise UnreachableTarget(
+            f"cannot connect to the database at {parts.hostname}:{port}: {why}",
+            "is it running, and the address right?",
+        ) from None
+
+
+def _ask(url: str, sql: str) -> str:
+    """A first question. Raises `UnreachableTarget` where the database lets nobody in."""
+    done = _psql(url, sql)
+    if done.returncode:
+        raise UnreachableTarget(
+            f"the database at {without_password(url)} cannot be used: {_said(done.stderr)}",
+            "user, password and database in the address must be those that psql would take",
+        )
+    return done.stdout
+
+
+def _look(url: str) -> None:
+    needs = (
+        "it needs the tables customers (id, name) and orders (id, customer_id, ordered_on, item); "
+        "--fill-database makes them, in place of any of these names"
+    )
+    done = _psql(url, LOOK)
+    if done.returncode:
+        raise PlanError(f"the database at {without_password(url)} has no orders: {_said(done.stderr)}", needs)
+    if done.stdout.split()[-1:] == ["0"]:
+        raise PlanError(f"the database at {without_password(url)} has no customers", needs)
+
+
+def _change(url: str, script: str) -> None:
+    done = _psql(url, script)
+    if done.returncode:
+        raise PlanError(
+            f"the database at {without_password(url)} could not be filled: {_said(done.stderr)}",
+            "its tables are as they were; the user must be allowed to make tables, and nothing may depend "
+            "on tables that are to be replaced",
+        )
+
+
+def _psql(url: str, sql: str) -> subprocess.CompletedProcess[str]:
+    psql = look_up(PSQL, Account.of("root"))  # root only where jostle is: whoever runs jostle runs psql
+    if isinstance(psql, Missing):
+        raise MissingRuntime(f"a database of one's own needs {psql.command!r}: {psql.why}", psql.install)
+    environment = {**os.environ, "PGCONNECT_TIMEOUT": str(ATTEMPT_S)}
+    if password := urlsplit(url).password:
+        environment["PGPASSWORD"] = unquote(password)
+    command = [str(psql.path), "-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1"]
+    return subprocess.run(
+        [*command, "-d", without_password(url)], input=sql, env=environment, capture_output=True, text=True,
+        encoding="utf-8", errors="replace", check=False,
+    )  # fmt: skip
+
+
+def _said(stderr: str) -> str:
+    """psql's own words, in one line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return " ".join(lines[:2]).removeprefix("psql: ").removeprefix("error: ") or "psql said nothing"

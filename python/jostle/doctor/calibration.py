@@ -1,0 +1,90 @@
+"""The floor of this machine: what jostle measures of a server that does nothing.
+
+Below it nothing can be seen. It is measured by a plan like any other, against the null server, and kept in
+the cache folder with its record; later runs on the same machine carry it in their host.json.
+"""
+
+import json
+import os
+import time
+from typing import Any
+
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.summary import describe_trial
+from jostle.errors import JostleError
+from jostle.generator import OnThisMachine
+from jostle.host.cache import cache_folder
+from jostle.host.facts import floor_file, machine
+from jostle.plan import Plan, parse_plan
+from jostle.record import RunRecord, TrialRecord
+from jostle.runner.experiment import run_experiment
+from jostle.runner.observer import Observer
+
+__all__ = ["calibrate", "calibration_plan"]
+
+QUANTILES = ("p50", "p99", "p99.9")
+
+LOADS = {
+    "one": ("closed", "1 client", "clients = 1"),
+    "crowd": ("closed", "64 clients", "clients = 64"),
+    "stream": ("open", "2,000 requests/s", 'rate = "2000/s"'),
+}
+
+
+def calibration_plan(seconds: float) -> Plan:
+    """A closed loop of one client and of 64, and an open loop, on the null server."""
+    workloads = "".join(
+        f"""
+[workload.{name}]
+title = "{title}"
+request = {{ get = "/hello" }}
+load = {{ {load}, for = "{seconds:g}s" }}
+"""
+        for name, (_, title, load) in LOADS.items()
+    )
+    head = 'title = "The floor of this machine"\ncontestants = ["reference-null"]\n'
+    return parse_plan(f'{head}rounds = 1\nwarm-up = "500ms"\n{workloads}', "calibration")
+
+
+def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
+    """Measure the floor, each load for so many seconds, keep it, and return it as it stands in host.json.
+
+    Raises `JostleError` when a load could not be measured.
+    """
+    busy = os.getloadavg()[0]
+    outcome = run_experiment(
+        calibration_plan(seconds), cache_folder("calibration"), "calibration", 1, OnThisMachine(), observer
+    )
+    trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
+    floor = {
+        **machine(),
+        "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "load_average": busy,
+        "loads": [_load(name, trials[name]) for name in LOADS],
+    }
+    floor_file().write_text(json.dumps(floor, indent=2) + "\n", encoding="utf-8")
+    return floor
+
+
+def _load(name: str, trial: TrialRecord) -> dict[str, Any]:
+    """Times in seconds; `pacing` is how late the generator began the open loop's requests."""
+    kind, title, _ = LOADS[name]
+    facts = Facts(trial)
+    if trial.status != "ended" or not facts.ok():
+        raise JostleError(
+            f"the floor could not be measured with {title}: {trial.why or 'nothing was answered'}"
+        )
+    result = describe_trial(facts)
+    cpu_ns = int(facts.counts.cpu_ns.sum())
+    return {
+        "kind": kind,
+        "title": title,
+        "verdict": result.validity.verdict,
+        "throughput_per_s": result.throughput_per_s,
+        "response_s": {p: result.response[p].value for p in QUANTILES},
+        "cpu_s_per_request": cpu_ns / 1e9 / facts.ok(),
+        "pacing_s": {p: quantile_estimate(facts.pacing, q).value for p, q in (("p50", 0.5), ("p99", 0.99))}
+        if facts.pacing.n
+        else None,
+    }

@@ -1,0 +1,159 @@
+"""Is there room for the load on this machine? Open files per process, and ports per pair of addresses.
+
+Both are known before anything starts, so that nobody waits for a run that cannot be.
+"""
+
+import ipaddress
+import math
+import os
+import resource
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import StartRefused
+from jostle.units import format_count
+
+__all__ = [
+    "connections_of",
+    "destinations_of",
+    "generator_processes",
+    "is_loopback",
+    "local_ports",
+    "processes_for",
+    "with_sources",
+]
+
+FILES_BESIDE = 200
+"""Descriptors of a generator process beside its connections: threads, timers, pipes, the record's files."""
+
+PROCESSES_PER_CORE = 4
+"""More are not started unless the plan says so."""
+
+PORTS_BESIDE = 200
+"""Ports that other programs may have taken."""
+
+
+def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
+    """As many as the plan has `wanted`, else as many as its connections need. Raises `StartRefused`."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = None if hard == resource.RLIM_INFINITY else hard
+    return processes_for(sum(map(connections_of, spec["workloads"])), files, wanted)
+
+
+def connections_of(workload: Mapping[str, Any]) -> int:
+    """The most connections that it can have at once."""
+    load = workload["load"]
+    return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+
+
+def _connections_in_all(workload: Mapping[str, Any]) -> int:
+    """Connections that it makes, as far as its requests say; at least those that it has at once."""
+    load = next(iter(workload["load"].values()))
+    each, requests = load.get("requests_per_connection"), load.get("requests")
+    made = math.ceil(requests / each) if each and requests else 0
+    return max(made, connections_of(workload))
+
+
+def processes_for(
+    connections: int, files: int | None, wanted: int | None = None, cores: int = os.cpu_count() or 1
+) -> int:
+    """Generator processes for so many connections, where a process may have `files` open files (None: any).
+
+    Raises `StartRefused` when the `wanted` ones cannot hold them, or when it takes so many that a slip of the
+    pen is more likely.
+    """
+    if files is None:
+        return wanted or 1
+    room = files - FILES_BESIDE
+    if room < 1:
+        raise StartRefused(
+            f"a process may have {format_count(files)} open files here, too few for any load",
+            f"raise the limit to {connections + FILES_BESIDE} or more: ulimit -Hn",
+        )
+    needed = max(1, math.ceil(connections / room))
+    if wanted is None and needed > cores * PROCESSES_PER_CORE:
+        raise StartRefused(
+            f"{format_count(connections)} connections at once need {needed} generator processes of "
+            f"{format_count(files)} open files: more than {PROCESSES_PER_CORE} for each of {cores} cores",
+            f"is that meant? Then write processes = {needed} (--processes {needed})",
+        )
+    if wanted is not None and wanted < needed:
+        raise StartRefused(
+            f"{format_count(connections)} connections at once need {needed} generator processes: each may "
+            f"have {format_count(files)} open files, {FILES_BESIDE} of them for itself; the plan has "
+            f"{wanted}",
+            f"write processes = {needed} (--processes {needed}) or leave it out, or raise the limit to "
+            f"{math.ceil(connections / wanted) + FILES_BESIDE}: ulimit -Hn",
+        )
+    return wanted or needed
+
+
+def local_ports() -> int:
+    """Connections that one local address can have to one address and port."""
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    return high - low + 1 - PORTS_BESIDE
+
+
+def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str, Any]:
+    """The specification with as many local addresses as its connections need: each has `ports` ports to each
+    destination, as many as this machine has when None.
+
+    On loopback every address 127.0.0.x is ours, so there are enough for all connections that are made in the
+    whole run: a closed one may keep its port for a minute (TIME_WAIT). Elsewhere raises `StartRefused` with
+    the number needed for those that are open at once.
+    """
+    ports = local_ports() if ports is None else ports
+    at_once, in_all = Counter[str](), Counter[str]()
+    for workload in spec["workloads"]:
+        # Workloads of one run go to the same destinations, and share their ports.
+        key = repr(destinations_of(workload["target"]))
+        at_once[key] += connections_of(workload)
+        in_all[key] += _connections_in_all(workload)
+    workloads = []
+    for workload in spec["workloads"]:
+        destinations = destinations_of(workload["target"])
+        if destinations:
+            key = repr(destinations)
+            each = [math.ceil(total[key] / len(destinations)) for total in (at_once, in_all)]
+            target = _with_room(workload["target"], destinations, each[0], each[1], ports)
+            workload = {**workload, "target": target}
+        workloads.append(workload)
+    return {**spec, "workloads": workloads}
+
+
+def _with_room(
+    target: Mapping[str, Any], destinations: list[str], each: int, made: int, ports: int
+) -> Mapping[str, Any]:
+    """The target with addresses for `each` connections at once to every destination, `made` in all."""
+    needed = math.ceil(each / ports)
+    given = target["source_addresses"]
+    if all(is_loopback(place.rpartition(":")[0]) for place in destinations):
+        # The kernel takes ports of one parity first. When they are gone it looks through all of them for
+        # every further connection, some hundred microseconds each; addresses cost nothing.
+        wanted = needed if given else math.ceil(made / (ports // 2))
+        if wanted > max(1, len(given)):
+            first = ipaddress.IPv4Address("127.0.0.1")
+            return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}
+    elif needed > max(1, len(given)):
+        raise StartRefused(
+            f"so many connections to {', '.join(destinations)} need {needed} local addresses: each has "
+            f"{format_count(ports)} ports to one address and port",
+            f"give connection.source-addresses with {needed} addresses of this machine, or more places in "
+            "connection.connect-to, or widen net.ipv4.ip_local_port_range",
+        )
+    return target
+
+
+def destinations_of(target: Mapping[str, Any]) -> list[str]:
+    """Hosts with ports that connections go to in turn; unix sockets need no ports."""
+    to = target["connect_to"] or [f"{target['host']}:{target['port']}"]
+    return sorted({place for place in to if not place.startswith("unix:")})
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,121 @@
+"""A generator on a node, as the driver speaks with it: nothing of Ray is in here."""
+
+import json
+import os
+import resource
+import threading
+import time
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from jostle._version import __version__
+from jostle.errors import StartRefused
+from jostle.generator.capacity import local_ports
+from jostle.generator.cluster.lease import Lease
+from jostle.generator.cluster.spool import OwnLog, read_from
+from jostle.generator.inprocess import InThisProcess
+from jostle.host.cache import cache_folder
+
+__all__ = ["Answer", "Hello", "Station", "log_path"]
+
+State = Literal["running", "ended", "fenced", "failed"]
+
+WAIT_S = 1.0
+"""How long a question may wait for news."""
+
+AT_ONCE = 8 << 20
+"""The most bytes in one answer."""
+
+
+class Hello(TypedDict):
+    """What the driver must know of a node before it gives it a share."""
+
+    jostle: str
+    pid: int
+    cores: int
+    open_files: int | None
+    ports: int
+    token: bool
+    tls: bool
+
+
+class Answer(TypedDict):
+    """`data`: the own log from the offset asked for. No more follows when `state` is not "running"."""
+
+    state: State
+    why: str
+    data: bytes
+
+
+def log_path(name: str) -> Path:
+    """Where the log `name` is on this host: on a disk that outlives the generator."""
+    return cache_folder("generators") / f"{name}.frames"
+
+
+class Station:
+    """One generator: the engine in threads of this process, its own log, and its lease."""
+
+    def __init__(self) -> None:
+        self._failed = ""
+
+    def hello(self) -> Hello:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        return {
+            "jostle": __version__,
+            "pid": os.getpid(),
+            "cores": len(os.sched_getaffinity(0)),
+            "open_files": None if hard == resource.RLIM_INFINITY else hard,
+            "ports": local_ports(),
+            "token": os.environ.get("RAY_AUTH_MODE") == "token",
+            "tls": os.environ.get("RAY_USE_TLS") == "1",
+        }
+
+    def clock(self) -> tuple[int, int]:
+        """Wall clock and monotonic clock of this host, ns."""
+        return time.time_ns(), time.monotonic_ns()
+
+    def start(self, spec: str, name: str, lease_end_ns: int) -> int:
+        """Start the load of a specification (JSON) and log it under `name`; when it starts, Unix ns.
+
+        Raises `StartRefused`.
+        """
+        try:
+            self._log = OwnLog(log_path(name))
+        except OSError as error:
+            raise StartRefused(f"the generator's own log cannot be written: {error}") from None
+        self._run = InThisProcess().start(json.loads(spec))
+        self._lease = Lease(lease_end_ns, self._run.stop)
+        threading.Thread(target=self._record, name="own-log", daemon=True).start()
+        return self._run.started_unix_ns
+
+    def poll(self, offset: int, lease_end_ns: int) -> Answer:
+        """News after `offset` of the own log, waiting a while for some. Asking twice does no harm."""
+        self._lease.renew(lease_end_ns)
+        size, closed = self._log.wait_beyond(offset, WAIT_S)
+        end = min(size, offset + AT_ONCE)
+        data = b"".join(read_from(self._log.path, offset, end)) if end > offset else b""
+        over = closed and end == size
+        return {"state": self._state() if over else "running", "why": self._failed, "data": data}
+
+    def stop(self) -> None:
+        """End the load cleanly."""
+        self._run.stop()
+
+    def _state(self) -> State:
+        return "failed" if self._failed else "fenced" if self._lease.over else "ended"
+
+    def _record(self) -> None:
+        """Until the last interval. Without its log a generator generates nothing, whatever the reason."""
+        last = False
+        try:
+            while not last:
+                interval = self._run.next_interval(WAIT_S)
+                if interval is not None:
+                    self._log.append(interval)
+                    last = interval["last"]
+        except Exception as error:
+            self._failed = f"could not write its own log: {error!r}"
+            self._run.stop()
+        finally:
+            self._lease.release()
+            self._log.close()

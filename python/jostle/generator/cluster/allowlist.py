@@ -1,0 +1,22 @@
+"""Where generators may send: a stray plan cannot turn a fleet on a stranger."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jostle.errors import StartRefused
+from jostle.generator.capacity import destinations_of, is_loopback
+
+__all__ = ["refuse_strangers"]
+
+
+def refuse_strangers(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
+    """Raises `StartRefused` where a host off loopback is not among `allowed`."""
+    for workload in spec["workloads"]:
+        for place in destinations_of(workload["target"]):
+            host = place.rpartition(":")[0].strip("[]")
+            if not is_loopback(host) and host not in allowed:
+                raise StartRefused(
+                    f"nobody said that the cluster may load {host}",
+                    f"is it yours? Then say --allow-target {host}, or in the plan: "
+                    f'[cluster] allow-targets = ["{host}"]',
+                )

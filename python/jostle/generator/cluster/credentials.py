@@ -1,0 +1,76 @@
+"""Who may take part in a cluster: an authority, a certificate and key of each node, and one token.
+
+In a folder of each node: ca.crt, node.crt, node.key, token. Where Ray's own variables are set already (a pod,
+a batch job), they count instead.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.errors import ClusterRefused
+
+__all__ = ["Credentials", "credentials_folder"]
+
+VARIABLES = {
+    "RAY_TLS_CA_CERT": "ca.crt",
+    "RAY_TLS_SERVER_CERT": "node.crt",
+    "RAY_TLS_SERVER_KEY": "node.key",
+    "RAY_AUTH_TOKEN_PATH": "token",
+}
+"""Ray's variable for each file."""
+
+SECRET = ("RAY_TLS_SERVER_KEY", "RAY_AUTH_TOKEN_PATH")
+
+FIXED = {
+    "RAY_AUTH_MODE": "token",
+    "RAY_USE_TLS": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # A node that is gone is known after six questions, one a second.
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_failure_threshold": "6",
+}
+
+HINT = (
+    "jostle cluster init writes an authority, certificates and a token; copy a node's folder to "
+    "the node as {folder} (or name it in JOSTLE_CLUSTER)"
+)
+
+
+def credentials_folder() -> Path:
+    """`$JOSTLE_CLUSTER`, else ~/.config/jostle/cluster."""
+    return Path(os.environ.get("JOSTLE_CLUSTER") or Path.home() / ".config" / "jostle" / "cluster")
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """Files by Ray's variables."""
+
+    files: Mapping[str, Path]
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str] = os.environ) -> "Credentials":
+        """Those of this node. Raises `ClusterRefused` that says what is missing and how to make it."""
+        folder = credentials_folder()
+        hint = HINT.format(folder=folder)
+        for name, closed in (("RAY_AUTH_MODE", "token"), ("RAY_USE_TLS", "1")):
+            if environment.get(name, closed) != closed:
+                raise ClusterRefused(
+                    f"{name}={environment[name]}: anybody on the network could use this cluster",
+                    f"unset it, or set {name}={closed}; {hint}",
+                )
+        files = {name: Path(environment.get(name) or folder / file) for name, file in VARIABLES.items()}
+        missing = [str(path) for path in files.values() if not path.is_file()]
+        if missing:
+            raise ClusterRefused(f"without token and TLS no run starts; missing: {', '.join(missing)}", hint)
+        for name in SECRET:
+            if files[name].stat().st_mode & 0o077:
+                raise ClusterRefused(f"{files[name]} can be read by others", f"chmod 600 {files[name]}")
+        return cls(files)
+
+    def environment(self) -> dict[str, str]:
+        """Variables for Ray's processes, and for this one before Ray is imported."""
+        return {**FIXED, **{name: str(path.absolute()) for name, path in self.files.items()}}

@@ -1,0 +1,160 @@
+"""The third executor: one generator on every node of a cluster."""
+
+import math
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from jostle._version import __version__
+from jostle.errors import ClusterRefused, StartRefused
+from jostle.generator.api import Generator, Running
+from jostle.generator.capacity import connections_of, processes_for, with_sources
+from jostle.generator.cluster.agent import Hello
+from jostle.generator.cluster.allowlist import refuse_strangers
+from jostle.generator.cluster.clocks import measure
+from jostle.generator.cluster.fleet import Fleet, WhenLost, start_question
+from jostle.generator.cluster.follower import Stream
+from jostle.generator.cluster.handover import refuse_what_cannot_move
+from jostle.generator.cluster.transport import Asked, Gone, Network, Remote, Unavailable
+from jostle.generator.partition import shares
+
+__all__ = ["OnCluster", "connect"]
+
+UP_S = 60.0
+"""How long a generator may take to come up."""
+
+LEAD_S, LEAD_EACH_S = 1.0, 0.01
+"""From the command to start until t = 0: every generator prepares the load in the meantime."""
+
+
+def connect(
+    address: str, *, threads: int | None, allow_targets: Collection[str], when_lost: WhenLost
+) -> "OnCluster":
+    """The executor on the cluster whose head is at `address`. Raises `ClusterRefused`."""
+    from jostle.generator.cluster.ray import OnRay
+
+    network = OnRay(address)
+    return OnCluster(network, network.here, threads=threads, allow_targets=allow_targets, when_lost=when_lost)
+
+
+class OnCluster:
+    """The plan on all nodes that can generate when a trial starts, in equal shares."""
+
+    def __init__(
+        self,
+        network: Network,
+        here: str,
+        *,
+        threads: int | None = None,
+        allow_targets: Collection[str] = (),
+        when_lost: WhenLost = "is missing",
+    ) -> None:
+        """`threads`: in all; None: as many for each generator as the smallest node has cores."""
+        self.here = here
+        self._network = network
+        self._threads = threads
+        self._allowed = {here, *allow_targets}
+        self._when_lost = when_lost
+        self._ready: list[tuple[Remote, Hello]] = []
+
+    def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        refuse_strangers(spec, self._allowed)
+        if self._when_lost == "moves":
+            refuse_what_cannot_move(spec)
+        if not self._ready:
+            self._ready = self._placed()
+        hellos = [hello for _, hello in self._ready]
+        count = len(hellos)
+        connections = math.ceil(sum(map(connections_of, spec["workloads"])) / count)
+        for remote, hello in self._ready:
+            try:
+                processes_for(connections, hello["open_files"], 1)
+            except StartRefused as error:
+                raise StartRefused(
+                    f"on {remote.node.address}: {error.message}",
+                    "raise the limit of open files there (ulimit -Hn), or add nodes",
+                ) from None
+        roomy = with_sources(spec, min(hello["ports"] for hello in hellos) * count)
+        threads = self._threads or count * min(hello["cores"] for hello in hellos)
+        # Threads on all cores of a node in real time would leave too little to what keeps its lease.
+        return {**roomy, "threads": threads, "cores": [], "real_time": False}
+
+    def start(self, spec: Mapping[str, Any]) -> Running:
+        placed, self._ready = self._ready or self._placed(), []
+        remotes = [remote for remote, _ in placed]
+        run = secrets.token_hex(8)
+        try:
+            streams = [
+                Stream(index, f"{run}-{index + 1}", remote, measure(lambda at=remote: self._clock(at)))  # type: ignore[misc]
+                for index, remote in enumerate(remotes)
+            ]
+            parts = shares(spec, len(streams))
+            zero_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * len(streams)) * 1e9)
+            asked = [
+                start_question(stream, part, zero_ns) for stream, part in zip(streams, parts, strict=True)
+            ]
+            started = self._answers(remotes, asked)
+        except BaseException:
+            for remote in remotes:
+                self._network.end(remote)
+            raise
+        generators = [
+            Generator(
+                stream.index + 1,
+                len(streams),
+                hello["pid"],
+                theirs - stream.clock.wall_ns,
+                stream.node.address,
+                stream.clock.wall_ns,
+                stream.clock.error_ns,
+            )
+            for stream, (_, hello), theirs in zip(streams, placed, started, strict=True)
+        ]
+        first = min(generator.started_unix_ns for generator in generators)
+        return Fleet(self._network, streams, parts, generators, first, self._when_lost)
+
+    def _clock(self, remote: Remote) -> tuple[int, int]:
+        """Raises `StartRefused`."""
+        clock: tuple[int, int] = self._answers([remote], [remote.ask("clock")])[0]
+        return clock
+
+    def _placed(self) -> list[tuple[Remote, Hello]]:
+        """A generator on every node, each of this version and closed to others."""
+        nodes = self._network.nodes()
+        if not nodes:
+            raise ClusterRefused(
+                "no node of the cluster generates load", "on each: jostle cluster start --join HEAD:PORT"
+            )
+        remotes = [self._network.place(node) for node in nodes]
+        hellos: list[Hello] = self._answers(remotes, [remote.ask("hello") for remote in remotes])
+        for remote, hello in zip(remotes, hellos, strict=True):
+            where = remote.node.address
+            if hello["jostle"] != __version__:
+                raise ClusterRefused(
+                    f"the node {where} has jostle {hello['jostle']}, and here is {__version__}",
+                    "install the same version everywhere: one image, or one lock file",
+                )
+            if not (hello["token"] and hello["tls"]):
+                raise ClusterRefused(
+                    f"the node {where} was started without token and TLS: anybody could use it",
+                    "start it by jostle cluster start, which does not do that",
+                )
+        return list(zip(remotes, hellos, strict=True))
+
+    def _answers(self, remotes: Sequence[Remote], asked: Sequence[Asked]) -> list[Any]:
+        """What each says. Raises `StartRefused` that names the one that does not."""
+        answers = []
+        for remote, question in zip(remotes, asked, strict=True):
+            where = remote.node.address
+            try:
+                answers.append(self._network.answer(question, timeout_s=UP_S))
+            except Unavailable:
+                raise StartRefused(
+                    f"the generator on {where} did not answer within {UP_S:g} s", "is the node overloaded?"
+                ) from None
+            except Gone as error:
+                raise StartRefused(f"the generator on {where} ended before the load began: {error}") from None
+            except StartRefused as error:
+                raise StartRefused(f"on {where}: {error.message}", error.hint) from None
+        return answers

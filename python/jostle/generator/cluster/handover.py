@@ -1,0 +1,97 @@
+"""The rest of a load from some moment on, for a generator that takes over the share of a lost one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jostle.errors import StartRefused
+
+__all__ = ["Remainder", "refuse_what_cannot_move", "remainder"]
+
+Remainder = tuple[dict[str, Any], list[list[int]]]
+"""A specification, and for each workload which phase of the whole each of its own phases is."""
+
+
+def refuse_what_cannot_move(spec: Mapping[str, Any]) -> None:
+    """Raises `StartRefused` for a load that counts requests: who knows how many a lost generator has sent?"""
+    for workload in spec["workloads"]:
+        (load,) = workload["load"].values()
+        if any(load.get(limit) is not None for limit in ("requests", "requests_per_client")):
+            raise StartRefused(
+                f"{workload['name']} counts its requests, so a lost generator's share cannot move",
+                'let it last for a time, or leave out lost = "moves"',
+            )
+
+
+def remainder(spec: Mapping[str, Any], from_ns: int) -> Remainder:
+    """What is left of `spec` at `from_ns` after its start: as many clients, the same rates at the same times.
+
+    Arrivals are drawn anew from there on; what is dealt in turn begins again.
+    """
+    duration = spec["duration_ns"]
+    cut = {**spec, "duration_ns": None if duration is None else duration - from_ns}
+    phases = []
+    cut["workloads"] = []
+    for workload in spec["workloads"]:
+        load, numbers = _rest_of_load(workload["load"], from_ns)
+        cut["workloads"].append({**workload, "load": load})
+        phases.append(numbers)
+    return cut, phases
+
+
+def _rest_of_load(load: Mapping[str, Any], from_ns: int) -> tuple[dict[str, Any], list[int]]:
+    ((kind, spec),) = load.items()
+    if kind == "closed":
+        phases, numbers = _rest(spec.get("phases", []), from_ns, _cut_phase)
+        return {"closed": {**spec, "phases": phases}}, numbers
+    rates, numbers = _rest(spec.get("rates", []), from_ns, _cut_rate)
+    arrivals = spec["arrivals"]
+    if isinstance(arrivals, Mapping):
+        arrivals = {"trace": [at - from_ns for at in arrivals["trace"] if at >= from_ns]}
+    return {"open": {**spec, "arrivals": arrivals, "rates": rates}}, numbers
+
+
+Cut = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
+
+
+def _rest(steps: list[Mapping[str, Any]], from_ns: int, cut: Cut) -> tuple[list[dict[str, Any]], list[int]]:
+    """The steps that are left, the first of them cut, and which of all each is."""
+    left: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    start_ns = 0
+    for number, step in enumerate(steps):
+        length = step.get("duration_ns")
+        passed = max(0, from_ns - start_ns)
+        if length is None or passed < length:
+            parts = cut(step, passed) if passed else [dict(step)]
+            left += parts
+            numbers += [number] * len(parts)
+        start_ns += length or 0
+    return left, numbers
+
+
+def _cut_rate(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
+    length = step.get("duration_ns")
+    if length is None:
+        return [dict(step)]
+    at = step["from"] + (step["to"] - step["from"]) * passed / length
+    return [{**step, "from": at, "duration_ns": length - passed}]
+
+
+def _cut_phase(step: Mapping[str, Any], passed: int) -> list[dict[str, Any]]:
+    """A ramp goes on from where it is; a staircase becomes the stairs that are left, one by one.
+
+    In whole clients, as `crates/engine/src/phases.rs` counts them.
+    """
+    length, low, count = step["duration_ns"], step["from"], step.get("steps")
+    change, sign = abs(step["to"] - low), 1 if step["to"] >= low else -1
+    if not count:
+        at = low + sign * (change * passed // length)
+        return [{**step, "from": at, "duration_ns": length - passed}]
+    ends = [-(-length * n // count) for n in range(count + 1)]
+    stairs = []
+    for n in range(count):
+        if ends[n + 1] > passed:
+            clients = low + sign * (change * (n + 1) // count)
+            time = ends[n + 1] - max(passed, ends[n])
+            stairs.append({**step, "from": clients, "to": clients, "duration_ns": time, "steps": None})
+    return stairs

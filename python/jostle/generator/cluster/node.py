@@ -1,0 +1,84 @@
+"""Starts a node of the cluster: `ray start` with fixed ports, credentials, and only what jostle needs."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from jostle.errors import ClusterRefused
+from jostle.generator.cluster.credentials import Credentials
+
+__all__ = ["HEAD_PORT", "PORTS", "RESOURCE", "ray_command", "start_node", "stop_node"]
+
+HEAD_PORT = 6379
+"""Every node connects to it on the head."""
+
+WORKER_PORTS = (20000, 20099)
+
+PORTS = {
+    "node-manager-port": 20100,
+    "object-manager-port": 20101,
+    "dashboard-agent-listen-port": 20102,
+    "dashboard-agent-grpc-port": 20103,
+    "runtime-env-agent-port": 20104,
+    "metrics-export-port": 20105,
+    "min-worker-port": WORKER_PORTS[0],
+    "max-worker-port": WORKER_PORTS[1],
+}
+"""Between all nodes, both ways."""
+
+RESOURCE = "jostle"
+"""Nodes that have it generate load; the head need not."""
+
+STORE_BYTES = 200_000_000
+
+
+def ray_command(
+    address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
+) -> list[str]:
+    """`ray start` for the node with this address.
+
+    `head`: "ADDRESS:PORT" to join; None: to be it. `starts`: what `ray up` wrote on the head, by which that
+    starts the other nodes.
+    """
+    common = [
+        f"--node-ip-address={address}",
+        f"--object-store-memory={STORE_BYTES}",
+        "--num-cpus=1",
+        "--include-log-monitor=false",
+        "--disable-usage-stats",
+        *(f"--{name}={port}" for name, port in PORTS.items()),
+    ]
+    role = (
+        ["--head", f"--port={HEAD_PORT}", "--include-dashboard=false"]
+        if head is None
+        else [f"--address={head}"]
+    )
+    resources = [f"--resources={json.dumps({RESOURCE: 1})}"] if generate else []
+    others = [f"--autoscaling-config={starts}"] if starts is not None else []
+    return ["start", *role, *common, *resources, *others, *(["--block"] if block else [])]
+
+
+def start_node(
+    address: str, *, head: str | None, generate: bool, block: bool, starts: Path | None = None
+) -> None:
+    """Become `ray start …`; does not return. Raises `ClusterRefused` without credentials or Ray."""
+    if head is not None and starts is not None:
+        raise ClusterRefused("a node that joins starts no others", "leave out --join or --autoscaling-config")
+    environment = {**os.environ, **Credentials.find().environment()}
+    ray = _ray()
+    words = ray_command(address, head=head, generate=generate, block=block, starts=starts)
+    os.execve(ray, [str(ray), *words], environment)
+
+
+def stop_node() -> None:
+    """Become `ray stop`; does not return. Raises `ClusterRefused` without Ray."""
+    ray = _ray()
+    os.execv(ray, [str(ray), "stop"])
+
+
+def _ray() -> Path:
+    ray = Path(sys.executable).with_name("ray")
+    if not ray.exists():
+        raise ClusterRefused("Ray is not installed here", "pip install 'jostle[cluster]'")
+    return ray

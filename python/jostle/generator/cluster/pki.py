@@ -1,0 +1,152 @@
+"""Makes what a closed cluster needs: an authority, a certificate and key for each node, and a token."""
+
+import datetime
+import ipaddress
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jostle.errors import ClusterRefused
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.x509 import Certificate, ExtensionType
+
+__all__ = ["write_credentials"]
+
+DAYS = 365
+
+
+def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
+    """Write `folder`/NAME/{ca.crt,node.crt,node.key,token} for each node, name → IP address.
+
+    An authority and token that are in `folder` already are used again, so that nodes can be added; the
+    authority's key stays in `folder` and belongs on no node. Keys and tokens are for their owner only. Raises
+    `ClusterRefused` for an address that is none, or where a node has its files already.
+    """
+    addresses = {name: _address(name, text) for name, text in nodes.items()}
+    for name in nodes:
+        if (folder / name).exists():
+            raise ClusterRefused(f"{folder / name} is there already", "remove it to make that node's anew")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    key, certificate = _authority(folder)
+    token = folder / "token"
+    if not token.exists():
+        _write(token, secrets.token_hex(32).encode(), secret=True)
+    for name, address in addresses.items():
+        _node(folder / name, name, address, key, certificate)
+        _write(folder / name / "token", token.read_bytes(), secret=True)
+    return [folder / name for name in nodes]
+
+
+def _address(name: str, text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
+        raise ClusterRefused(f"{name!r} is no name of a node", "letters, digits, dots and dashes")
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        raise ClusterRefused(f"{name}={text}: {text!r} is no IP address", "write NAME=IP") from None
+
+
+def _authority(folder: Path) -> "tuple[EllipticCurvePrivateKey, Certificate]":
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    if (folder / "ca.key").exists():
+        key = load_pem_private_key((folder / "ca.key").read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        return key, x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+    key = ec.generate_private_key(ec.SECP256R1())
+    usage = x509.KeyUsage(
+        digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+    )  # fmt: skip
+    extensions: list[tuple[ExtensionType, bool]] = [
+        (x509.BasicConstraints(ca=True, path_length=0), True),
+        (usage, True),
+    ]
+    certificate = _signed("jostle cluster", key, key, None, extensions)
+    _write(folder / "ca.key", _pem(key), secret=True)
+    _write(folder / "ca.crt", _text(certificate))
+    return key, certificate
+
+
+def _node(
+    folder: Path,
+    name: str,
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+    authority_key: "EllipticCurvePrivateKey",
+    authority: "Certificate",
+) -> None:
+    """Each node is server and client of every other one, and of itself on loopback."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    names = [
+        x509.DNSName(name),
+        x509.IPAddress(address),
+        x509.DNSName("localhost"),
+        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+    ]
+    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    extensions: list[tuple[ExtensionType, bool]] = [
+        (x509.SubjectAlternativeName(names), False),
+        (x509.ExtendedKeyUsage(both), False),
+    ]
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _signed(name, key, authority_key, authority, extensions)
+    folder.mkdir(mode=0o700)
+    _write(folder / "node.key", _pem(key), secret=True)
+    _write(folder / "node.crt", _text(certificate))
+    _write(folder / "ca.crt", _text(authority))
+
+
+def _signed(
+    name: str,
+    key: "EllipticCurvePrivateKey",
+    signer: "EllipticCurvePrivateKey",
+    issuer: "Certificate | None",
+    extensions: "list[tuple[ExtensionType, bool]]",
+) -> "Certificate":
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.x509.oid import NameOID
+
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.subject if issuer is not None else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))  # clocks of nodes differ
+        .not_valid_after(now + datetime.timedelta(days=DAYS))
+    )
+    for extension, critical in extensions:
+        builder = builder.add_extension(extension, critical)
+    return builder.sign(signer, hashes.SHA256())
+
+
+def _pem(key: "EllipticCurvePrivateKey") -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _text(certificate: "Certificate") -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return certificate.public_bytes(Encoding.PEM)
+
+
+def _write(path: Path, data: bytes, *, secret: bool = False) -> None:
+    """A secret is never readable by others, not for a moment."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)

@@ -1,0 +1,47 @@
+"""Load from threads of this process."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle._engine import Run
+from jostle.errors import StartRefused
+from jostle.generator.api import Generator, Lost, Running
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+
+__all__ = ["InThisProcess"]
+
+
+class InThisProcess:
+    """The engine in threads of this process; no Python runs while it works."""
+
+    def start(self, spec: Mapping[str, Any]) -> Running:
+        try:
+            return _Here(Run(json.dumps(spec)))
+        except ValueError as error:
+            raise StartRefused(str(error)) from None
+
+
+class _Here:
+    lost: Sequence[Lost] = ()
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.started_unix_ns = run.started_unix_ns
+        self.generators = [Generator(1, 1, os.getpid(), run.started_unix_ns)]
+
+    def next_interval(self, timeout_s: float) -> "Interval | None":
+        return self._run.next_interval(timeout_s)
+
+    def stop(self) -> None:
+        self._run.stop()
+
+    def keep(self, folder: Path) -> None:
+        """The record of the trial is this generator's own log."""
+
+    def pull(self) -> None:
+        """All that there is was given."""

@@ -1,0 +1,217 @@
+"""Load from several processes on this machine: started, synchronised, merged and stopped as one.
+
+Each is a `jostle.generator.worker` with an equal share. It ends when this process ends, in whatever way.
+"""
+
+import contextlib
+import json
+import math
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from jostle.errors import GeneratorsLost, StartRefused
+from jostle.generator.api import Generator, Lost, Running
+from jostle.generator.capacity import generator_processes, with_sources
+from jostle.generator.inprocess import InThisProcess
+from jostle.generator.merge import Merging
+from jostle.generator.partition import shares
+from jostle.generator.wire import read_frame
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+
+__all__ = ["OnThisMachine"]
+
+READY_S = 60.0
+"""How long a generator process may take to come up, or to start its load."""
+
+LEAD_S, LEAD_EACH_S = 0.2, 0.05
+"""From the command to start until t = 0: every process prepares the load in the meantime."""
+
+SILENT_S = 6.0
+"""One that gives no interval for so long beyond an interval's length is taken for dead, and killed."""
+
+Inbox = queue.SimpleQueue[tuple[int, dict[str, Any] | None]]
+"""Frames as they come, with the index of the generator; None when it has ended."""
+
+
+class OnThisMachine:
+    """The plan in `processes` generator processes; in as many as its connections need when None.
+
+    One is no process of its own, but threads of this one.
+    """
+
+    here = "127.0.0.1"
+
+    def __init__(self, processes: int | None = None) -> None:
+        self._processes = processes
+
+    def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        generator_processes(spec, self._processes)
+        return with_sources(spec)
+
+    def start(self, spec: Mapping[str, Any]) -> Running:
+        count = generator_processes(spec, self._processes)
+        return InThisProcess().start(spec) if count == 1 else _start(spec, count)
+
+
+def _start(spec: Mapping[str, Any], count: int) -> Running:
+    inbox: Inbox = queue.SimpleQueue()
+    with contextlib.ExitStack() as undo:
+        children: list[_Child] = []
+        for index, share in enumerate(shares(spec, count)):
+            children.append(_Child(index, count, inbox))
+            undo.callback(children[-1].kill)
+            children[-1].say(share)
+        _answers(children, inbox, "ready")
+        start_unix_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * count) * 1e9)
+        for child in children:
+            child.say({"start_unix_ns": start_unix_ns})
+        started = _answers(children, inbox, "started_unix_ns")
+        undo.pop_all()
+    return _Together(children, inbox, started, spec)
+
+
+def _answers(children: Sequence["_Child"], inbox: Inbox, key: str) -> list[Any]:
+    """What each of them says first, under `key`. Raises `StartRefused`."""
+    answers: dict[int, Any] = {}
+    give_up = time.monotonic() + READY_S
+    while len(answers) < len(children):
+        try:
+            index, frame = inbox.get(timeout=max(0.0, give_up - time.monotonic()))
+        except queue.Empty:
+            silent = [child.name for child in children if child.index not in answers]
+            raise StartRefused(
+                f"{', '.join(silent)} did not come up within {READY_S:g} s", "is this machine overloaded?"
+            ) from None
+        if frame is None:
+            raise StartRefused(f"{children[index].name} {children[index].end()} before the load began")
+        if "refused" in frame:
+            raise StartRefused(frame["refused"])
+        answers[index] = frame[key]
+    return [answers[child.index] for child in children]
+
+
+class _Child:
+    """One generator process. What it says goes into the inbox."""
+
+    def __init__(self, index: int, of: int, inbox: Inbox) -> None:
+        self.index = index
+        self.name = f"generator {index + 1} of {of}"
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "jostle.generator.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            start_new_session=True,  # Ctrl-C is for this process, which tells the others
+        )
+        assert self.process.stdout is not None
+        listener = threading.Thread(
+            target=_listen, args=(index, self.process.stdout, inbox), name=self.name, daemon=True
+        )
+        listener.start()
+
+    def say(self, what: Any) -> None:
+        """One that has died hears nothing; its end is noticed by its silence."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(what).encode() + b"\n")
+            self.process.stdin.flush()
+
+    def end(self) -> str:
+        """How it ended; waits for it."""
+        code = self.process.wait()
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        self._complaints.seek(0)
+        last = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+        return f"{how}: {last[0]}" if last else how
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
+    with file:
+        while (frame := read_frame(file)) is not None:
+            inbox.put((index, frame))
+    inbox.put((index, None))
+
+
+class _Together:
+    """All generators of a run as one. Those that die are named, and the others go on."""
+
+    def __init__(
+        self, children: list[_Child], inbox: Inbox, started: list[int], spec: Mapping[str, Any]
+    ) -> None:
+        count = len(children)
+        self.generators = [
+            Generator(child.index + 1, count, child.process.pid, at)
+            for child, at in zip(children, started, strict=True)
+        ]
+        self.started_unix_ns = min(started)
+        self.lost: list[Lost] = []
+        self._children = children
+        self._inbox = inbox
+        self._merging = Merging(count, math.ceil(spec["threads"] / count), len(spec["workloads"]))
+        self._finished: set[int] = set()
+        self._silent: set[int] = set()
+        self._patience_s = SILENT_S + spec["interval_ns"] / 1e9
+        self._heard = [time.monotonic()] * count
+
+    def next_interval(self, timeout_s: float) -> "Interval | None":
+        give_up = time.monotonic() + timeout_s
+        while (interval := self._merging.next()) is None:
+            try:
+                index, frame = self._inbox.get(timeout=max(0.0, give_up - time.monotonic()))
+            except queue.Empty:
+                self._kill_the_silent()
+                return None
+            if frame is not None:
+                self._heard[index] = time.monotonic()
+                self._merging.add(index, frame["interval"])
+                if frame["interval"]["last"]:
+                    self._finished.add(index)
+            elif index not in self._finished:
+                self._bury(self._children[index])
+        if interval["last"]:
+            for child in self._children:
+                child.process.wait()
+        return interval
+
+    def _kill_the_silent(self) -> None:
+        """So that the rest need not wait for it; its end is then noticed like any other."""
+        now = time.monotonic()
+        for child in self._children:
+            if child.index not in self._finished and now - self._heard[child.index] > self._patience_s:
+                self._silent.add(child.index)
+                child.kill()
+
+    def _bury(self, child: _Child) -> None:
+        how = f"gave nothing for {self._patience_s:g} s" if child.index in self._silent else child.end()
+        why = f"{child.name} {how}"
+        self.lost.append(Lost(child.index + 1, len(self._children), self._merging.bury(child.index), why))
+        if len(self.lost) == len(self._children):
+            raise GeneratorsLost(
+                "all generators have died: " + "; ".join(lost.why for lost in self.lost),
+                "look for a lack of memory (dmesg), and send less",
+            )
+
+    def stop(self) -> None:
+        for child in self._children:
+            child.say("stop")
+
+    def keep(self, folder: Path) -> None:
+        """A pipe outlives its writer: what a process has given is never lost with it."""
+
+    def pull(self) -> None:
+        """All that there is was given."""

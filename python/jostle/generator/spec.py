@@ -1,0 +1,265 @@
+"""From a workload to the specification that the engine runs: `crates/engine/src/spec.rs`, as plain data."""
+
+import base64
+import copy
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jostle import units
+from jostle.errors import BadValue, PlanError
+from jostle.plan.load import ClosedLoad, OpenLoad, Trace
+from jostle.plan.loading import HIDDEN, SECRET_HEADER
+from jostle.plan.request import PEER, Expect, Request
+from jostle.plan.values import Params, Think
+from jostle.plan.workload import Connection, Tls, Workload
+
+__all__ = ["engine_spec", "without_secrets"]
+
+
+def engine_spec(
+    workload: Workload,
+    *,
+    host: str,
+    port: int,
+    seed: int,
+    threads: int,
+    cores: Sequence[int],
+    rows: bool,
+    real_time: bool = False,
+    interval_ns: int | None = None,
+    connect_to: Sequence[str] = (),
+    tls: bool = False,
+    peer: str = "",
+) -> dict[str, Any]:
+    """The run of one workload against `host:port`: the measured load first, then the background, if any.
+
+    Files that the workload names are read here. `connect_to` goes before the workload's own; `tls` says that
+    the server speaks HTTPS where the workload does not say so; `peer` is the URL of the workload's peer.
+    Raises `PlanError` for a file that is missing.
+    """
+    target = _target(workload.connection, host, port, connect_to, tls)
+    timeouts = {
+        "connect_ns": _ns(workload.connect_timeout),
+        "first_byte_ns": _ns(workload.first_byte_timeout) if workload.first_byte_timeout else None,
+        "total_ns": _ns(workload.timeout),
+    }
+    measured: dict[str, Any] = {
+        "name": workload.name,
+        "role": "measured",
+        "target": target,
+        "requests": [_request(request, peer) for request in workload.request],
+        "order": workload.order,
+        "load": _load(workload.load),
+        "timeouts": timeouts,
+        "body_limit": workload.body_limit,
+    }
+    workloads = [measured]
+    if workload.background is not None:
+        beside = {
+            "name": "background",
+            "role": "background",
+            "requests": [_request(workload.background, peer)],
+        }
+        workloads.append({**measured, **beside, "order": "weighted", "load": _load(workload.background.load)})
+    seconds = workload.seconds()
+    return {
+        "seed": seed,
+        "threads": threads,
+        "cores": list(cores),
+        "real_time": real_time,
+        "duration_ns": _ns(seconds) if seconds is not None else None,
+        "interval_ns": interval_ns or _interval_ns(seconds),
+        "rows": rows,
+        "start_unix_ns": None,
+        "workloads": workloads,
+    }
+
+
+def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
+    """The same for the record: private keys and the values of headers that may be credentials are hidden."""
+    spec = copy.deepcopy(spec)
+    for workload in spec["workloads"]:
+        if (tls := workload["target"]["tls"]) and tls["client_key_pem"]:
+            tls["client_key_pem"] = HIDDEN
+        for request in workload["requests"]:
+            request["headers"] = [
+                [name, HIDDEN if SECRET_HEADER.search(name) else value] for name, value in request["headers"]
+            ]
+    return spec
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _interval_ns(seconds: float | None) -> int:
+    """At least some fifty intervals where the run is long enough, and never longer than a second."""
+    if seconds is None or seconds >= 60:
+        return 1_000_000_000
+    return 250_000_000 if seconds >= 10 else 100_000_000
+
+
+def _target(
+    connection: Connection, host: str, port: int, connect_to: Sequence[str], speaks_tls: bool
+) -> dict[str, Any]:
+    tls = connection.tls or (Tls() if speaks_tls else None)
+    return {
+        "host": host,
+        "port": port,
+        "connect_to": [*connect_to, *connection.connect_to],
+        "resolve_each": connection.resolve_each,
+        "source_addresses": connection.source_addresses,
+        "tls": _tls(tls) if tls else None,
+        "nodelay": connection.nodelay,
+    }
+
+
+def _tls(tls: Tls) -> dict[str, Any]:
+    return {
+        "insecure": not tls.verify,
+        "ca_pem": _pem(tls.ca, "CERTIFICATE") if tls.ca else None,
+        "client_cert_pem": _pem(tls.cert, "CERTIFICATE") if tls.cert else None,
+        "client_key_pem": _pem(tls.key, "PRIVATE KEY") if tls.key else None,
+        "server_name": tls.server_name or None,
+        "alpn": tls.alpn,
+        "version": tls.version,
+    }
+
+
+def _pem(path: Path, kind: str) -> str:
+    """The text of a file that holds a `kind` ("CERTIFICATE", "PRIVATE KEY") in PEM form."""
+    text = _bytes(path).decode("utf-8", "replace")
+    if not re.search(f"-----BEGIN ([A-Z]+ )?{kind}-----", text):
+        raise PlanError(
+            f"{path} holds no {kind.lower()} in PEM form", f"that begins with -----BEGIN {kind}-----"
+        )
+    return text
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror}", "the plan names this file") from None
+
+
+def _request(request: Request, peer: str) -> dict[str, Any]:
+    body = _bytes(request.body_file) if request.body_file else request.body.encode()
+    return {
+        "name": request.label,
+        "weight": request.weight,
+        "method": request.method,
+        "path": request.path.replace(PEER, peer),
+        "headers": [
+            [name, line]
+            for name, lines in request.headers.items()
+            for line in (lines if isinstance(lines, list) else [lines])
+        ],
+        "body_base64": base64.b64encode(body).decode() if body else None,
+        "expect": _expect(request.expect),
+        "params": {name: _param(param) for name, param in request.params.items()},
+    }
+
+
+def _expect(expect: Expect) -> dict[str, Any]:
+    body: dict[str, Any] | None = None
+    if expect.body is not None:
+        body = {"exact": expect.body}
+    elif expect.contains is not None:
+        body = {"contains": expect.contains}
+    elif expect.length is not None:
+        body = {"length": expect.length}
+    elif expect.sha256 is not None:
+        body = {"sha256": expect.sha256.lower()}
+    elif expect.json_ is not None:
+        body = {"json": {"pointer": expect.json_.pointer, "value": expect.json_.value}}
+    return {"status": expect.status, "body": body}
+
+
+def _param(param: Params) -> dict[str, Any]:
+    if param.kind == "range":
+        return {"range": {"from": param.low, "to": param.high}}
+    return {"choice": list(param.values)} if param.kind == "choice" else {"in-turn": param.column()}
+
+
+def _load(load: ClosedLoad | OpenLoad) -> dict[str, Any]:
+    return {"closed": _closed(load)} if isinstance(load, ClosedLoad) else {"open": _open(load)}
+
+
+def _closed(load: ClosedLoad) -> dict[str, Any]:
+    return {
+        "clients": load.most_clients,
+        "think": _think(load.think),
+        "requests": load.requests,
+        "requests_per_client": load.requests_per_client,
+        "renew": load.renew,
+        "requests_per_connection": load.connection_limit,
+        "phases": [
+            {
+                "name": phase.name,
+                "duration_ns": _ns(phase.for_),
+                "from": phase.ends[0],
+                "to": phase.ends[1],
+                "steps": phase.steps,
+            }
+            for phase in load.course()
+        ],
+    }
+
+
+def _think(think: Think) -> str | dict[str, Any]:
+    if think.kind == "constant":
+        return {"constant": {"ns": _ns(think.seconds)}}
+    if think.kind == "uniform":
+        return {"uniform": {"ns": _ns(think.seconds), "spread": think.spread}}
+    if think.kind == "exponential":
+        return {"exponential": {"mean_ns": _ns(think.seconds)}}
+    return {"list": {"ns": [_ns(turn) for turn in think.turns]}} if think.kind == "list" else "none"
+
+
+def _open(load: OpenLoad) -> dict[str, Any]:
+    requests = load.requests
+    arrivals: str | dict[str, Any]
+    if isinstance(load.arrivals, Trace):
+        starts = _trace(load.arrivals.trace)
+        requests = min(requests or len(starts), len(starts))
+        arrivals = {"trace": starts}
+    else:
+        arrivals = load.arrivals
+    steps = [(step.name, step.for_, *step.ends) for step in load.rates]
+    if load.rate is not None:
+        steps = [("", None, load.rate, load.rate)]
+    return {
+        "arrivals": arrivals,
+        "rates": [
+            {"name": name, "duration_ns": _ns(seconds) if seconds else None, "from": begin, "to": end}
+            for name, seconds, begin, end in steps
+        ],
+        "requests": requests,
+        "max_connections": load.max_connections,
+        "requests_per_connection": load.connection_limit,
+    }
+
+
+_TRACE_EXAMPLE = 'write a start per line: "1.25" (seconds) or "1250ms"'
+
+
+def _trace(path: Path) -> list[int]:
+    """Nanoseconds from the file's lines; empty lines and what follows a # are left out."""
+    starts: list[int] = []
+    for number, line in enumerate(_bytes(path).decode("utf-8", "replace").splitlines(), 1):
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        try:
+            start = _ns(units.duration(text, bare="s"))
+        except BadValue as error:
+            raise PlanError(f"{path}, line {number}: {error.message}", _TRACE_EXAMPLE) from None
+        if starts and start < starts[-1]:
+            raise PlanError(f"{path}, line {number}: {text} comes before the line above", "sort the starts")
+        starts.append(start)
+    if not starts:
+        raise PlanError(f"{path} holds no starts", _TRACE_EXAMPLE)
+    return starts

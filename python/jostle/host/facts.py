@@ -1,0 +1,92 @@
+"""What a reader must know of the machine to judge a run."""
+
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from jostle._version import __version__
+from jostle.errors import UserError
+from jostle.host.cache import cache_folder
+from jostle.text import without_password
+
+__all__ = ["floor_file", "host_facts", "machine", "stored_floor"]
+
+SETTINGS = (
+    "net/core/somaxconn",
+    "net/ipv4/ip_local_port_range",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_max_syn_backlog",
+    "kernel/sched_autogroup_enabled",
+)
+
+
+def host_facts(seed: int) -> dict[str, Any]:
+    """Kernel, processor, memory, limits and versions; no names of machines or people."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return {
+        **machine(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "distribution": _distribution(),
+        "cores": os.cpu_count() or 1,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "limits": {"open_files": {"soft": soft, "hard": hard}},
+        "settings": {name: text for name in SETTINGS if (text := _setting(name))},
+        "load_average": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "argv": ["jostle", *map(without_password, sys.argv[1:])],
+        "seed": seed,
+        **({"floor": floor} if (floor := stored_floor()) else {}),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What a floor belongs to: another kernel, processor or jostle has another one."""
+    return {
+        "jostle": __version__,
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu_model": _cpu_model(),
+        "usable_cores": sorted(os.sched_getaffinity(0)),
+    }
+
+
+def floor_file() -> Path:
+    """Where `jostle doctor --calibrate` keeps what it measured."""
+    return cache_folder() / "floor.json"
+
+
+def stored_floor() -> dict[str, Any] | None:
+    """The floor of this very machine, if it was ever measured."""
+    try:
+        floor: dict[str, Any] = json.loads(floor_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, UserError):
+        return None
+    same = machine()
+    if not isinstance(floor, dict) or any(floor.get(key) != value for key, value in same.items()):
+        return None
+    return {key: value for key, value in floor.items() if key not in same}
+
+
+def _setting(name: str) -> str:
+    try:
+        return " ".join(Path("/proc/sys", name).read_text().split())
+    except OSError:
+        return ""
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        return ""
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()

@@ -1,0 +1,346 @@
+"""What a server's whole process tree uses: CPU, memory, processes, threads, switches, connections.
+
+Read from /proc four times a second while a trial runs. Three of the figures are costly to read for large
+servers: PSS walks the page tables, switches are counted thread by thread, connections descriptor by
+descriptor. Each of these is read so seldom that it takes no more than `SHARE` of a core.
+"""
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from jostle.host import supervisor
+from jostle.host.procfs import Stat, read_stat
+
+__all__ = ["Sample", "Sampler", "Watcher"]
+
+SHARE = 1 / 200
+"""The most of a core that reading one of the costly figures may take."""
+PSS_EVERY_S = 1.0
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A line of server.ndjson.
+
+    `t_ns`: since the trial's start. CPU in seconds, switches in number: of all the tree since it began, ended
+    processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
+    `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
+    one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
+    keeps it: what came and went between two samples is in it.
+    """
+
+    t_ns: int
+    cpu_user_s: float
+    cpu_system_s: float
+    rss_bytes: int
+    pss_bytes: int | None
+    threads: int
+    processes: int
+    voluntary: int
+    involuntary: int
+    connections: int | None
+    peak_rss_bytes: int = 0
+
+
+class Watcher:
+    """Samples the tree of `pid` into `path`, a JSON line per sample, until it is stopped or all is gone."""
+
+    def __init__(self, pid: int, path: Path, started_unix_ns: int, every_s: float = 0.25) -> None:
+        self._sampler = Sampler(pid)
+        self._path = path
+        self._every_s = every_s
+        # Wall clock once, then monotonic: the axis does not jump when the clock is set.
+        self._offset_ns = time.time_ns() - time.monotonic_ns() - started_unix_ns
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="jostle-vitals", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take a last sample and return when it is written."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            due_s = time.monotonic()
+            more = True
+            while more:
+                due_s = max(due_s + self._every_s, time.monotonic())
+                more = not self._stopped.is_set()
+                sample = self._sampler.sample(time.monotonic_ns() + self._offset_ns)
+                if sample is None:
+                    return
+                file.write(json.dumps(asdict(sample)) + "\n")
+                file.flush()
+                self._stopped.wait(due_s - time.monotonic())
+
+
+class Sampler:
+    """Keeps the members of one process tree in sight, and adds up what they use."""
+
+    def __init__(self, root: int) -> None:
+        self._cpu = _Cpu()
+        self._switches = _Switches()
+        self._members = _Members(root)
+        self._read_pss = _Seldom(_pss_bytes, PSS_EVERY_S)
+        self._read_switches = _Seldom(self._switches.read, 0.0)
+        self._read_connections = _Seldom(_sockets, 0.0)
+        self._last_switches = (0, 0)
+
+    def sample(self, t_ns: int) -> Sample | None:
+        """What the tree uses now; None when nothing of it is left."""
+        # Parents before children: a child that ends in between is then missing, never counted twice.
+        adopter = self._members.adopter()
+        stats = self._members.look()
+        living = [stat for stat in stats.values() if stat.state not in "ZX"]
+        if not living:
+            return None
+        cpu = self._cpu.add_up(stats, adopter)
+        pids = [stat.pid for stat in living]
+        self._last_switches = self._read_switches(pids) or self._last_switches
+        return Sample(
+            t_ns=t_ns,
+            cpu_user_s=round(cpu.user * TICK_S, 3),
+            cpu_system_s=round(cpu.system * TICK_S, 3),
+            rss_bytes=sum(stat.rss_pages for stat in living) * PAGE_BYTES,
+            pss_bytes=self._read_pss(pids),
+            threads=sum(stat.threads for stat in living),
+            processes=len(living),
+            voluntary=self._last_switches[0],
+            involuntary=self._last_switches[1],
+            connections=self._read_connections(pids),
+            peak_rss_bytes=sum(map(_peak_bytes, pids)),
+        )
+
+
+class _Members:
+    """Which processes belong to the tree.
+
+    Once a member, always a member: a child whose parent has died is adopted by somebody else, and is still of
+    the tree. A member is known by its birth. /proc is listed every time; only newcomers and members are read.
+    """
+
+    def __init__(self, root: int) -> None:
+        stat = read_stat(root)
+        self._births: dict[int, int] = {} if stat is None else {root: stat.started}
+        self._strangers: set[int] = set()
+        self._session = stat.session if stat is not None and stat.session == root else None
+        self._adopter = stat.parent if stat is not None and _is_keeper(stat.parent) else None
+
+    def adopter(self) -> Stat | None:
+        """The keeper, to whom orphans of the tree go."""
+        return read_stat(self._adopter) if self._adopter is not None else None
+
+    def look(self) -> dict[int, Stat]:
+        """The members that are there now, zombies included."""
+        present = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
+        self._strangers &= present
+        stats = {}
+        for pid in sorted(self._births.keys() & present, key=lambda pid: (self._births[pid], pid)):
+            stat = read_stat(pid)
+            if stat is not None and stat.started == self._births[pid]:
+                stats[pid] = stat
+        newcomers = {}
+        for pid in present - self._births.keys() - self._strangers:
+            if (stat := read_stat(pid)) is not None:
+                newcomers[pid] = stat
+        stats |= self._join(newcomers, set(stats))
+        # Whose parent was not in the list yet is asked again next time.
+        self._strangers |= {p for p, stat in newcomers.items() if stat.parent in present} - stats.keys()
+        self._births = {pid: stat.started for pid, stat in stats.items()}
+        return stats
+
+    def _join(self, newcomers: dict[int, Stat], parents: set[int]) -> dict[int, Stat]:
+        """The newcomers that belong to the tree, by parent or by session."""
+        if self._adopter is not None:
+            parents = parents | {self._adopter}
+        joined: dict[int, Stat] = {}
+        while True:
+            more = {
+                pid: stat
+                for pid, stat in newcomers.items()
+                if pid not in joined
+                and (stat.parent in parents or stat.parent in joined or stat.session == self._session)
+            }
+            if not more:
+                return joined
+            joined |= more
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """CPU time in clock ticks, in [0, ∞)."""
+
+    user: int = 0
+    system: int = 0
+
+    def __add__(self, other: "Ticks") -> "Ticks":
+        return Ticks(self.user + other.user, self.system + other.system)
+
+    def less(self, other: "Ticks") -> "Ticks":
+        """The difference, or 0 where there is less than nothing."""
+        return Ticks(max(0, self.user - other.user), max(0, self.system - other.system))
+
+
+class _Cpu:
+    """The tree's CPU time, of ended processes too.
+
+    A process that ends hands its time to whoever waits for it, as `children_*`. Between its vanishing and our
+    next look at that parent, or for ever when nobody waits for it (SIGCHLD ignored), its time stands nowhere:
+    it is kept here as owed, and taken off as the children's times of those still there grow.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[
+            int, tuple[Ticks, Ticks]
+        ] = {}  # pid: all of its time, and its ended children's alone
+        self._owed = Ticks()
+        self._most = Ticks()
+
+    def add_up(self, stats: dict[int, Stat], adopter: Stat | None) -> Ticks:
+        """User and system ticks since the tree began. Never falls."""
+        now: dict[int, tuple[Ticks, Ticks]] = {}
+        for stat in stats.values():
+            children = Ticks(stat.children_user, stat.children_system)
+            now[stat.pid] = (Ticks(stat.user, stat.system) + children, children)
+        if adopter is not None:  # the keeper's own time is not the server's
+            children = Ticks(adopter.children_user, adopter.children_system)
+            now[adopter.pid] = (children, children)
+        for pid, (whole, _) in self._seen.items():
+            if pid not in now:
+                self._owed += whole
+        for pid, (_, children) in now.items():
+            if pid in self._seen:
+                self._owed = self._owed.less(children.less(self._seen[pid][1]))
+        self._seen = now
+        total = sum((whole for whole, _ in now.values()), self._owed)
+        self._most = Ticks(max(self._most.user, total.user), max(self._most.system, total.system))
+        return self._most
+
+
+class _Seldom(Generic[T]):
+    """A reading that is taken when it is due; its cost decides when the next one is."""
+
+    def __init__(
+        self,
+        read: Callable[[list[int]], T],
+        every_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        cpu_clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._read = read
+        self._every_s = every_s
+        self._clock = clock
+        self._cpu_clock = cpu_clock
+        self._due_s = 0.0
+
+    def __call__(self, pids: list[int]) -> T | None:
+        now_s = self._clock()
+        if now_s < self._due_s:
+            return None
+        before_s = self._cpu_clock()
+        value = self._read(pids)
+        self._due_s = now_s + max(self._every_s, (self._cpu_clock() - before_s) / SHARE)
+        return value
+
+
+class _Switches:
+    """Context switches of all threads; of those that ended, as many as were seen."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], tuple[int, int]] = {}  # process and thread: voluntary, involuntary
+        self._ended = (0, 0)
+
+    def read(self, pids: list[int]) -> tuple[int, int]:
+        now = {}
+        for pid in pids:
+            for thread in _list(f"/proc/{pid}/task"):
+                if (switches := _thread_switches(pid, thread)) is not None:
+                    now[pid, int(thread)] = switches
+        for key, last in self._seen.items():
+            if key not in now or now[key] < last:  # gone, or another of the same number
+                self._ended = (self._ended[0] + last[0], self._ended[1] + last[1])
+        self._seen = now
+        counts = [self._ended, *now.values()]
+        return sum(count[0] for count in counts), sum(count[1] for count in counts)
+
+
+def _thread_switches(pid: int, thread: str) -> tuple[int, int] | None:
+    try:
+        status = _read(f"/proc/{pid}/task/{thread}/status")
+    except OSError:
+        return None
+    fields = status[status.rindex(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
+    return int(fields[1]), int(fields[3])  # the line of the involuntary ones comes next
+
+
+def _peak_bytes(pid: int) -> int:
+    """VmHWM: the most resident memory that the process ever had; 0 once it is gone."""
+    try:
+        status = _read(f"/proc/{pid}/status")
+    except OSError:
+        return 0
+    found = status.find(b"\nVmHWM:")
+    return int(status[found + 7 :].split(None, 1)[0]) * 1024 if found >= 0 else 0
+
+
+def _pss_bytes(pids: list[int]) -> int | None:
+    """Memory, shared pages divided by those who share them. None when it may not be read."""
+    total = 0
+    for pid in pids:
+        try:
+            rollup = _read(f"/proc/{pid}/smaps_rollup")
+        except PermissionError:
+            return None
+        except OSError:
+            continue
+        found = rollup.find(b"\nPss:")
+        total += int(rollup[found + 5 :].split(None, 1)[0]) * 1024 if found >= 0 else 0
+    return total
+
+
+def _sockets(pids: list[int]) -> int | None:
+    """Open sockets, one that several processes share counted once. None when they may not be seen."""
+    sockets: set[str] = set()
+    for pid in pids:
+        folder = f"/proc/{pid}/fd"
+        if not os.access(folder, os.R_OK):
+            return None
+        for name in _list(folder):
+            with contextlib.suppress(OSError):
+                link = os.readlink(f"{folder}/{name}")  # noqa: PTH115 (thousands of them)
+                if link.startswith("socket:"):
+                    sockets.add(link)
+    return len(sockets)
+
+
+def _is_keeper(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return supervisor.__file__.encode() in _read(f"/proc/{pid}/cmdline").split(b"\0")
+    return False
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (many times a second)
+        return file.read(65536) or b""
+
+
+def _list(folder: str) -> Iterable[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 (many times a second)
+    except OSError:
+        return ()

@@ -1,0 +1,128 @@
+"""The base of all tables of a plan, and how a model's refusals become one message."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
+
+from jostle.errors import BadValue, PlanError, nearest
+from jostle.plan.values import shown
+
+__all__ = ["Table", "in_own_words"]
+
+
+def _key(field: str) -> str:
+    return field.rstrip("_").replace("_", "-")
+
+
+class Table(BaseModel):
+    """A table of a plan: keys are the fields' names with dashes; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=_key, arbitrary_types_allowed=True)
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys that this table may have."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @classmethod
+    def near(cls) -> list[str]:
+        """What a mistyped key may have meant."""
+        return cls.keys()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            known = {*cls.keys(), *(field.alias for field in cls.model_fields.values())}
+            for key in sorted(data.keys() - known):
+                raise BadValue(f"there is no key {key!r} here", nearest(key, cls.near()))
+        return data
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out None, and empty values where empty is the default: TOML has no null."""
+        fields = {field.alias or name: field for name, field in type(self).model_fields.items()}
+
+        def says_something(key: str, value: Any) -> bool:
+            if value is None or value not in ("", [], {}):
+                return value is not None
+            default = fields[key].get_default(call_default_factory=True)
+            return not (value == default or isinstance(default, Table))
+
+        return self._shaped(
+            {key: value for key, value in handler(self).items() if says_something(key, value)}
+        )
+
+    def _shaped(self, table: dict[str, Any]) -> dict[str, Any]:
+        """As it is written in a plan, where that is not how the model holds it."""
+        return table
+
+    def data(self) -> dict[str, Any]:
+        """As plain TOML data, defaults written out."""
+        return self.model_dump(by_alias=True)
+
+
+_SAYS = {
+    "missing": ("is missing", ""),
+    "string_type": ("{given} is not a text", 'write it in quotes: "…"'),
+    "bool_type": ("{given} is neither true nor false", "write true or false, without quotes"),
+    "int_type": ("{given} is not a whole number", "write for example 5"),
+    "float_type": ("{given} is not a number", "write for example 0.5"),
+    "list_type": ("{given} is not a list", "write it in brackets: […]"),
+    "dict_type": ("{given} is not a table", "write { key = value }"),
+    "model_type": ("{given} is not a table", "write { key = value }"),
+}
+
+
+def in_own_words(
+    error: ValidationError, data: Any, origin: str, options: Mapping[str, str] | None = None
+) -> PlanError:
+    """One `PlanError` that says all that `error` holds: where, what was given, what is allowed.
+
+    `data` is what was validated; `options` names places as the user of a command knows them.
+    """
+    messages: list[str] = []
+    hints: list[str] = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(_place(problem["loc"], data))
+        says, hint = _one(dict(problem))
+        where = [origin, (options or {}).get(place, place), says]
+        messages.append(": ".join(part for part in where if part))
+        hints.append(hint)
+    return PlanError("\n".join(dict.fromkeys(messages)), "\n".join(dict.fromkeys(filter(None, hints))))
+
+
+def _place(location: Sequence[int | str], data: Any) -> list[str]:
+    """The keys that lead there in the plan as it was written, without what only the models add."""
+    place: list[str] = []
+    for part in location:
+        if isinstance(part, int):
+            if not isinstance(data, list):  # a table stands where a list may stand
+                continue
+            place.append(str(part + 1))
+            data = data[part] if part < len(data) else None
+        elif not part.startswith("("):
+            place.append(part)
+            data = data.get(part) if isinstance(data, dict) else None
+    return place
+
+
+def _one(problem: dict[str, Any]) -> tuple[str, str]:
+    kind = problem["type"]
+    if kind == "value_error":
+        cause = problem["ctx"]["error"]
+        return (cause.message, cause.hint) if isinstance(cause, PlanError) else (str(cause), "")
+    if kind == "literal_error":
+        return f"{shown(problem['input'])} is not one of them", f"allowed: {problem['ctx']['expected']}"
+    if kind in _SAYS:
+        says, hint = _SAYS[kind]
+        return says.format(given=shown(problem["input"])), hint
+    return f"{shown(problem['input'])}: {problem['msg']}", ""

@@ -1,0 +1,130 @@
+"""What was published, and what of it is claimed: figures with their source, claims with the rule for each.
+
+The rules are fixed in the plan, before anything is measured.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from jostle.errors import BadValue, nearest
+from jostle.plan.base import Table
+from jostle.plan.metrics import INDICES, QUANTITIES
+
+__all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio"]
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, str) and value not in QUANTITIES:
+        raise BadValue(f"{value!r} is nothing that is measured", nearest(value, QUANTITIES))
+    return value
+
+
+Quantity = Annotated[str, BeforeValidator(_known)]
+
+
+class Figure(Table):
+    """A figure as published."""
+
+    contestant: str = Field(description="whose figure it is, as this plan names it")
+    workload: str = Field(description="the workload that stands for what was measured")
+    quantity: Quantity = Field(description='what was published: "throughput", "p50", "mean", …')
+    value: float = Field(description="the figure")
+    unit: str = Field(description='its unit as published: "requests/5 s", "s"')
+    note: str = Field(default="", description="what a reader must know of it")
+
+
+class Published(Table):
+    """Figures to stand beside the measured ones."""
+
+    source: str = Field(default="", description="who published them, where and when")
+    setup: str = Field(default="", description="what they were measured with: a fact per line")
+    figures: list[Figure] = Field(default=[], description="the figures")
+
+    @model_validator(mode="after")
+    def _with_source(self) -> "Published":
+        if not self.source.strip():
+            raise BadValue(
+                "figures without a source" if self.figures else "no source is named",
+                'say who published them: source = "Author, Title, publisher, date"',
+            )
+        return self
+
+
+class Opponent(Table):
+    """What a quantity is measured against; what is not given is as on the left side."""
+
+    contestant: str = Field(default="", description="another server")
+    workload: str = Field(default="", description="another workload")
+    quantity: Quantity | None = Field(default=None, description="another quantity of the same unit")
+
+
+class Ratio(Table):
+    """What a quantity is under one workload beside another, for each contestant: a table and a picture."""
+
+    title: str = Field(min_length=1, description="what the reader of a report sees")
+    quantity: Quantity = Field(description='"throughput", "mean", …')
+    workload: str = Field(description="of this workload")
+    against: str = Field(description="divided by the same of this one")
+
+    @model_validator(mode="after")
+    def _of_two(self) -> "Ratio":
+        if self.quantity in INDICES:
+            raise BadValue(f"{self.quantity} is a ratio already", "write a [[starvation]]")
+        if self.workload == self.against:
+            raise BadValue("against itself", "name two workloads")
+        return self
+
+
+class Part(Table):
+    """One thing that must hold. Exactly one of `above`, `below` and `between` is its rule."""
+
+    quantity: Quantity = Field(description='"p99", "throughput", "spread", "starvation index", …')
+    contestant: str = Field(description="of this server (of its variants, where only those were measured)")
+    workload: str = Field(description="under this workload")
+    against: Opponent | None = Field(
+        default=None, description="the rule is about the ratio to this, round by round"
+    )
+    above: float | None = Field(default=None, description="the whole interval must lie above this")
+    below: float | None = Field(default=None, description="the whole interval must lie below this")
+    between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Part":
+        rules = [key for key in ("above", "below", "between") if getattr(self, key) is not None]
+        if len(rules) != 1:
+            raise BadValue(
+                "a rule is missing" if not rules else f"{' and '.join(rules)} together",
+                "write exactly one of above = 1.5, below = 0.1 and between = [0.7, 1.0]",
+            )
+        if self.between is not None and not (len(self.between) == 2 and self.between[0] < self.between[1]):
+            raise BadValue(
+                f"between = {self.between} is no interval", "write two ascending numbers: [0.7, 1.0]"
+            )
+        if self.against is not None:
+            self._check_ratio(self.against)
+        return self
+
+    def _check_ratio(self, against: Opponent) -> None:
+        other = against.quantity or self.quantity
+        if QUANTITIES[other] != QUANTITIES[self.quantity]:
+            raise BadValue(f"{self.quantity} against {other}: their units differ", "compare like with like")
+        if {self.quantity, other} & {*INDICES}:
+            raise BadValue(
+                f"{self.quantity} against another: an index is a ratio already",
+                "write a rule for each of the two indices",
+            )
+        sides = [
+            (o.contestant or self.contestant, o.workload or self.workload, o.quantity or self.quantity)
+            for o in (Opponent(), against)
+        ]
+        if sides[0] == sides[1]:
+            raise BadValue("against itself", 'say what differs, for example against = { contestant = "go" }')
+
+
+class Claim(Table):
+    """What an article says, and the rule by which it is decided whether it reproduces."""
+
+    says: str = Field(min_length=1, description="the claim in the article's own terms")
+    published: str = Field(default="", description="the figures that it was founded on")
+    holds: Annotated[list[Part], Field(min_length=1)] = Field(description="all of these must hold")

@@ -1,0 +1,26 @@
+"""The plan's `[cluster]`: generators on many machines."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from jostle.plan.base import Table
+
+__all__ = ["Cluster"]
+
+
+class Cluster(Table):
+    """Load from every node of a cluster (docs/CLUSTER.md) instead of from this machine."""
+
+    address: str = Field(
+        default="", description='the head, "ADDRESS:PORT"; without it the load comes from this machine'
+    )
+    lost: Literal["is missing", "moves"] = Field(
+        default="is missing",
+        description='what becomes of a lost generator\'s share: it "is missing" from then on, and the result '
+        'says so, or it "moves" to another one as soon as it is certain that the first one has stopped',
+    )
+    allow_targets: list[str] = Field(
+        default=[],
+        description="hosts that the cluster may load, beside loopback and the driver's own address",
+    )

@@ -1,0 +1,89 @@
+"""Conditions as people write them: "p99 < 250 ms", "errors < 0.1 %"; of changes: "p99 > +5 %".
+
+A condition names a quantity, says in which direction, and gives a limit in the quantity's own unit.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from jostle import units
+from jostle.errors import BadValue, nearest
+from jostle.plan.metrics import INDICES, QUANTITIES
+
+__all__ = ["INDICES", "Condition", "change", "requirement"]
+
+CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
+"""What a change may be about."""
+
+_FORM = re.compile(r"\s*([a-z][a-z0-9. ]*?)\s*(<=|>=|<|>|≤|≥)\s*(.+?)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`quantity` is below or above `limit`. Of changes: `relative` ones are b / a - 1, others b - a."""
+
+    text: str
+    quantity: str
+    below: bool
+    limit: float
+    unit: str
+    relative: bool = False
+
+
+def requirement(text: str) -> Condition:
+    """A condition on a figure. Raises BadValue that says what there is, or how its value is written."""
+    quantity, below, value = _parts(text, QUANTITIES, 'write for example "p99 < 250 ms" or "errors < 0.1 %"')
+    unit = QUANTITIES[quantity]
+    return Condition(text, quantity, below, _amount(value, unit), unit)
+
+
+def change(text: str) -> Condition:
+    """A condition on the change from one to another. Raises BadValue, as `requirement`."""
+    example = 'write for example "p99 > +5 %", "throughput < -10 %" or "p50 > +2 ms"'
+    quantity, below, value = _parts(text, CHANGES, example)
+    unit = QUANTITIES[quantity]
+    sign = -1.0 if value[0] in "-−" else 1.0
+    size = value.lstrip("+-−").strip()
+    if size.endswith("%") and unit != "share":
+        return Condition(text, quantity, below, sign * _share(size), unit, relative=True)
+    return Condition(text, quantity, below, sign * _amount(size, unit), unit)
+
+
+def _parts(text: str, known: Collection[str], example: str) -> tuple[str, bool, str]:
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise BadValue(f'"{text}" is not a condition', example)
+    quantity = " ".join(found[1].split())
+    if quantity not in known:
+        raise BadValue(f"{quantity!r} is nothing that is measured", nearest(quantity, known))
+    return quantity, found[2] in ("<", "<=", "≤"), found[3]
+
+
+def _amount(value: str, unit: str) -> float:
+    match unit:
+        case "s":
+            return units.duration(value)
+        case "/s":
+            return units.rate(value)
+        case "bytes":
+            return float(units.size(value))
+        case "ratio":
+            return _number(value)
+        case _:
+            return units.share(value)
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise BadValue(f"{value!r} is not a number", 'write for example "1.5"') from None
+
+
+def _share(value: str) -> float:
+    """A share that may be more than the whole: "+150 %"."""
+    try:
+        return float(value.removesuffix("%").replace(",", "")) / 100
+    except ValueError:
+        raise BadValue(f"{value!r} is not a percentage", 'write for example "+5 %"') from None

@@ -1,0 +1,279 @@
+"""The form of `contestant.toml`, and of a plan's `[contestant.NAME]` table: what a server is, how it lives.
+
+A table may say less: only `command` (with `{port}` in it), or only `url` for a server that runs already.
+
+A server whose /orders uses PostgreSQL says `database = true`. Only then may its start command and environment
+hold `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`, `{database_user}` and `{pool}`
+(connections that each of its processes may hold); the URL may hold a password and so belongs into the
+environment, which is not recorded. The server is also started without a database: all of them are then empty,
+and /orders answers 503 with a plain line. A server that cannot have the route declares it absent instead.
+"""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+
+from jostle.errors import BadValue, PlanError, nearest
+from jostle.plan.base import Table, in_own_words
+from jostle.plan.values import PositiveCount, PositiveDuration
+
+__all__ = [
+    "DATABASE_PLACES",
+    "Build",
+    "ConnectionLimit",
+    "ContestantFile",
+    "Need",
+    "Ready",
+    "Start",
+    "Variant",
+    "VariantValue",
+    "fill",
+    "placeholders",
+]
+
+VariantValue = bool | int | float | str
+
+PLACES = ("port", "host", "build", "tmp")
+"""What jostle itself fills in, beside the commands of `needs` and the variants."""
+
+DATABASE_PLACES = (
+    "database_url",
+    "database_host",
+    "database_port",
+    "database_name",
+    "database_user",
+    "pool",
+)
+"""What is filled in from the database, for a server that says that it uses one."""
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9_.+-]*)\}")
+
+
+def placeholders(texts: Iterable[str]) -> set[str]:
+    """The names in braces in `texts`."""
+    return {name for text in texts for name in _PLACEHOLDER.findall(text)}
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """`text` with every `{name}` replaced; the file's own check has seen to it that all of them are known."""
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
+
+
+def _words(command: Any) -> Any:
+    """A command may be written as one text, as in a shell, or as a list of words."""
+    if not isinstance(command, str):
+        return command
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise BadValue(f"{command!r}: {error}") from None
+
+
+Command = Annotated[
+    list[str],
+    BeforeValidator(_words),
+    Field(min_length=1),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+    ),
+]
+
+
+class Need(Table):
+    """A command that must be there before the build."""
+
+    command: str = Field(min_length=1, description="looked up on PATH, then in `paths`")
+    paths: list[str] = Field(default=[], description="whole paths where it may be, apart from PATH")
+    version: list[str] = Field(
+        default=[], description="prints the version for the record; `{command}` is its path"
+    )
+    package: str = Field(default="", description="the Debian package that brings it")
+    install: str = Field(default="", description="the whole command that installs it")
+
+
+class Build(Table):
+    """Commands that run one after another in the build folder."""
+
+    commands: list[Command] = Field(
+        default=[],
+        description="run in a copy of the folder, in the cache, once for each state of its sources",
+    )
+    env: dict[str, str] = Field(default={}, description="environment of the build")
+
+
+class Start(Table):
+    """Starts the server in the foreground; of the caller's environment it gets PATH only."""
+
+    command: Command = Field(description="words or one text; `{port}` is filled in")
+    env: dict[str, str] = Field(default={}, description="environment of the server, beside PATH")
+
+
+class Ready(Table):
+    """Asked until it answers 200."""
+
+    path: str = Field(default="/", pattern="^/", description="what is asked, with GET")
+    timeout: PositiveDuration = Field(default=15.0, description="it has failed to start after this time")
+
+
+class Variant(Table):
+    """A setting that a label may give: `name:key=value`. Its default says of which type it is."""
+
+    default: bool | int | float | str = Field(description="its value when the label does not give it")
+    about: str = Field(default="", description="what it sets")
+
+
+class ConnectionLimit(Table):
+    """How many connections the server can hold by its making, whatever the machine allows."""
+
+    connections: PositiveCount = Field(description="as many as it can hold")
+    because: str = Field(min_length=1, description="what ends there, and how")
+    unless: str = Field(default="", description="the variant that has no such limit when it is set")
+
+
+class ContestantFile(Table):
+    """A server that can be raced."""
+
+    name: str = Field(default="", description="as the folder is called; a plan's table takes its own name")
+    title: str = Field(default="", description="what it is, for the reader of a report")
+    runtime: str = Field(default="", description="language or runtime, for the report")
+    discipline: str = Field(default="", description="as declared: run to completion, processor sharing, …")
+    slice: str = Field(default="", description="the time slice, for processor sharing")
+    articles: list[str] = Field(default=[], description="which of the origin's articles name it")
+    source: str = Field(default="", description="the one source file")
+    needs: list[Need] = Field(default=[], description="commands that must be there before the build")
+    build: Build = Field(default=Build(), description="how it is built")
+    start: Start | None = Field(default=None, description="how it is started, in the foreground")
+    command: Command | None = Field(
+        default=None, description='short for `start.command`: "./server --port {port}", or a list of words'
+    )
+    ready: Ready = Field(default=Ready(), description="how one sees that it answers")
+    variants: dict[str, Variant] = Field(
+        default={}, description="settings that a label may give, by name; `{name}` in command and env"
+    )
+    absent: dict[str, str] = Field(
+        default={}, description="routes (or keep-alive) that it does not have, with the reason"
+    )
+    processes: int | str = Field(
+        default=1,
+        description='how many of its processes hold clients\' connections: a number, or "{variant}"',
+    )
+    limit: ConnectionLimit | None = Field(default=None, description="of its connections, by its making")
+    database: bool = Field(
+        default=False, description="whether it uses the plan's database, which its command and env name"
+    )
+    user: str = Field(default="nobody", description="who runs the server when jostle runs as root")
+    folder: str | None = Field(
+        default=None,
+        description="where it is started, relative to the plan; without a command, by its contestant.toml",
+    )
+    url: str | None = Field(default=None, description="a server that runs already: http://host:port")
+    pid: int | None = Field(
+        default=None, ge=1, description="the process of a server that runs already, to be watched"
+    )
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self) -> Self:
+        own = [name for name in ("folder", "command", "start") if getattr(self, name) is not None]
+        if self.url is not None and own:
+            raise BadValue(f"'url' is for a server that runs already; it cannot have {own[0]!r} too")
+        if self.pid is not None and self.url is None:
+            raise BadValue("'pid' belongs to 'url': the process of a server that runs already")
+        if self.command is not None and self.start is not None:
+            raise BadValue("'command' is short for 'start.command'", "give one of them")
+        if self.url is None and not own:
+            raise BadValue(
+                "says neither how it is started nor where it runs",
+                "give 'command' with {port} in it, or 'folder' of a contestant.toml, or 'url'",
+            )
+        if self.url is not None:
+            _check_url(self.url)
+        return self
+
+    @model_validator(mode="after")
+    def _placeholders_are_known(self) -> Self:
+        known = {*PLACES, *(need.command for need in self.needs), *self.variants}
+        start = placeholders(self.start_texts()) - set(DATABASE_PLACES if self.database else ())
+        for used in sorted(start - known):
+            if used in DATABASE_PLACES:
+                raise BadValue(f"{{{used}}} is for a server with a database", "set 'database = true'")
+            raise BadValue(f"{{{used}}} stands for nothing here", nearest(used, sorted(known)))
+        for used in sorted(placeholders(word for need in self.needs for word in need.version) - {"command"}):
+            raise BadValue(
+                f"{{{used}}} stands for nothing in a version command", "only {command} is known there"
+            )
+        known -= {"port", "host", "tmp"}
+        for used in sorted(placeholders(self.build_texts()) - known):
+            raise BadValue(f"{{{used}}} stands for nothing in a build", nearest(used, sorted(known)))
+        return self
+
+    @model_validator(mode="after")
+    def _processes_are_a_number(self) -> Self:
+        given = self.processes
+        if isinstance(given, int):
+            if given < 1:
+                raise BadValue(f"processes = {given}", "at least 1")
+            return self
+        name = given.removeprefix("{").removesuffix("}")
+        if given != f"{{{name}}}" or not isinstance(getattr(self.variants.get(name), "default", None), int):
+            raise BadValue(
+                f"processes = {given!r} is neither a number nor a variant that is one",
+                'write for example 1 or "{workers}"',
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _limit_names_a_variant(self) -> Self:
+        unless = self.limit.unless if self.limit else ""
+        if unless and unless not in self.variants:
+            raise BadValue(f"limit.unless: there is no variant {unless!r}", nearest(unless, self.variants))
+        return self
+
+    def start_command(self) -> list[str]:
+        """The words of the start command, placeholders not yet filled in; empty when it runs already."""
+        if self.start is not None:
+            return self.start.command
+        return self.command or []
+
+    def start_env(self) -> dict[str, str]:
+        return self.start.env if self.start is not None else {}
+
+    def start_texts(self) -> list[str]:
+        return [*self.start_command(), *self.start_env().values()]
+
+    def build_texts(self) -> list[str]:
+        return [*(word for command in self.build.commands for word in command), *self.build.env.values()]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a `contestant.toml`. Raises `PlanError` that names the file and the line or field."""
+        try:
+            return cls.of(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+        except OSError as error:
+            raise PlanError(f"{path}: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PlanError(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any], origin: str) -> Self:
+        """Check a table. Raises `PlanError` that names `origin` and every wrong field."""
+        try:
+            return cls.model_validate(table)
+        except ValidationError as error:
+            raise in_own_words(error, table, origin) from None
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.path not in ("", "/")
+        or parts.query
+    ):
+        raise BadValue(f"{url!r} is not the address of a server", "write for example http://127.0.0.1:9000")

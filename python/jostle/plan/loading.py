@@ -1,0 +1,183 @@
+"""From a plan's text to a plan, and back."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import PlanError, UnknownName
+from jostle.host.cores import available_cores, place
+from jostle.plan.model import Plan
+from jostle.text import without_password
+
+__all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
+
+HIDDEN = "(hidden)"
+SCALED = ("contestants", "workloads")
+"""What a scale may replace beside parameters."""
+
+SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|credential", re.IGNORECASE)
+
+
+def load_plan(
+    path: Path | str,
+    *,
+    scale: str = "",
+    settings: Mapping[str, int | float | str] | None = None,
+    share_cores: bool = False,
+) -> Plan:
+    """Read a plan file; relative file names in it count from its folder.
+
+    `scale` names a `[scale.NAME]` table, whose parameters replace the plan's; `settings` replace both.
+    `share_cores`: whatever the plan says, server and generator share their cores.
+    Raises `PlanError`, and `UnknownName` for a scale or parameter that the plan does not have.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise PlanError(f"there is no plan {path}", "give the name of a TOML file") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read: {error.strerror}", "give the name of a TOML file") from None
+    return parse_plan(
+        text,
+        str(path),
+        base=path.absolute().parent,
+        scale=scale,
+        settings=settings,
+        share_cores=share_cores,
+    )
+
+
+def parse_plan(
+    text: str,
+    origin: str,
+    *,
+    base: Path | None = None,
+    scale: str = "",
+    settings: Mapping[str, int | float | str] | None = None,
+    share_cores: bool = False,
+) -> Plan:
+    """A plan from its text. `origin` stands in messages; without `base` no file it names is looked at."""
+    data = parse_toml(text, origin) | ({"share-cores": True} if share_cores else {})
+    data = _filled_in(data, scale, settings or {})
+    if base is not None:
+        _anchor_folders(data, base)
+    return Plan.of(data, origin, base=base)
+
+
+def parse_toml(text: str, origin: str) -> dict[str, Any]:
+    """TOML data; `PlanError` with line, column and the line itself where it is broken."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _broken(text, origin, str(error)) from None
+
+
+def _broken(text: str, origin: str, message: str) -> PlanError:
+    lines = text.splitlines() or [""]
+    found = re.search(r"\s*\(at line (\d+), column (\d+)\)$", message)
+    line, column = (int(found[1]), int(found[2])) if found else (len(lines), len(lines[-1]) + 1)
+    what = re.sub(r"\s*\(at [^()]*\)$", "", message)
+    shown = lines[line - 1].replace("\t", " ") if line <= len(lines) else ""
+    return PlanError(
+        f"{origin}, line {line}, column {column}: {what[:1].lower()}{what[1:]}",
+        f"{line:>5} | {shown}\n      | {' ' * (column - 1)}^",
+    )
+
+
+def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
+    """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
+
+    A scale may also say who is measured, and under which workloads. `{cores}` is how many cores the server
+    gets on this machine, where the plan has no parameter of that name. What is set is not tuned.
+    """
+    scales = data.pop("scale", {})
+    own = data.get("parameters", {})
+    if not isinstance(own, dict) or not isinstance(scales, dict):
+        return data  # refused by the model
+    if "cores" not in own and _stands_in(data, "{cores}"):
+        shared = data.get("share-cores") is True
+        own = {**own, "cores": len(place(available_cores(), shared).server_cores)}
+    if scale and scale not in scales:
+        raise UnknownName("scale", scale, scales)
+    chosen = dict(scales.get(scale, {}))
+    data |= {key: chosen.pop(key) for key in SCALED if key in chosen}
+    values = dict(own)
+    for name, value in {**chosen, **changes}.items():
+        if name not in own:
+            raise UnknownName("parameter", name, own)
+        values[name] = _like(own[name], value, name)
+    if not values:
+        return data
+    if isinstance(tunes := data.get("tune"), dict):
+        data["tune"] = {name: tune for name, tune in tunes.items() if name not in {**chosen, **changes}}
+    names = re.compile(r"\{(" + "|".join(map(re.escape, values)) + r")\}")
+    filled: dict[str, Any] = _in_texts(
+        data, lambda text: names.sub(lambda found: str(values[found[1]]), text)
+    )
+    return filled | {"parameters": values}
+
+
+def _like(own: Any, value: int | float | str, name: str) -> int | float | str:
+    """A number where the plan has one: the command line gives text."""
+    if isinstance(value, str) and isinstance(own, int | float):
+        try:
+            return type(own)(value.replace("_", ""))
+        except ValueError:
+            raise PlanError(f"--set {name}={value}: {value!r} is not a number", f"as it is: {own}") from None
+    return value
+
+
+def _anchor_folders(data: dict[str, Any], base: Path) -> None:
+    """Folders of the plan's own contestants count from the plan, wherever the plan is written to later."""
+    tables = data.get("contestant")
+    for table in tables.values() if isinstance(tables, dict) else []:
+        if isinstance(table, dict) and isinstance(table.get("folder"), str):
+            table["folder"] = str((base / table["folder"]).absolute())
+
+
+def _in_texts(data: Any, change: Any) -> Any:
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [_in_texts(item, change) for item in data]
+    if isinstance(data, dict):
+        return {key: _in_texts(value, change) for key, value in data.items()}
+    return data
+
+
+def _stands_in(data: Any, text: str) -> bool:
+    if isinstance(data, dict):
+        return any(_stands_in(value, text) for value in data.values())
+    if isinstance(data, list):
+        return any(_stands_in(value, text) for value in data)
+    return isinstance(data, str) and text in data
+
+
+def to_toml(plan: Plan, *, secrets: bool = False) -> str:
+    """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
+
+    Values of headers that may be credentials and a database's password are hidden, unless `secrets`: what is
+    written may be a record.
+    """
+    import tomli_w
+
+    data = plan.data()
+    if not secrets:
+        for workload in data["workload"].values():
+            for request in [*workload["request"], workload.get("background", {})]:
+                _hide(request.get("headers", {}))
+        if (database := data.get("database", {})).get("url"):
+            database["url"] = without_password(database["url"])
+    return tomli_w.dumps(data, multiline_strings=True)
+
+
+def _hide(headers: dict[str, Any]) -> None:
+    for name in headers:
+        if SECRET_HEADER.search(name):
+            headers[name] = HIDDEN

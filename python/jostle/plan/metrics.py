@@ -1,0 +1,34 @@
+"""The quantities that conditions, claims and published figures are about: each with its unit.
+
+How each is measured stands in `jostle.analysis.metrics`.
+"""
+
+__all__ = ["INDICES", "QUANTITIES"]
+
+INDICES = ("starvation index", "blocking index")
+"""Quantities of a comparison with and without slow requests."""
+
+_TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")
+
+QUANTITIES: dict[str, str] = {
+    "throughput": "/s",
+    **dict.fromkeys(_TIMES, "s"),
+    **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
+    "spread": "ratio",
+    "quartile spread": "ratio",
+    "dispersion": "ratio",
+    "goodput": "/s",
+    "errors": "share",
+    "memory": "bytes",
+    "server cpu": "s",
+    "database cpu": "s",
+    "memory per thread": "bytes",
+    "time per thread": "s",
+    "clients held": "share",
+    "sustained throughput": "/s",
+    "time to headers": "s",
+    **dict.fromkeys(INDICES, ""),
+}
+"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
+or of clients, "ratio" that may be more than 1, "" for an index of 0 to 1.
+"""

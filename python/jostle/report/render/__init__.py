@@ -1,0 +1,1 @@
+"""The forms of a report: terminal, page, notebook, files."""

@@ -1,0 +1,1 @@
+"""The tables of a report that only some runs have."""

@@ -1,0 +1,72 @@
+"""Tables of what impatient clients got: as the articles' load generators print it, and to be compared."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jostle.analysis.results import Goodput, RunResult
+from jostle.report.tables import NOTHING, Table, columns, estimate
+from jostle.report.text import Shown, amount, shown
+from jostle.report.views import find_cell
+
+__all__ = ["chosen", "goodput", "hits"]
+
+
+def hits(result: RunResult) -> Table:
+    """Hits and timeouts of a trial, least and most hits in a second; means over rounds."""
+    names = columns("workload | contestant | hits | timeouts | min. hits/s | max. hits/s")
+    table = Table("As the articles' load generators print it: mean of the rounds", names, words=2)
+    for g in result.goodputs:
+        counts = (_plain(amount(whole(e.value), "")) for e in (g.hits, g.timeouts))
+        table.add(g.workload, g.contestant, *counts, shown(g.least_per_s), shown(g.most_per_s))
+    return table
+
+
+def goodput(result: RunResult) -> Table:
+    """Goodput, evenness, times with what was given up in them, and who spent the CPU."""
+    names = columns(
+        "workload | contestant | database | timeout | goodput | dispersion | p50 | p99 | max | memory"
+        " | server CPU per request | database CPU per request"
+    )
+    table = Table("As it can be compared: answers within the timeout, and what they cost", names, words=3)
+    for g in result.goodputs:
+        cell = find_cell(result, g.contestant, g.workload)
+        times = [estimate(cell.response, q) if cell else NOTHING for q in ("p50", "p99", "max")]
+        memory = amount(cell.server_rss_max_bytes, "bytes") if cell else ""
+        server = shown(cell.server_cpu_s_per_request) if cell else NOTHING
+        table.add(
+            g.workload,
+            g.contestant,
+            chosen(g),
+            amount(g.timeout_s, "s"),
+            shown(g.goodput),
+            shown(g.dispersion),
+            *times,
+            memory,
+            server,
+            shown(g.database_cpu_s_per_request),
+        )
+    return table
+
+
+def chosen(g: Goodput) -> str:
+    """What was chosen of the database: "no delay, pool 10, index"."""
+    said = _said(g.database)
+    return ", ".join(text for text in said if text)
+
+
+def _said(database: Mapping[str, Any]) -> list[str]:
+    delay, index, pool = (database.get(key) for key in ("delay_ms", "index", "pool"))
+    return [
+        "" if delay is None else f"delay {delay:g} ms" if delay else "no delay",
+        "" if pool is None else f"pool {pool}",
+        "" if index is None else "index" if index else "no index",
+    ]
+
+
+def whole(value: float | None) -> float | None:
+    """A mean of counts, to the nearest."""
+    return None if value is None else float(round(value))
+
+
+def _plain(text: str) -> Shown:
+    return Shown(text, "", "")

@@ -1,0 +1,295 @@
+"""Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
+
+import contextlib
+import functools
+import random
+import secrets
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from jostle import contestant as contestants
+from jostle.contestant import Contestant
+from jostle.contestant.capacity import check_room
+from jostle.errors import ContestantError, ExecutorLost, MissingRuntime, PlanError, TooFewFiles
+from jostle.generator import Executor
+from jostle.generator.spec import engine_spec
+from jostle.host.cores import Placement, available_cores, place
+from jostle.host.facts import host_facts, machine
+from jostle.plan import Plan, Workload, to_toml
+from jostle.record import RunWriter, TrialRecord
+from jostle.runner.extra_rounds import plan_repeats
+from jostle.runner.observer import Observer
+from jostle.runner.schedule import Planned, schedule
+from jostle.runner.trial import run_trial
+
+if TYPE_CHECKING:
+    from jostle.database.current import CurrentDatabase
+    from jostle.runner.resume import Unfinished
+
+__all__ = ["Outcome", "resume_experiment", "run_experiment"]
+
+
+SAME = "same"
+"""Stands for another server of the measured kind, where a workload names its peer."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where the run is, and whether all that was asked for was measured and can be trusted."""
+
+    folder: Path
+    complete: bool
+
+
+def run_experiment(
+    plan: Plan, base: Path, slug: str, seed: int | None, executor: Executor, observer: Observer
+) -> Outcome:
+    """Run every trial of `plan` and record it in a fresh folder under `base`.
+
+    `seed` goes before the plan's own; where neither is given, one is drawn and recorded.
+
+    Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
+    and `KeyboardInterrupt` after what was measured has been recorded. Raises `PlanError` for a contestant
+    that no workload is measured on.
+    """
+    if seed is None:
+        seed = plan.seed if plan.seed is not None else secrets.randbits(32)
+    plan = _with_their_labels(plan)
+    found = [contestants.find(label, plan.contestant) for label in _measured(plan, observer)]
+    _find_room(plan, found, executor)
+    ready, skipped = _build(plan, found, observer)
+    trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
+    writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
+    writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
+    for label, why in skipped.items():
+        writer.journal("contestant skipped", contestant=label, why=why)
+    for planned in trials:
+        writer.journal("trial planned", **planned.as_record())
+    observer.scheduled(trials, writer.folder)
+    sound = _run_all(trials, plan, ready, writer, executor, observer, seed)
+    return Outcome(writer.folder, complete=sound and not skipped)
+
+
+def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Outcome:
+    """Run the trials of `run` that are left, into its own folder, with its own seed.
+
+    What was cut short is kept beside the trials and not counted. Raises `UserError` when the run is still
+    going on, a `ContestantError` when a contestant that is left cannot run here any more, and
+    `KeyboardInterrupt` after what was measured has been recorded.
+    """
+    left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
+    _find_room(run.plan, left, executor)
+    for contestant in left:
+        loads = [run.plan.workload[one.workload] for one in run.left if one.contestant == contestant.label]
+        _build_one(contestant, loads, observer)
+    writer = RunWriter.resume(run.folder)
+    writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
+    for planned in run.left:
+        if aside := writer.set_aside(planned.number):
+            writer.journal("trial set aside", number=planned.number, folder=aside)
+    observer.scheduled(run.trials, run.folder)
+    sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed)
+    return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
+
+
+def _run_all(
+    trials: list[Planned],
+    plan: Plan,
+    ready: list[Contestant],
+    writer: RunWriter,
+    executor: Executor,
+    observer: Observer,
+    seed: int,
+) -> bool:
+    """Run them in their order, and close the run; whether all of them ended as they should."""
+    _build_peers(plan, observer)
+    try:
+        with _databases(plan, ready) as databases:
+            session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
+            sound = [session.run(planned) for planned in trials]
+            if more := plan_repeats(plan, writer, trials, session.contestants):
+                observer.scheduled([*trials, *more], writer.folder)
+                sound += [session.run(planned) for planned in more]
+    except KeyboardInterrupt:
+        writer.journal("run stopped", why="stopped by the user")
+        raise
+    except ExecutorLost as error:
+        writer.journal("run stopped", why=error.message)
+        raise
+    writer.journal("run ended")
+    return all(sound)
+
+
+def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
+    """The databases of the run, on the server's cores; None where no contestant uses one.
+
+    The first is started here: where there can be none, that is said before anything is measured.
+    """
+    labels = [contestant.label for contestant in ready]
+    users = {contestant.label for contestant in ready if contestant.file.database}
+    used = [workload for workload in plan.workload.values() if users & {*workload.measured_on(labels)}]
+    tables = [table for table in map(plan.database_of, used) if table is not None]
+    if not tables:
+        return contextlib.nullcontext()
+    from jostle.database.current import CurrentDatabase
+
+    databases = CurrentDatabase(place(available_cores(), plan.share_cores).server_cores)
+    databases.as_asked(tables[0])
+    return databases
+
+
+def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
+    """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
+    for host, port in {_address(contestant.url, executor.here) for contestant in found}:
+        for workload in plan.workload.values():
+            executor.prepare(
+                engine_spec(workload, host=host, port=port, seed=0, threads=1, cores=[], rows=False)
+            )
+
+
+def _address(url: str | None, here: str) -> tuple[str, int]:
+    """Where connections will go; contestants that are started here listen on a port that is not known yet."""
+    parts = urlsplit(url or f"http://{here}")
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _build(
+    plan: Plan, found: list[Contestant], observer: Observer
+) -> tuple[list[Contestant], dict[str, str]]:
+    """Those that can run here, built; the others by label, with the reason."""
+    ready: list[Contestant] = []
+    skipped: dict[str, str] = {}
+    labels = [contestant.label for contestant in found]
+    for contestant in found:
+        try:
+            loads = [w for w in plan.workload.values() if contestant.label in w.measured_on(labels)]
+            _build_one(contestant, loads, observer)
+        except (MissingRuntime, TooFewFiles) as error:
+            if len(found) == 1:
+                raise
+            why = error.message if isinstance(error, TooFewFiles) else str(error)
+            skipped[contestant.label] = why
+            observer.skipped(contestant.label, why)
+        else:
+            ready.append(contestant)
+    if not ready:
+        raise ContestantError(
+            "none of the contestants can run here",
+            "\n".join(f"{name}: {why}" for name, why in skipped.items()),
+        )
+    return ready, skipped
+
+
+def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
+    """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
+    check_room(contestant, max((workload.sure_connections for workload in loads), default=0))
+    if not contestant.is_built():
+        observer.building(contestant.label)
+    contestant.build()
+
+
+def _with_their_labels(plan: Plan) -> Plan:
+    """Each contestant under its one label wherever the plan names it, "x:workers=1" or "./x" as "x".
+
+    Raises `UnknownName` for one that does not exist.
+    """
+    return plan.with_names(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
+
+
+def _measured(plan: Plan, observer: Observer) -> list[str]:
+    """Those of the plan's contestants that a workload is driven on.
+
+    Raises `PlanError` where one stands there for nothing. Where only some of the workloads were asked for,
+    the observer is told of it.
+    """
+    measured = {label for w in plan.workload.values() for label in w.measured_on(plan.contestants)}
+    left_out = [label for label in plan.contestants if label not in measured]
+    if left_out and not (plan.workloads and measured):
+        raise PlanError(
+            f"contestants: no workload is measured on {', '.join(left_out)}",
+            "name them in the contestants of a workload too, or take them out",
+        )
+    for label in left_out:
+        observer.skipped(label, "no workload that was asked for is measured on it")
+    return [label for label in plan.contestants if label in measured]
+
+
+def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:
+    """Whom the measured server asks under this workload; another one of its own kind is `measured` itself."""
+    return measured if workload.peer in ("", SAME) else contestants.find(workload.peer, plan.contestant)
+
+
+def _build_peers(plan: Plan, observer: Observer) -> None:
+    """Where one cannot be built, every trial that needs it fails with the reason."""
+    found = [_peer(plan, workload) for workload in plan.workload.values()]
+    for peer in {contestant.label: contestant for contestant in found if contestant}.values():
+        try:
+            if not peer.is_built():
+                observer.building(peer.label)
+            peer.build()
+        except MissingRuntime as error:
+            observer.skipped(f"{peer.label}, the peer", str(error))
+
+
+@dataclass(frozen=True)
+class _Session:
+    """What all trials of one run share."""
+
+    plan: Plan
+    contestants: Mapping[str, Contestant]
+    writer: RunWriter
+    executor: Executor
+    observer: Observer
+    seed: int
+    databases: "CurrentDatabase | None"
+
+    def run(self, planned: Planned) -> bool:
+        """Run one trial; True when it ended as it should."""
+        workload = self.plan.workload[planned.workload]
+        self.writer.journal("trial started", number=planned.number)
+        self.observer.trial_started(planned, workload.seconds())
+        contestant = self.contestants[planned.contestant]
+        folder = run_trial(
+            planned,
+            self.plan,
+            contestant,
+            seed=_trial_seed(self.seed, planned),
+            writer=self.writer,
+            executor=self.executor,
+            placement=self._placement(planned),
+            databases=self.databases,
+            observe=lambda interval: self.observer.interval(planned, interval),
+            peer=_peer(self.plan, workload, contestant) if workload.peer else None,
+        )
+        return self._close(planned, folder)
+
+    def _placement(self, planned: Planned) -> Placement:
+        contestant = self.contestants[planned.contestant]
+        cores = available_cores()
+        if contestant.url is not None:  # runs already, where its owner put it
+            return Placement(cores, cores, shared=None)
+        placement = place(cores, self.plan.share_cores)
+        return placement.with_peer() if self.plan.workload[planned.workload].peer else placement
+
+    def _close(self, planned: Planned, folder: Path) -> bool:
+        from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request
+
+        trial = TrialRecord(folder)
+        validity = judge(trial) if trial.status == "ended" else None
+        for lost in trial.generators_lost:
+            self.writer.journal("generator lost", number=planned.number, **lost)
+        fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
+        if validity is not None:
+            fields["verdict"] = validity.verdict
+        self.writer.journal("trial ended" if trial.status == "ended" else "trial failed", **fields)
+        self.observer.trial_ended(planned, trial.status, trial.why, validity)
+        return trial.status == "ended"
+
+
+def _trial_seed(seed: int, planned: Planned) -> int:
+    """Trials of one round share their arrivals, so that contestants meet the same load; rounds differ."""
+    return random.Random(f"{seed}/{planned.workload}/{planned.round}").getrandbits(63)

@@ -1,0 +1,35 @@
+"""More rounds for what looks like two modes: a handful of rounds cannot tell them from chance."""
+
+from collections.abc import Collection, Sequence
+
+from jostle.plan import Plan
+from jostle.record import RunRecord, RunWriter
+from jostle.runner.schedule import Planned
+
+__all__ = ["plan_repeats"]
+
+
+def plan_repeats(
+    plan: Plan, writer: RunWriter, trials: Sequence[Planned], contestants: Collection[str]
+) -> list[Planned]:
+    """As many rounds again of the comparisons that look like two modes, written to the journal as planned.
+
+    Only once in a run, and only for `contestants`, which are at hand.
+    """
+    from jostle.analysis.topics.starvation import to_repeat
+    from jostle.analysis.trial.data import Facts
+
+    record = RunRecord.open(writer.folder)
+    if not plan.starvation or any(trial.round > plan.rounds for trial in record.trials):
+        return []
+    cells = [c for c in to_repeat(plan.data(), [Facts(t) for t in record.trials]) if c[0] in contestants]
+    for contestant, workload in cells:
+        why = "its rounds look like two modes"
+        writer.journal("cell repeated", contestant=contestant, workload=workload, why=why)
+    last = max((trial.number for trial in record.trials), default=len(trials))
+    rounds = range(plan.rounds + 1, 2 * plan.rounds + 1)
+    more = [(contestant, workload, number) for number in rounds for contestant, workload in cells]
+    planned = [Planned(number, *cell) for number, cell in enumerate(more, last + 1)]
+    for trial in planned:
+        writer.journal("trial planned", **trial.as_record())
+    return planned

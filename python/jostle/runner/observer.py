@@ -1,0 +1,51 @@
+"""Who watches a run: the protocol, and an observer that shows nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+    from jostle.analysis.results import Validity
+    from jostle.runner.schedule import Planned
+
+__all__ = ["Observer", "Silent"]
+
+
+class Observer(Protocol):
+    """Is told what happens, as it happens."""
+
+    def building(self, label: str) -> None: ...
+    def skipped(self, label: str, why: str) -> None: ...
+    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None: ...
+    def trial_started(self, planned: "Planned", seconds: float | None) -> None: ...
+    def interval(self, planned: "Planned", interval: "Interval") -> None: ...
+    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None: ...
+
+
+class Silent:
+    """Says nothing; remembers the folder, so that what was measured can be shown after Ctrl-C."""
+
+    folder: Path | None = None
+
+    def building(self, label: str) -> None:
+        """A contestant is being built; it may take a while."""
+
+    def skipped(self, label: str, why: str) -> None:
+        """A contestant cannot run here."""
+
+    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
+        """The order of all trials is fixed, and the folder exists."""
+        self.folder = folder
+
+    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+        """A server is about to be started; its load lasts `seconds`, or as long as its requests take."""
+
+    def interval(self, planned: "Planned", interval: "Interval") -> None:
+        """An interval of the record, as it is written."""
+
+    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
+        """The trial is over, and judged when it ended as it should."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
