@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::plan::{Plan, Request, Workload, share};
+use crate::plan::{Plan, Request, Workload};
+use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
 use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};

@@ -160,6 +160,24 @@ fn open_arrivals_are_the_plan_and_do_not_wait_for_answers() {
 }
 
 #[test]
+fn arrivals_go_to_the_threads_that_have_connections_as_many_as_these_can_take() {
+    let address = answering(OK);
+    for (connections, threads, of_first) in [(1, 2, 300), (1, 3, 300), (3, 2, 200), (2, 2, 150)] {
+        let open = json!({"arrivals": "poisson", "rates": [{"from": 3000, "to": 3000}], "requests": 300,
+                          "max_connections": connections});
+        let spec = one(workload(address, json!({"open": open})), 0);
+        let seen = run(with(spec, "", json!({"threads": threads})));
+        assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 300)]));
+        let clients = seen.rows().flat_map(|rows| rows.client.clone());
+        let by_first = clients.filter(|client| client % threads == 0).count();
+        assert_eq!(
+            by_first, of_first,
+            "{connections} connections, {threads} threads"
+        );
+    }
+}
+
+#[test]
 fn what_finds_no_connection_waits_in_order_and_is_counted_as_never_sent_at_the_end() {
     let address = serve(|mut stream| async move {
         while read_request(&mut stream).await.is_some() {

@@ -33,22 +33,25 @@ fn due(generators: &[Seen]) -> Vec<u64> {
 #[test]
 fn arrivals_are_those_of_one_generator() {
     let address = answering(OK);
-    for arrivals in ["constant", "poisson"] {
+    for (arrivals, connections, of) in [
+        ("constant", 50, 3),
+        ("poisson", 50, 2),
+        ("poisson", 7, 5),
+        ("constant", 1, 2),
+    ] {
         let rates = json!([
             {"duration_ns": 200 * MS, "from": 100.0, "to": 2000.0},
             {"from": 1000.0, "to": 1000.0},
         ]);
-        let open = json!({"arrivals": arrivals, "rates": rates, "max_connections": 50});
+        let open = json!({"arrivals": arrivals, "rates": rates, "max_connections": connections});
         let spec = one(workload(address, json!({"open": open})), 500);
         let alone = due(&[run(spec.clone())]);
         assert!(alone.len() > 300, "{}", alone.len());
-        for of in [1, 2, 3, 5] {
-            assert_eq!(
-                due(&shared(&spec, of)),
-                alone,
-                "{arrivals}, {of} generators"
-            );
-        }
+        assert_eq!(
+            due(&shared(&spec, of)),
+            alone,
+            "{arrivals}, {connections} connections, {of} generators"
+        );
     }
 }
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use tokio::task::{spawn_local, yield_now};
 
-use crate::plan::{Workload, deal, share};
+use crate::plan::Workload;
 use crate::record::interval::Outcome;
+use crate::schedule::partition::{deal, share};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::spec::{ClosedSpec, LoadSpec};

@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use tokio::task::spawn_local;
 
-use crate::plan::{Workload, share};
+use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::recorder::Sample;
 use crate::schedule::arrivals::Schedule;
+use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::spec::OpenSpec;
 use crate::wire::h1::session::{Job, Session};
@@ -21,11 +22,12 @@ use crate::worker::{Seat, Worker};
 pub struct Dispatch {
     worker: Rc<Worker>,
     workload: usize,
+    /// Of the workload's arrivals and connections, those of this worker.
+    part: Partition,
     schedule: RefCell<Schedule>,
     /// Connections without work; the one that was used last is used first.
     idle: RefCell<Vec<Rc<Lane>>>,
     connections: Cell<u64>,
-    max_connections: u64,
     busy: Cell<u64>,
     /// The dispatcher's slot while it waits for a free connection.
     starved: Cell<Option<u32>>,
@@ -51,9 +53,9 @@ struct Arrival {
 
 /// Begins to dispatch a workload's arrivals on this worker.
 pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
-    let places = worker.plan.places();
+    let part = Partition::new(open.max_connections, worker.place, worker.plan.places());
     let seed = worker.plan.seed ^ ((workload as u64 + 1) << 48);
-    let schedule = Schedule::new(open, seed, worker.place, places);
+    let schedule = Schedule::new(open, seed, part);
     worker
         .recorder
         .borrow_mut()
@@ -61,10 +63,10 @@ pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispat
     let dispatch = Rc::new(Dispatch {
         worker: worker.clone(),
         workload,
+        part,
         schedule: RefCell::new(schedule),
         idle: RefCell::default(),
         connections: Cell::new(0),
-        max_connections: share(open.max_connections, worker.place, places),
         busy: Cell::new(0),
         starved: Cell::new(None),
         starved_until: Cell::new(0),
@@ -109,7 +111,7 @@ impl Dispatch {
     }
 
     fn has_capacity(&self) -> bool {
-        !self.idle.borrow().is_empty() || self.connections.get() < self.max_connections
+        !self.idle.borrow().is_empty() || self.connections.get() < self.part.share()
     }
 
     /// Gives the next due request to an idle connection, or to a new one.
@@ -192,14 +194,13 @@ impl Dispatch {
 
     /// The place of this worker's arrival in the whole sequence.
     fn sequence_number(&self, number: u64) -> u64 {
-        number * self.worker.plan.places() as u64 + self.worker.place as u64
+        let place = self.part.nth(number);
+        place.expect("an arrival belongs to a worker with connections")
     }
 
     fn stream(&self, number: u64) -> Stream {
-        Stream::new(
-            self.worker.plan.seed,
-            &[self.workload as u64, self.sequence_number(number), 1],
-        )
+        let labels = [self.workload as u64, self.sequence_number(number), 1];
+        Stream::new(self.worker.plan.seed, &labels)
     }
 
     fn check_done(&self) {

@@ -2,13 +2,14 @@
 //!
 //! The cumulative rate Λ(t) is a piecewise quadratic function (the rate is piecewise linear). Arrival k of a
 //! constant process is due at Λ⁻¹(k); of a Poisson process at Λ⁻¹(E₀ + … + Eₖ) with Eᵢ exponential of mean 1.
-//! Every worker walks the same sequence and takes every `workers`-th arrival, so that the union over workers
-//! is the plan exactly, whatever their number.
+//! Every worker walks the same sequence and takes its part of it, as many arrivals as it has connections for, so
+//! that the union over workers is the plan exactly, whatever their number.
 
 use std::sync::Arc;
 
 use rand_distr::{Distribution, Exp1};
 
+use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::spec::{Arrivals, OpenSpec, RateSpec};
 
@@ -100,17 +101,17 @@ pub struct Schedule {
     stream: Stream,
     /// Sum of the exponential gaps so far (Poisson).
     sum: f64,
-    /// Number of the next arrival in the whole sequence.
-    index: u64,
-    stride: u64,
+    part: Partition,
+    /// Exponential gaps that `sum` holds.
+    gaps: u64,
     limit: u64,
     next: Option<u64>,
     taken: u64,
 }
 
 impl Schedule {
-    /// `seed` must be the same for all workers of the workload.
-    pub fn new(spec: &OpenSpec, seed: u64, worker: usize, workers: usize) -> Self {
+    /// `seed` must be the same for all parts.
+    pub fn new(spec: &OpenSpec, seed: u64, part: Partition) -> Self {
         let source = match &spec.arrivals {
             Arrivals::Constant => Source::Constant(RateCurve::new(&spec.rates)),
             Arrivals::Poisson => Source::Poisson(RateCurve::new(&spec.rates)),
@@ -120,13 +121,13 @@ impl Schedule {
             source: Arc::new(source),
             stream: Stream::new(seed, &[]),
             sum: 0.0,
-            index: worker as u64,
-            stride: workers as u64,
+            part,
+            gaps: 0,
             limit: spec.requests.unwrap_or(u64::MAX),
             next: None,
             taken: 0,
         };
-        schedule.find_next(worker as u64 + 1);
+        schedule.next = schedule.find_next();
         schedule
     }
 
@@ -139,8 +140,7 @@ impl Schedule {
     pub fn take_due(&mut self, now: u64) -> Option<u64> {
         let due = self.next.filter(|due| *due <= now)?;
         self.taken += 1;
-        self.index += self.stride;
-        self.find_next(self.stride);
+        self.next = self.find_next();
         Some(due)
     }
 
@@ -149,22 +149,23 @@ impl Schedule {
         self.taken
     }
 
-    fn find_next(&mut self, gaps: u64) {
-        self.next = if self.index >= self.limit {
-            None
-        } else {
-            match &*self.source {
-                Source::Trace(times) => times.get(self.index as usize).copied(),
-                Source::Constant(curve) => curve.time_of(self.index as f64),
-                Source::Poisson(curve) => {
-                    for _ in 0..gaps {
-                        let gap: f64 = Exp1.sample(&mut self.stream);
-                        self.sum += gap;
-                    }
-                    curve.time_of(self.sum)
+    fn find_next(&mut self) -> Option<u64> {
+        let index = self
+            .part
+            .nth(self.taken)
+            .filter(|index| *index < self.limit)?;
+        match &*self.source {
+            Source::Trace(times) => times.get(index as usize).copied(),
+            Source::Constant(curve) => curve.time_of(index as f64),
+            Source::Poisson(curve) => {
+                while self.gaps <= index {
+                    let gap: f64 = Exp1.sample(&mut self.stream);
+                    self.sum += gap;
+                    self.gaps += 1;
                 }
+                curve.time_of(self.sum)
             }
-        };
+        }
     }
 }
 

@@ -18,9 +18,18 @@ fn open(arrivals: Arrivals, rates: Vec<RateSpec>) -> OpenSpec {
         arrivals,
         rates,
         requests: None,
-        max_connections: 1,
+        max_connections: 60,
         requests_per_connection: None,
     }
+}
+
+/// Part `worker` of `workers`.
+fn part(spec: &OpenSpec, seed: u64, worker: usize, workers: usize) -> Schedule {
+    Schedule::new(
+        spec,
+        seed,
+        Partition::new(spec.max_connections, worker, workers),
+    )
 }
 
 fn until(mut schedule: Schedule, end: u64) -> Vec<u64> {
@@ -30,7 +39,7 @@ fn until(mut schedule: Schedule, end: u64) -> Vec<u64> {
 #[test]
 fn constant_arrivals_stand_on_a_grid_that_begins_at_zero() {
     let spec = open(Arrivals::Constant, vec![rate(None, 1000.0, 1000.0)]);
-    let times = until(Schedule::new(&spec, 1, 0, 1), SECOND - 1);
+    let times = until(part(&spec, 1, 0, 1), SECOND - 1);
     assert_eq!(times.len(), 1000);
     for (k, time) in times.iter().enumerate() {
         assert!(
@@ -44,7 +53,7 @@ fn constant_arrivals_stand_on_a_grid_that_begins_at_zero() {
 fn a_ramp_has_the_area_under_its_rate() {
     // 0 → 100/s in 10 s: Λ = 5 t², so arrival k at √(k/5) s; then 100/s.
     let spec = open(Arrivals::Constant, vec![rate(Some(10.0), 0.0, 100.0)]);
-    let times = until(Schedule::new(&spec, 1, 0, 1), 11 * SECOND - 1);
+    let times = until(part(&spec, 1, 0, 1), 11 * SECOND - 1);
     assert_eq!(times.len(), 600);
     for (k, time) in times.iter().take(500).enumerate() {
         let expected = (k as f64 / 5.0).sqrt() * 1e9;
@@ -63,7 +72,7 @@ fn steps_pauses_and_ramps_down_are_counted_exactly() {
         rate(Some(4.0), 20.0, 0.0),
     ];
     let spec = open(Arrivals::Constant, rates);
-    let times = until(Schedule::new(&spec, 1, 0, 1), u64::MAX - 1);
+    let times = until(part(&spec, 1, 0, 1), u64::MAX - 1);
     assert_eq!(times.iter().filter(|t| **t < SECOND).count(), 10);
     assert!(!times.iter().any(|t| (SECOND + 1..3 * SECOND).contains(t)));
     // 10 + 40 in all; the curve ends with rate 0, so the 51st (count 50) falls on its very end or never.
@@ -73,11 +82,11 @@ fn steps_pauses_and_ramps_down_are_counted_exactly() {
 #[test]
 fn a_trace_is_taken_as_it_is_and_a_limit_ends_any_process() {
     let spec = open(Arrivals::Trace(vec![3, 5, 5, 90]), vec![]);
-    assert_eq!(until(Schedule::new(&spec, 1, 0, 1), 80), vec![3, 5, 5]);
-    assert_eq!(until(Schedule::new(&spec, 1, 1, 2), 100), vec![5, 90]);
+    assert_eq!(until(part(&spec, 1, 0, 1), 80), vec![3, 5, 5]);
+    assert_eq!(until(part(&spec, 1, 1, 2), 100), vec![5, 90]);
     let mut spec = open(Arrivals::Poisson, vec![rate(None, 1e6, 1e6)]);
     spec.requests = Some(17);
-    let shares = (0..3).map(|w| until(Schedule::new(&spec, 1, w, 3), u64::MAX - 1).len());
+    let shares = (0..3).map(|w| until(part(&spec, 1, w, 3), u64::MAX - 1).len());
     assert_eq!(shares.sum::<usize>(), 17);
 }
 
@@ -97,7 +106,7 @@ fn anderson_darling(mut gaps: Vec<f64>) -> f64 {
 #[test]
 fn poisson_gaps_are_exponential_and_independent() {
     let spec = open(Arrivals::Poisson, vec![rate(None, 100.0, 100.0)]);
-    let times = until(Schedule::new(&spec, 20_261_121, 0, 1), 500 * SECOND);
+    let times = until(part(&spec, 20_261_121, 0, 1), 500 * SECOND);
     let gaps: Vec<f64> = times
         .windows(2)
         .map(|pair| (pair[1] - pair[0]) as f64 / 1e7)
@@ -127,7 +136,7 @@ fn the_test_of_the_distribution_can_fail() {
 #[test]
 fn another_seed_is_another_process() {
     let spec = open(Arrivals::Poisson, vec![rate(None, 1000.0, 1000.0)]);
-    let times = |seed| until(Schedule::new(&spec, seed, 0, 1), SECOND);
+    let times = |seed| until(part(&spec, seed, 0, 1), SECOND);
     assert_eq!(times(1), times(1));
     assert_ne!(times(1), times(2));
 }
@@ -135,16 +144,17 @@ fn another_seed_is_another_process() {
 proptest! {
     #[test]
     fn the_workers_together_have_the_plan_exactly(
-        poisson: bool, workers in 1usize..9, seed: u64,
+        poisson: bool, workers in 1usize..9, connections in 1u64..30, seed: u64,
         rates in prop::collection::vec((0.001f64..0.5, 0.0f64..5000.0, 0.0f64..5000.0), 1..5),
     ) {
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
         let rates = rates.into_iter().map(|(d, from, to)| rate(Some(d), from, to)).collect();
-        let spec = open(arrivals, rates);
-        let whole = until(Schedule::new(&spec, seed, 0, 1), SECOND);
+        let mut spec = open(arrivals, rates);
+        spec.max_connections = connections;
+        let whole = until(part(&spec, seed, 0, 1), SECOND);
         prop_assert!(whole.is_sorted());
         let mut union: Vec<u64> =
-            (0..workers).flat_map(|w| until(Schedule::new(&spec, seed, w, workers), SECOND)).collect();
+            (0..workers).flat_map(|w| until(part(&spec, seed, w, workers), SECOND)).collect();
         union.sort_unstable();
         prop_assert_eq!(whole, union);
     }

@@ -1,6 +1,7 @@
 //! When things happen: clock, timers, arrivals, phases, think times, random numbers.
 pub mod arrivals;
 pub mod clock;
+pub mod partition;
 pub mod phases;
 pub mod random;
 pub mod think;
