@@ -1,7 +1,10 @@
 //! The specification made ready to run: requests encoded, checks prepared, addresses known.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand::Rng;
 
+use crate::schedule::partition::Partition;
 use crate::schedule::phases::Phases;
 use crate::schedule::random::Stream;
 use crate::spec::{LoadSpec, OpenSpec, Order, ParamSpec, Role, ShareSpec, TimeoutSpec};
@@ -9,7 +12,7 @@ use crate::wire::h1::codec::Template;
 use crate::wire::resolve::Target;
 use crate::wire::verify::BodyVerifier;
 
-/// Shared by all workers, and never changed.
+/// Shared by all workers, and never changed but for the [`Turns`].
 #[derive(Debug)]
 pub struct Plan {
     pub seed: u64,
@@ -45,6 +48,7 @@ pub struct Request {
     pub close: Template,
     /// In the order of their names, as the templates want them.
     pub params: Vec<ParamSpec>,
+    pub turns: Turns,
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
     pub body: Option<BodyVerifier>,
@@ -113,8 +117,14 @@ impl Request {
         }
     }
 
-    /// Writes the request with its parameters into `out`. `turn` counts the uses of this request over all workers.
-    pub fn fill(&self, template: &Template, turn: u64, random: &mut Stream, out: &mut Vec<u8>) {
+    /// Writes the request with its parameters into `out`. Those that are used in turn take the values of the same row.
+    pub fn fill(&self, template: &Template, random: &mut Stream, out: &mut Vec<u8>) {
+        let in_turn = |param: &ParamSpec| matches!(param, ParamSpec::InTurn(_));
+        let turn = if self.params.iter().any(in_turn) {
+            self.turns.take()
+        } else {
+            0
+        };
         template.write(out, |position, out| match &self.params[position] {
             ParamSpec::Range { from, to } => {
                 use std::io::Write as _;
@@ -128,5 +138,33 @@ impl Request {
                 out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
             }
         });
+    }
+}
+
+/// Uses of one request, counted over all workers of this generator. Several generators deal them out among each
+/// other by their clients or connections.
+#[derive(Debug)]
+pub struct Turns {
+    taken: AtomicU64,
+    part: Partition,
+}
+
+impl Turns {
+    pub fn new(load: &LoadSpec, share: ShareSpec) -> Self {
+        let users = match load {
+            LoadSpec::Closed(closed) => closed.clients,
+            LoadSpec::Open(open) => open.max_connections,
+        };
+        Self {
+            taken: AtomicU64::new(0),
+            part: Partition::new(users, share.index, share.of),
+        }
+    }
+
+    /// The next one of this generator, by its place among all of the plan.
+    fn take(&self) -> u64 {
+        let taken = self.taken.fetch_add(1, Ordering::Relaxed);
+        let place = self.part.nth(taken);
+        place.expect("who makes a request is a client or a connection of this generator")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::plan::{Plan, Request, Workload};
+use crate::plan::{Plan, Request, Turns, Workload};
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
@@ -19,16 +19,17 @@ const FILES_PER_THREAD: u64 = 8;
 pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     validate(&spec)?;
     raise_open_files(&spec)?;
+    let share = share_of(spec.share);
     let workloads = spec
         .workloads
         .into_iter()
         .enumerate()
-        .map(|(index, workload)| prepare_workload(index, workload));
+        .map(|(index, workload)| prepare_workload(index, workload, share));
     let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
     Ok(Plan {
         seed: spec.seed,
         threads: spec.threads,
-        share: share_of(spec.share),
+        share,
         interval_ns: spec.interval_ns,
         rows: spec.rows,
         end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
@@ -49,7 +50,11 @@ fn planned_end(workloads: &[Workload]) -> u64 {
     ends.max().unwrap_or(u64::MAX)
 }
 
-fn prepare_workload(index: usize, spec: WorkloadSpec) -> Result<Workload, StartError> {
+fn prepare_workload(
+    index: usize,
+    spec: WorkloadSpec,
+    share: ShareSpec,
+) -> Result<Workload, StartError> {
     let host = host_header(&spec.target);
     let name = spec.name;
     let mut sum = 0;
@@ -69,7 +74,7 @@ fn prepare_workload(index: usize, spec: WorkloadSpec) -> Result<Workload, StartE
         requests: spec
             .requests
             .into_iter()
-            .map(|request| prepare_request(&name, request, &host))
+            .map(|request| prepare_request(&name, request, &host, Turns::new(&spec.load, share)))
             .collect::<Result<_, _>>()?,
         order: spec.order,
         load: spec.load,
@@ -79,7 +84,12 @@ fn prepare_workload(index: usize, spec: WorkloadSpec) -> Result<Workload, StartE
     })
 }
 
-fn prepare_request(workload: &str, spec: RequestSpec, host: &str) -> Result<Request, StartError> {
+fn prepare_request(
+    workload: &str,
+    spec: RequestSpec,
+    host: &str,
+    turns: Turns,
+) -> Result<Request, StartError> {
     let invalid = |problem: String| {
         StartError::invalid(workload, &format!("request {:?}", spec.name), problem)
     };
@@ -93,6 +103,7 @@ fn prepare_request(workload: &str, spec: RequestSpec, host: &str) -> Result<Requ
         close,
         body: body.map_err(|error| invalid(error.to_string()))?,
         params: spec.params.into_values().collect(),
+        turns,
         statuses: spec.expect.status,
     })
 }

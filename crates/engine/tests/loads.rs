@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jostle_engine::interval::{Measure, Outcome};
@@ -393,28 +394,58 @@ fn a_mix_is_chosen_by_weight_or_in_sequence_and_parameters_are_filled() {
     assert_eq!(count(spec, 1), 1000);
 }
 
-#[test]
-fn values_in_turn_are_dealt_out_over_all_clients() {
-    let served = std::sync::Arc::new(std::sync::Mutex::new(BTreeMap::<String, u64>::new()));
-    let counts = served.clone();
+/// A server that answers everything and keeps the paths, in the order in which they came.
+fn keeping_paths() -> (std::net::SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let paths = Arc::new(Mutex::new(Vec::new()));
+    let kept = paths.clone();
     let address = serve(move |mut stream| {
-        let counts = counts.clone();
+        let kept = kept.clone();
         async move {
             while let Some(request) = read_request(&mut stream).await {
                 let path = request.split(' ').nth(1).unwrap().to_owned();
-                *counts.lock().unwrap().entry(path).or_default() += 1;
+                kept.lock().unwrap().push(path);
                 stream.write_all(OK).await.ok();
             }
         }
     });
-    let request = json!([{"name": "row", "method": "GET", "path": "/{row}", "params": {"row": {"in-turn": ["a", "b", "c", "d"]}}}]);
-    let load = json!({"closed": {"clients": 8, "requests": 400}});
-    run(with(
-        one(workload(address, load), 0),
-        "/workloads/0",
-        json!({"requests": request}),
-    ));
-    let counts = served.lock().unwrap().clone();
-    assert_eq!(counts.len(), 4);
-    assert!(counts.values().all(|count| *count == 100), "{counts:?}");
+    (address, paths)
+}
+
+#[test]
+fn values_in_turn_are_dealt_out_over_all_clients() {
+    for (clients, threads) in [(8, 2), (1, 2), (3, 4)] {
+        let (address, paths) = keeping_paths();
+        let request = json!([{"name": "row", "method": "GET", "path": "/{row}",
+                              "params": {"row": {"in-turn": ["a", "b", "c", "d"]}}}]);
+        let load = json!({"closed": {"clients": clients, "requests": 400}});
+        let spec = one(workload(address, load), 0);
+        let spec = with(spec, "/workloads/0", json!({"requests": request}));
+        run(with(spec, "", json!({"threads": threads})));
+        let mut counts = BTreeMap::<String, u64>::new();
+        for path in paths.lock().unwrap().iter() {
+            *counts.entry(path.clone()).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 4, "{clients} clients on {threads} threads");
+        assert!(counts.values().all(|count| *count == 100), "{counts:?}");
+    }
+}
+
+#[test]
+fn every_request_of_a_sequence_takes_its_own_values_in_turn() {
+    let (address, paths) = keeping_paths();
+    let users = json!({"in-turn": ["a", "b", "c", "d"]});
+    let requests = json!([
+        {"name": "login", "method": "GET", "path": "/login/{user}", "params": {"user": users}},
+        {"name": "any", "method": "GET", "path": "/{n}", "params": {"n": {"range": {"from": 1, "to": 9}}}},
+        {"name": "pair", "method": "GET", "path": "/{user}/{user}{other}",
+         "params": {"user": users, "other": {"in-turn": ["1", "2", "3", "4"]}}},
+    ]);
+    let load = json!({"closed": {"clients": 1, "requests": 12}});
+    let spec = one(workload(address, load), 0);
+    let change = json!({"requests": requests, "order": "sequence"});
+    run(with(spec, "/workloads/0", change));
+    let paths = paths.lock().unwrap();
+    let of = |turn: usize| paths[turn..].iter().step_by(3).collect::<Vec<_>>();
+    assert_eq!(of(0), ["/login/a", "/login/b", "/login/c", "/login/d"]);
+    assert_eq!(of(2), ["/a/a1", "/b/b2", "/c/c3", "/d/d4"]);
 }

@@ -30,8 +30,6 @@ const UNIX_RETRY_NS: u64 = 1_000_000;
 pub struct Turns {
     address: Cell<usize>,
     source: Cell<usize>,
-    /// Uses of each request's parameters that are dealt in turn.
-    param: Cell<u64>,
     /// Bit i: address i of the name did not accept when another one did.
     passed_over: Cell<u64>,
 }
@@ -42,7 +40,6 @@ impl Turns {
         Self {
             address: Cell::new(worker),
             source: Cell::new(worker),
-            param: Cell::new(0),
             passed_over: Cell::new(0),
         }
     }
@@ -61,10 +58,6 @@ impl Turns {
         }
         let turn = self.source.replace(self.source.get() + 1);
         of_family().nth(turn / addresses.max(1) % count).copied()
-    }
-
-    pub fn next_param(&self) -> u64 {
-        self.param.replace(self.param.get() + 1)
     }
 }
 

@@ -96,8 +96,7 @@ impl Session {
         let mut filled = Vec::new();
         let bytes = template.fixed().unwrap_or_else(|| {
             filled = worker.spare.borrow_mut().pop().unwrap_or_default();
-            let turn = worker.turns[self.workload].next_param() * worker.plan.places() as u64;
-            request.fill(template, turn + worker.place as u64, random, &mut filled);
+            request.fill(template, random, &mut filled);
             &filled
         });
         connection.decoder.begin(template.is_head());
