@@ -156,6 +156,49 @@ def test_a_build_is_made_once_for_its_sources_and_settings(cache: Path) -> None:
     assert log.read_text() == "x\n" * 3
 
 
+def including(folder: Path, *entries: str) -> Contestant:
+    return mine(folder, build={"include": list(entries)})
+
+
+def test_files_that_several_servers_share_are_copied_into_each_build(cache: Path) -> None:
+    folder, shared = sources(cache), cache / "shared"
+    (shared / "lib").mkdir(parents=True)
+    (shared / "lib" / "routes").write_text("routes")
+    (cache / "one-file").write_text("alone")
+    built = including(folder, "../shared", "../one-file").build()
+    assert built is not None
+    assert (built / "input").read_text() == "one"
+    assert (built / "lib" / "routes").read_text() == "routes"
+    assert (built / "one-file").read_text() == "alone"
+
+
+def test_a_build_is_made_again_when_a_shared_file_changes(cache: Path) -> None:
+    folder, shared = sources(cache), cache / "shared"
+    shared.mkdir()
+    (shared / "routes").write_text("one")
+    before = including(folder, "../shared").build()
+    assert including(folder, "../shared").is_built()
+    (shared / "routes").write_text("two")
+    assert not including(folder, "../shared").is_built()
+    after = including(folder, "../shared").build()
+    assert before is not None
+    assert after is not None
+    assert [(built / "routes").read_text() for built in (before, after)] == ["one", "two"]
+
+
+def test_a_shared_file_never_replaces_a_servers_own(cache: Path) -> None:
+    folder, shared = sources(cache), cache / "shared"
+    shared.mkdir()
+    (shared / "input").write_text("another")
+    with pytest.raises(BuildFailed, match=r"shared/input, but has .*sources/input in its place"):
+        including(folder, "../shared").build()
+
+
+def test_a_shared_folder_that_does_not_exist(cache: Path) -> None:
+    with pytest.raises(BuildFailed, match=r"includes .*absent, which does not exist"):
+        including(sources(cache), "../absent").build()
+
+
 def test_what_is_built_can_be_read_by_all(cache: Path) -> None:
     folder = sources(cache)
     (folder / "input").chmod(0o600)

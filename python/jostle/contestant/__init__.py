@@ -137,11 +137,11 @@ def find(
     name = split(label)[0]
     if name in tables:
         file, folder = _own(name, tables[name], base)
-        copied = bool(file.build.commands)
+        copied = bool(file.build.commands or file.build.include)
     elif "/" in name:
         folder = (base / name).resolve()
         file = ContestantFile.load(folder / "contestant.toml")
-        copied = bool(file.build.commands)
+        copied = bool(file.build.commands or file.build.include)
     elif name in roster.names():
         file, folder = roster.load(name)
         copied = True

@@ -63,10 +63,10 @@ class BuildJob:
     def _build(self, folder: Path, lock: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         _mark(folder).unlink(missing_ok=True)
-        if self.sources is not None:
-            shutil.copytree(self.sources, folder, symlinks=True, ignore=LEFT_OUT)
-        else:
-            folder.mkdir(parents=True)
+        folder.mkdir(parents=True)
+        for name, file in self._sources().items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, folder / name, follow_symlinks=False)
         for tool in self.tools:
             if tool.own:
                 (folder / "bin").mkdir(exist_ok=True)
@@ -121,10 +121,27 @@ class BuildJob:
             add(tool.command, str(tool.path), tool.version)
             if tool.own:
                 add(tool.path.read_bytes())
-        for path in _files(self.sources) if self.sources is not None else ():
-            add(str(path.relative_to(self.sources or path)), oct(path.lstat().st_mode))
+        for name, path in self._sources().items():
+            add(name, oct(path.lstat().st_mode))
             add(str(path.readlink()) if path.is_symlink() else path.read_bytes())
         return digest.hexdigest()[:12]
+
+    def _sources(self) -> dict[str, Path]:
+        """What the build folder begins with, by its path there: its own sources, and what they include."""
+        if self.sources is None:
+            return {}
+        found = {str(file.relative_to(self.sources)): file for file in _files(self.sources)}
+        for entry in self.build.include:
+            shared = self.sources / entry
+            if not shared.exists():
+                raise BuildFailed(f"{self.label} includes {shared}, which does not exist")
+            folder, files = (shared, _files(shared)) if shared.is_dir() else (shared.parent, [shared])
+            for file in files:
+                name = str(file.relative_to(folder))
+                if name in found:
+                    raise BuildFailed(f"{self.label} includes {file}, but has {found[name]} in its place")
+                found[name] = file
+        return found
 
 
 def tool_paths(tools: Sequence[Found], folder: Path) -> dict[str, str]:

@@ -98,8 +98,13 @@ class Need(Table):
 
 
 class Build(Table):
-    """Commands that run one after another in the build folder."""
+    """A copy of the folder, and commands that run in it one after another."""
 
+    include: list[str] = Field(
+        default=[],
+        description="files, and folders whose files, are copied into it as well: what several servers share, "
+        "relative to the folder",
+    )
     commands: list[Command] = Field(
         default=[],
         description="run in a copy of the folder, in the cache, once for each state of its sources",
@@ -145,7 +150,7 @@ class ContestantFile(Table):
     discipline: str = Field(default="", description="as declared: run to completion, processor sharing, …")
     slice: str = Field(default="", description="the time slice, for processor sharing")
     articles: list[str] = Field(default=[], description="which of the origin's articles name it")
-    source: str = Field(default="", description="the one source file")
+    source: str = Field(default="", description="the source file that a reader opens first")
     needs: list[Need] = Field(default=[], description="commands that must be there before the build")
     build: Build = Field(default=Build(), description="how it is built")
     start: Start | None = Field(default=None, description="how it is started, in the foreground")

@@ -8,7 +8,7 @@ start() ->
     ok = os:set_signal(sigterm, default),
     [{ok, _} = application:ensure_all_started(App) || App <- [inets, cowboy, p1_pgsql]],
     persistent_term:put(hello, <<(binary:copy(<<"x">>, 1023))/binary, "\n">>),
-    ok = start_pool(os:getenv("DATABASE_URL")),
+    ok = pool:start(os:getenv("DATABASE_URL")),
     {ok, Ip} = inet:parse_address(os:getenv("HOST")),
     Listen = [{ip, Ip}, {port, list_to_integer(os:getenv("PORT"))}, {backlog, 4096}, {nodelay, true}],
     %% Cowboy's own limits would end a connection after 1,000 requests, or when it is silent for 5 seconds
@@ -145,26 +145,21 @@ spawn_and_hold(Req) ->
 
 %% Four questions, one after the other, on one connection.
 orders(_) ->
-    whereis(pool) =/= undefined orelse refuse(503, <<"started without a database">>),
-    with_connection(fun(Connection) ->
-        [[Least]] = find(Connection, "SELECT min(id) FROM customers", []),
-        [[Most]] = find(Connection, "SELECT max(id) FROM customers", []),
+    pool:is_open() orelse refuse(503, <<"started without a database">>),
+    pool:with_connection(fun(Connection) ->
+        [[Least]] = pool:find(Connection, "SELECT min(id) FROM customers", []),
+        [[Most]] = pool:find(Connection, "SELECT max(id) FROM customers", []),
         [First, Last] = [binary_to_integer(Id) || Id <- [Least, Most]],
         Id = First + rand:uniform(Last - First + 1) - 1,
-        case find(Connection, "SELECT id, name FROM customers WHERE id = $1", [Id]) of
+        case pool:find(Connection, "SELECT id, name FROM customers WHERE id = $1", [Id]) of
             [[_, Name]] ->
-                Orders = find(Connection,
+                Orders = pool:find(Connection,
                     "SELECT ordered_on, item FROM orders WHERE customer_id = $1 ORDER BY ordered_on", [Id]),
                 Items = [["<li>", On, ": ", escape(Item), "</li>\n"] || [On, Item] <- Orders],
                 {html, ["<!DOCTYPE html>\n<title>Orders</title>\n<h1>", escape(Name), "</h1>\n<ol>\n", Items, "</ol>\n"]};
             [] -> refuse(404, io_lib:format("there is no customer ~b", [Id]))
         end
     end).
-
-%% Rows as lists of texts. A parameter that is a binary would be taken for PostgreSQL's own binary form.
-find(Connection, Query, Parameters) ->
-    {ok, _, _, _, Rows} = pgsql:pquery(Connection, Query, Parameters),
-    [[Text || {_, Text} <- Row] || Row <- Rows].
 
 escape(Text) -> << <<(entity(Byte))/binary>> || <<Byte>> <= Text >>.
 
@@ -173,52 +168,6 @@ entity($<) -> <<"&lt;">>;
 entity($>) -> <<"&gt;">>;
 entity($") -> <<"&quot;">>;
 entity(Byte) -> <<Byte>>.
-
-%% Lends connections in the order in which they are asked for. Whoever ends without giving one back, because
-%% its client has gone, is seen to end.
-start_pool("") -> ok;
-start_pool(Url) ->
-    #{host := Host, path := "/" ++ Name} = Parts = uri_string:parse(Url),
-    [User | Password] = string:split(maps:get(userinfo, Parts, ""), ":"),
-    Options = [{host, Host}, {port, maps:get(port, Parts, 5432)}, {as_binary, true} | [
-        {Key, uri_string:percent_decode(Text)}
-        || {Key, Text} <- [{database, Name}, {user, User}, {password, lists:append(Password)}]]],
-    Connections = list_to_integer(os:getenv("POOL")),
-    Self = self(),
-    register(pool, spawn(fun() ->
-        Opened = [begin {ok, C} = pgsql:connect(Options), C end || _ <- lists:seq(1, Connections)],
-        Self ! {self(), open},
-        pool(Opened, queue:new(), #{})
-    end)),
-    Pool = whereis(pool),
-    receive {Pool, open} -> ok end.
-
-pool(Idle, Waiting, Lent) ->
-    receive
-        {take, Pid} -> lend(Idle, queue:in(Pid, Waiting), Lent);
-        {give, Ref} -> demonitor(Ref, [flush]), back(Ref, Idle, Waiting, Lent);
-        {'DOWN', Ref, process, _, _} -> back(Ref, Idle, Waiting, Lent)
-    end.
-
-back(Ref, Idle, Waiting, Lent) ->
-    {Connection, StillLent} = maps:take(Ref, Lent),
-    lend([Connection | Idle], Waiting, StillLent).
-
-lend([Connection | Idle] = All, Waiting, Lent) ->
-    case queue:out(Waiting) of
-        {{value, Pid}, Others} ->
-            Ref = monitor(process, Pid),
-            Pid ! {lent, Ref, Connection},
-            lend(Idle, Others, Lent#{Ref => Connection});
-        {empty, _} -> pool(All, Waiting, Lent)
-    end;
-lend([], Waiting, Lent) -> pool([], Waiting, Lent).
-
-with_connection(Ask) ->
-    pool ! {take, self()},
-    receive {lent, Ref, Connection} ->
-        try Ask(Connection) after pool ! {give, Ref} end
-    end.
 
 whole(Name, Req, Most) ->
     Text = cowboy_req:binding(Name, Req),

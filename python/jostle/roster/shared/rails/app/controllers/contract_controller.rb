@@ -1,6 +1,6 @@
 require "net/http"
 
-# All routes that need no database. Each request has a thread of its worker to itself until it is answered.
+# All routes that need no database. Each request has a thread of its worker, or the worker itself, until it is answered.
 class ContractController < ApplicationController
   HELLO = ("x" * 1023 + "\n").freeze
   KILOBYTE = HELLO.b.freeze
@@ -9,7 +9,7 @@ class ContractController < ApplicationController
   skip_forgery_protection # no route takes a form, and a POST is to be told so
 
   def index
-    render json: { name: "rails-puma", version: RUBY_VERSION, runtime: "Ruby",
+    render json: { name: ENV["NAME"], version: RUBY_VERSION, runtime: "Ruby",
                    workers: Integer(ENV["WORKERS"]), threads: Integer(ENV["THREADS"]), rails: Rails.version }
   end
 

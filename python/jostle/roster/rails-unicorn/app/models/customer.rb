@@ -1,3 +1,0 @@
-class Customer < ApplicationRecord
-  has_many :orders
-end

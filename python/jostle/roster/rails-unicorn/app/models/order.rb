@@ -1,3 +1,0 @@
-class Order < ApplicationRecord
-  belongs_to :customer
-end

@@ -1,0 +1,62 @@
+'use strict';
+
+// The contract on Node's own http module: routes by hand, answers by their type.
+
+const { parse } = require('node:querystring');
+const work = require('./work');
+
+const { HttpError, whole } = work;
+
+class Html {
+  constructor(body) {
+    this.body = body;
+  }
+}
+
+// about: what `GET /` answers; compute(name, n): runs a computation, and gives its result or a promise of it.
+function router(about, compute) {
+  const database = work.connect();
+  return async (path, query) => {
+    const [name, ...args] = path.slice(1).split('/');
+    switch (`${name}/${args.length}`) {
+      case '/0': return { ...about, version: process.versions.node, runtime: 'Node.js' };
+      case 'hello/0': return work.HELLO;
+      case 'sleep/0': return work.sleep(query);
+      case 'count/1': return `Hello, World ${await compute('count', whole(args[0], 1e10))}\n`;
+      case 'fast/1': return String(whole(args[0], 1e6) ** 2);
+      case 'slow/1': return String(await compute('fib', whole(args[0], 60)));
+      case 'fibs/1': return { fibResult: await compute('fib', whole(args[0], 60)) };
+      case 'pair/2': return work.pair(whole(args[0], 60), whole(args[1], 60), query, compute);
+      case 'alloc/1':
+        if (args[0] === 'buffers') return work.allocateBuffers();
+        if (args[0] === 'strings') return work.allocateStrings();
+        break;
+      case 'spawn/1': return work.spawn(whole(args[0], 1e6), query);
+      case 'orders/0': return new Html(await work.orders(database));
+    }
+    throw new HttpError(404, 'no such route');
+  };
+}
+
+function send(res, status, type, body, headers = {}) {
+  res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
+  res.end(body);
+}
+
+module.exports = function serve(about, compute = work.inline) {
+  const route = router(about, compute);
+  work.listen(async (req, res) => {
+    try {
+      if (req.method !== 'GET' && req.method !== 'HEAD') throw new HttpError(405, 'only GET and HEAD');
+      const [path, query] = req.url.split('?', 2);
+      const answer = await route(path, parse(query));
+      if (typeof answer === 'string') send(res, 200, 'text/plain', answer);
+      else if (answer instanceof Html) send(res, 200, 'text/html; charset=utf-8', answer.body);
+      else send(res, 200, 'application/json', JSON.stringify(answer));
+    } catch (error) {
+      if (!(error instanceof HttpError)) console.error(error);
+      send(res, error.status ?? 500, 'text/plain', error.status ? error.message : 'internal error',
+        error.status === 405 ? { Allow: 'GET, HEAD' } : {});
+    }
+  });
+};
