@@ -17,6 +17,7 @@ mod prepare;
 mod record;
 mod run;
 mod schedule;
+mod seat;
 mod wire;
 mod worker;
 

@@ -56,12 +56,12 @@ pub struct Request {
 
 impl Plan {
     /// Worker threads of all generators.
-    pub fn places(&self) -> usize {
+    pub fn workers(&self) -> usize {
         self.threads * self.share.of
     }
 
-    /// The place of this generator's thread among all of them: generators take turns.
-    pub fn place(&self, thread: usize) -> usize {
+    /// The number of this generator's thread among all of them: generators take turns.
+    pub fn worker(&self, thread: usize) -> usize {
         thread * self.share.of + self.share.index
     }
 }
@@ -161,10 +161,10 @@ impl Turns {
         }
     }
 
-    /// The next one of this generator, by its place among all of the plan.
+    /// The next one of this generator, by its number among all of the plan.
     fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
-        let place = self.part.nth(taken);
-        place.expect("who makes a request is a client or a connection of this generator")
+        let number = self.part.nth(taken);
+        number.expect("who makes a request is a client or a connection of this generator")
     }
 }

@@ -1,7 +1,6 @@
 //! The handle of a run, and its threads.
 
 use std::io;
-use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
+use crate::load::finish::Finish;
 use crate::plan::Plan;
 use crate::prepare::{pin, precede, prepare};
 use crate::record::collect::{Outbox, Poll, collect};
@@ -17,7 +17,7 @@ use crate::record::recorder::{Recorder, WorkerInterval};
 use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
 use crate::spec::RunSpec;
 use crate::spec::validate::StartError;
-use crate::worker::{Finish, Worker};
+use crate::worker::Worker;
 
 /// From the moment when all threads are ready to t = 0, so that none is late.
 const LEAD_NS: u64 = 1_000_000;
@@ -197,14 +197,13 @@ impl Thread {
             let recorder =
                 Recorder::new(self.index, &self.plan, self.plan.end_ns, self.out.clone());
             let worker = Worker::new(
-                self.plan.place(self.index),
+                self.plan.worker(self.index),
                 self.plan.clone(),
                 clock,
                 self.finish.clone(),
                 recorder,
             );
-            let worker: Rc<Worker> =
-                worker.expect("a timer can be had: open files were counted before");
+            let worker = worker.expect("a timer can be had: open files were counted before");
             worker.run().await;
         });
     }

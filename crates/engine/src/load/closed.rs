@@ -5,14 +5,15 @@ use std::rc::Rc;
 
 use tokio::task::{spawn_local, yield_now};
 
+use crate::load::Shared;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::schedule::partition::{deal, share};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
+use crate::seat::Seat;
 use crate::spec::{ClosedSpec, LoadSpec};
 use crate::wire::h1::session::{Job, Session};
-use crate::worker::{Seat, Worker};
 
 /// A client that could not connect waits before its next request: so long after the first failure, twice as long
 /// after each further one, up to the longest. That is added to its think time and counted (`backoffs`).
@@ -21,12 +22,13 @@ const LONGEST_BACKOFF_NS: u64 = 1_000_000_000;
 
 /// The clients of one workload on one worker.
 struct Crowd {
-    worker: Rc<Worker>,
-    workload: usize,
-    /// Clients with a lower place are wanted.
+    shared: Rc<Shared>,
+    /// Of the workload.
+    index: usize,
+    /// Clients at lower positions are wanted.
     wanted: Cell<u64>,
-    /// By place: the client's slot, or `GONE`.
-    places: RefCell<Vec<u32>>,
+    /// By position: the client's slot; `None` where there is none.
+    clients: RefCell<Vec<Option<u32>>>,
     alive: Cell<u64>,
     /// Requests that may still be begun.
     budget: Cell<u64>,
@@ -38,40 +40,39 @@ struct Crowd {
     settled: Cell<bool>,
 }
 
-const GONE: u32 = u32::MAX;
 /// So many clients come at a time.
 const GROUP: u64 = 32;
 
 /// Brings the clients of a workload to life on this worker.
-pub fn start(worker: &Rc<Worker>, workload: usize, closed: &ClosedSpec) {
-    let places = worker.plan.places();
-    let shares: Vec<u64> = (0..places)
-        .map(|place| share(closed.clients, place, places))
+pub fn start(shared: &Rc<Shared>, workload: usize, closed: &ClosedSpec) {
+    let workers = shared.plan.workers();
+    let parts: Vec<u64> = (0..workers)
+        .map(|worker| share(closed.clients, worker, workers))
         .collect();
     let budget = closed
         .requests
-        .map_or(u64::MAX, |requests| deal(requests, &shares)[worker.place]);
+        .map_or(u64::MAX, |requests| deal(requests, &parts)[shared.worker]);
     let crowd = Rc::new(Crowd {
-        worker: worker.clone(),
-        workload,
+        shared: shared.clone(),
+        index: workload,
         wanted: Cell::new(0),
-        places: RefCell::default(),
+        clients: RefCell::default(),
         alive: Cell::new(0),
         budget: Cell::new(budget),
         promised: Cell::new(0),
         next_number: Cell::new(0),
         settled: Cell::new(false),
     });
-    spawn_local(crowd.direct(Seat::take(worker)));
+    spawn_local(crowd.direct(Seat::take(&shared.seats)));
 }
 
 impl Crowd {
-    fn plan(&self) -> &Workload {
-        &self.worker.plan.workloads[self.workload]
+    fn workload(&self) -> &Workload {
+        &self.shared.plan.workloads[self.index]
     }
 
     fn closed(&self) -> &ClosedSpec {
-        match &self.plan().load {
+        match &self.workload().load {
             LoadSpec::Closed(closed) => closed,
             LoadSpec::Open(_) => unreachable!("a crowd is started for closed loads only"),
         }
@@ -80,8 +81,8 @@ impl Crowd {
     /// Lets the number of clients go with the plan.
     async fn direct(self: Rc<Self>, seat: Seat) {
         seat.sit().await;
-        let mine = |count| share(count, self.worker.place, self.worker.plan.places());
-        if let Some(phases) = &self.plan().phases {
+        let mine = |count| share(count, self.shared.worker, self.shared.plan.workers());
+        if let Some(phases) = &self.workload().phases {
             let mut now = 0;
             loop {
                 self.want(mine(phases.clients_at(now))).await;
@@ -105,51 +106,49 @@ impl Crowd {
     /// nobody's connection then waits until all have been begun.
     async fn want(self: &Rc<Self>, count: u64) {
         let before = self.wanted.replace(count);
-        for place in count..before {
-            self.worker.wake(self.places.borrow()[place as usize]);
+        for position in count..before {
+            if let Some(slot) = self.clients.borrow()[position as usize] {
+                self.shared.seats.wake(slot);
+            }
         }
-        if self.places.borrow().len() < count as usize {
-            self.places.borrow_mut().resize(count as usize, GONE);
+        if self.clients.borrow().len() < count as usize {
+            self.clients.borrow_mut().resize(count as usize, None);
         }
         self.promised
             .set(self.promised.get() + count.saturating_sub(before));
-        for place in before..count {
-            if place % GROUP == GROUP - 1 {
+        for position in before..count {
+            if position % GROUP == GROUP - 1 {
                 yield_now().await;
             }
-            if self.worker.stopping() {
+            if self.shared.seats.stopping() {
                 return;
             }
-            self.occupy(place);
+            self.occupy(position);
         }
     }
 
-    fn occupy(self: &Rc<Self>, place: u64) {
-        let slot = &mut self.places.borrow_mut()[place as usize];
-        if *slot != GONE {
+    fn occupy(self: &Rc<Self>, position: u64) {
+        let slot = &mut self.clients.borrow_mut()[position as usize];
+        if slot.is_some() {
             // Still busy with what was to be the last request; it just goes on.
             self.promised.set(self.promised.get() - 1);
             return;
         }
-        let seat = Seat::take(&self.worker);
-        *slot = seat.slot();
+        let seat = Seat::take(&self.shared.seats);
+        *slot = Some(seat.slot());
         self.alive.set(self.alive.get() + 1);
-        self.worker
-            .recorder
-            .borrow_mut()
-            .state(self.workload)
-            .clients += 1;
-        spawn_local(self.clone().client(place, seat));
+        self.shared.recorder.borrow_mut().came(self.index);
+        spawn_local(self.clone().client(position, seat));
     }
 
-    fn wants(&self, place: u64) -> bool {
-        place < self.wanted.get()
+    fn wants(&self, position: u64) -> bool {
+        position < self.wanted.get()
     }
 
-    /// Takes one request from the budget, if the client at `place` may go on.
-    fn take_request(&self, place: u64, now: u64) -> bool {
+    /// Takes one request from the budget, if the client at `position` may go on.
+    fn take_request(&self, position: u64, now: u64) -> bool {
         let budget = self.budget.get();
-        if budget <= self.promised.get() || !self.wants(place) || !self.worker.running(now) {
+        if budget <= self.promised.get() || !self.wants(position) || !self.shared.running(now) {
             return false;
         }
         self.budget.set(budget - 1);
@@ -158,35 +157,37 @@ impl Crowd {
 
     fn new_number(&self) -> u64 {
         let number = self.next_number.replace(self.next_number.get() + 1);
-        number * self.worker.plan.places() as u64 + self.worker.place as u64
+        number * self.shared.plan.workers() as u64 + self.shared.worker as u64
     }
 
-    /// One place's life: a client and, where the plan says so, those who take its place after it.
-    async fn client(self: Rc<Self>, place: u64, seat: Seat) {
+    /// The life at one position: a client and, where the plan says so, those who take its place after it.
+    async fn client(self: Rc<Self>, position: u64, seat: Seat) {
         seat.sit().await;
         self.promised.set(self.promised.get() - 1);
         let closed = self.closed();
-        let mut session = Session::new(seat, self.workload, 0);
+        let mut session = Session::new(self.shared.clone(), seat, self.index, 0);
         let mut backoff = 0;
         loop {
             session.client = self.new_number() as u32;
-            let whole = self.life(&mut session, closed, place, &mut backoff).await;
+            let whole = self
+                .life(&mut session, closed, position, &mut backoff)
+                .await;
             session.hang_up();
             if !(whole && closed.renew) {
                 break;
             }
-            let next = self.worker.clock.now() + backoff;
+            let next = self.shared.clock.now() + backoff;
             if backoff > 0
                 && session
                     .seat
-                    .sleep_until(next, || self.wants(place))
+                    .sleep_until(next, || self.wants(position))
                     .await
                     .is_none()
             {
                 break;
             }
         }
-        self.left(place);
+        self.left(position);
     }
 
     /// From a client's first request to its last. True if it has had all of its requests.
@@ -194,25 +195,25 @@ impl Crowd {
         &self,
         session: &mut Session,
         closed: &ClosedSpec,
-        place: u64,
+        position: u64,
         backoff: &mut u64,
     ) -> bool {
         let mut random = Stream::new(
-            self.worker.plan.seed,
-            &[self.workload as u64, u64::from(session.client)],
+            self.shared.plan.seed,
+            &[self.index as u64, u64::from(session.client)],
         );
         let most = closed.requests_per_client.unwrap_or(u64::MAX);
-        let mut intended = self.worker.clock.now();
+        let mut intended = self.shared.clock.now();
         let mut ran = None;
         for turn in 1.. {
-            if !self.take_request(place, ran.unwrap_or(intended)) {
+            if !self.take_request(position, ran.unwrap_or(intended)) {
                 return false;
             }
-            let request = self.plan().choose(turn - 1, &mut random);
-            self.worker
+            let request = self.workload().choose(turn - 1, &mut random);
+            self.shared
                 .recorder
                 .borrow_mut()
-                .due(self.workload, ran.unwrap_or(intended));
+                .due(self.index, ran.unwrap_or(intended));
             let job = Job {
                 request,
                 intended,
@@ -222,7 +223,7 @@ impl Crowd {
             let ended = session.perform(&job, &mut random).await;
             *backoff = next_backoff(*backoff, ended.outcome);
             if *backoff > 0 {
-                session.count(|state| state.backoffs += 1);
+                self.shared.recorder.borrow_mut().backed_off(self.index);
             }
             if turn == most {
                 break;
@@ -232,7 +233,7 @@ impl Crowd {
             if pause > 0 {
                 let Some(now) = session
                     .seat
-                    .sleep_until(intended, || self.wants(place))
+                    .sleep_until(intended, || self.wants(position))
                     .await
                 else {
                     return false;
@@ -243,21 +244,17 @@ impl Crowd {
         true
     }
 
-    fn left(&self, place: u64) {
-        self.places.borrow_mut()[place as usize] = GONE;
+    fn left(&self, position: u64) {
+        self.clients.borrow_mut()[position as usize] = None;
         self.alive.set(self.alive.get() - 1);
-        self.worker
-            .recorder
-            .borrow_mut()
-            .state(self.workload)
-            .clients -= 1;
+        self.shared.recorder.borrow_mut().left(self.index);
         self.check_done();
     }
 
     fn check_done(&self) {
         if self.settled.get() && self.alive.get() == 0 {
-            self.worker
-                .workload_done(self.plan(), self.worker.clock.now());
+            self.shared
+                .workload_done(self.workload(), self.shared.clock.now());
         }
     }
 }

@@ -8,20 +8,22 @@ use std::rc::Rc;
 
 use tokio::task::spawn_local;
 
+use crate::load::Shared;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::recorder::Sample;
 use crate::schedule::arrivals::Schedule;
 use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
+use crate::seat::Seat;
 use crate::spec::OpenSpec;
 use crate::wire::h1::session::{Job, Session};
-use crate::worker::{Seat, Worker};
 
 /// The arrivals of one workload on one worker, and its pool of connections.
 pub struct Dispatch {
-    worker: Rc<Worker>,
-    workload: usize,
+    shared: Rc<Shared>,
+    /// Of the workload.
+    index: usize,
     /// Of the workload's arrivals and connections, those of this worker.
     part: Partition,
     schedule: RefCell<Schedule>,
@@ -52,17 +54,17 @@ struct Arrival {
 }
 
 /// Begins to dispatch a workload's arrivals on this worker.
-pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
-    let part = Partition::new(open.max_connections, worker.place, worker.plan.places());
-    let seed = worker.plan.seed ^ ((workload as u64 + 1) << 48);
+pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
+    let part = Partition::new(open.max_connections, shared.worker, shared.plan.workers());
+    let seed = shared.plan.seed ^ ((workload as u64 + 1) << 48);
     let schedule = Schedule::new(open, seed, part);
-    worker
+    shared
         .recorder
         .borrow_mut()
         .watch_arrivals(workload, schedule.clone());
     let dispatch = Rc::new(Dispatch {
-        worker: worker.clone(),
-        workload,
+        shared: shared.clone(),
+        index: workload,
         part,
         schedule: RefCell::new(schedule),
         idle: RefCell::default(),
@@ -72,13 +74,13 @@ pub fn start(worker: &Rc<Worker>, workload: usize, open: &OpenSpec) -> Rc<Dispat
         starved_until: Cell::new(0),
         done: Cell::new(false),
     });
-    spawn_local(dispatch.clone().run(Seat::take(worker)));
+    spawn_local(dispatch.clone().run(Seat::take(&shared.seats)));
     dispatch
 }
 
 impl Dispatch {
-    fn plan(&self) -> &Workload {
-        &self.worker.plan.workloads[self.workload]
+    fn workload(&self) -> &Workload {
+        &self.shared.plan.workloads[self.index]
     }
 
     async fn run(self: Rc<Self>, seat: Seat) {
@@ -90,7 +92,7 @@ impl Dispatch {
             let Some(now) = seat.sleep_until(due, || true).await else {
                 return;
             };
-            if !self.worker.running(now) {
+            if !self.shared.running(now) {
                 return;
             }
             if self.has_capacity() {
@@ -104,7 +106,7 @@ impl Dispatch {
                 {
                     return;
                 }
-                self.starved_until.set(self.worker.clock.now());
+                self.starved_until.set(self.shared.clock.now());
             }
         }
         self.check_done();
@@ -122,25 +124,25 @@ impl Dispatch {
         self.busy.set(self.busy.get() + 1);
         if let Some(lane) = self.idle.borrow_mut().pop() {
             lane.job.set(Some(arrival));
-            self.worker.wake(lane.slot);
+            self.shared.seats.wake(lane.slot);
         } else {
             let number = self.connections.replace(self.connections.get() + 1);
             spawn_local(
                 self.clone()
-                    .connection(Seat::take(&self.worker), number, arrival),
+                    .connection(Seat::take(&self.shared.seats), number, arrival),
             );
         }
     }
 
     fn take_due(&self, now: u64) -> Option<Arrival> {
-        if !self.worker.running(now) {
+        if !self.shared.running(now) {
             return None;
         }
         let mut schedule = self.schedule.borrow_mut();
         let number = schedule.taken();
         let due = schedule.take_due(now)?;
         let unhindered = self.has_capacity() && due >= self.starved_until.get();
-        self.worker.recorder.borrow_mut().handed_out(self.workload);
+        self.shared.recorder.borrow_mut().handed_out(self.index);
         Some(Arrival {
             number,
             due,
@@ -155,14 +157,14 @@ impl Dispatch {
             slot: seat.slot(),
             job: Cell::new(None),
         });
-        let client = number * self.worker.plan.places() as u64 + self.worker.place as u64;
-        let mut session = Session::new(seat, self.workload, client as u32);
-        session.count(|state| state.clients += 1);
+        let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
+        let mut session = Session::new(self.shared.clone(), seat, self.index, client as u32);
+        self.shared.recorder.borrow_mut().came(self.index);
         let mut arrival = first;
         loop {
             let mut random = self.stream(arrival.number);
             let request = self
-                .plan()
+                .workload()
                 .choose(self.sequence_number(arrival.number), &mut random);
             let job = Job {
                 request,
@@ -179,28 +181,28 @@ impl Dispatch {
                 },
             };
         }
-        session.count(|state| state.clients -= 1);
+        self.shared.recorder.borrow_mut().left(self.index);
     }
 
     async fn next_job(&self, session: &Session, lane: &Rc<Lane>) -> Option<Arrival> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
         if let Some(dispatcher) = self.starved.take() {
-            self.worker.wake(dispatcher);
+            self.shared.seats.wake(dispatcher);
         }
         self.check_done();
         session.seat.wait_for(|| lane.job.take()).await
     }
 
-    /// The place of this worker's arrival in the whole sequence.
+    /// The number of this worker's arrival in the whole sequence.
     fn sequence_number(&self, number: u64) -> u64 {
-        let place = self.part.nth(number);
-        place.expect("an arrival belongs to a worker with connections")
+        let whole = self.part.nth(number);
+        whole.expect("an arrival belongs to a worker with connections")
     }
 
     fn stream(&self, number: u64) -> Stream {
-        let labels = [self.workload as u64, self.sequence_number(number), 1];
-        Stream::new(self.worker.plan.seed, &labels)
+        let labels = [self.index as u64, self.sequence_number(number), 1];
+        Stream::new(self.shared.plan.seed, &labels)
     }
 
     fn check_done(&self) {
@@ -208,14 +210,14 @@ impl Dispatch {
             && self.schedule.borrow().peek().is_none()
             && !self.done.replace(true)
         {
-            self.worker
-                .workload_done(self.plan(), self.worker.clock.now());
+            self.shared
+                .workload_done(self.workload(), self.shared.clock.now());
         }
     }
 
     /// What was due before `end` and has not been handed out.
     pub fn record_never_sent(&self, end: u64) {
-        let last_moment = self.worker.last_moment();
+        let last_moment = self.shared.last_moment();
         let mut schedule = self.schedule.borrow_mut();
         while schedule.peek().is_some_and(|due| due < end) {
             let number = schedule.taken();
@@ -223,14 +225,14 @@ impl Dispatch {
                 return;
             };
             let request = self
-                .plan()
+                .workload()
                 .choose(self.sequence_number(number), &mut self.stream(number));
-            let mut recorder = self.worker.recorder.borrow_mut();
-            recorder.handed_out(self.workload);
+            let mut recorder = self.shared.recorder.borrow_mut();
+            recorder.handed_out(self.index);
             recorder.ended(&Sample {
-                workload: self.workload,
+                workload: self.index,
                 request,
-                phase: self.plan().phase_at(due),
+                phase: self.workload().phase_at(due),
                 client: 0,
                 intended: due,
                 ran: None,

@@ -155,9 +155,34 @@ impl Recorder {
         self.loads[workload].arrivals = Some(arrivals);
     }
 
-    /// Clients, connections, connects and backoffs are counted by whoever has them.
-    pub fn state(&mut self, workload: usize) -> &mut WorkloadState {
-        &mut self.loads[workload].state
+    /// A client, or a connection of the open loop, begins its life.
+    pub fn came(&mut self, workload: usize) {
+        self.loads[workload].state.clients += 1;
+    }
+
+    /// It ends its life.
+    pub fn left(&mut self, workload: usize) {
+        self.loads[workload].state.clients -= 1;
+    }
+
+    /// A connection is asked for.
+    pub fn connecting(&mut self, workload: usize) {
+        self.loads[workload].state.connects += 1;
+    }
+
+    /// It was established.
+    pub fn connected(&mut self, workload: usize) {
+        self.loads[workload].state.connections += 1;
+    }
+
+    /// It is closed.
+    pub fn parted(&mut self, workload: usize) {
+        self.loads[workload].state.connections -= 1;
+    }
+
+    /// A client that could not connect waits before its next request.
+    pub fn backed_off(&mut self, workload: usize) {
+        self.loads[workload].state.backoffs += 1;
     }
 
     /// A closed client begins a request.

@@ -14,13 +14,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
+use crate::load::Shared;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::ports::{Port, PortTable};
 use crate::record::recorder::ConnectTimes;
+use crate::seat::{Interrupt, Seat};
 use crate::wire::resolve::{Address, Name, Target, resolve};
 use crate::wire::tls::Tls;
-use crate::worker::{Interrupt, Seat};
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
 const UNIX_RETRY_NS: u64 = 1_000_000;
@@ -85,9 +86,10 @@ pub enum Plain {
 /// Opens a connection; an error is how the request is counted.
 pub async fn connect(
     seat: &Seat,
+    shared: &Shared,
     workload: &Workload,
 ) -> Result<(Transport, ConnectTimes), Outcome> {
-    let clock = seat.worker.clock;
+    let clock = shared.clock;
     let start = clock.now();
     seat.set_deadline(start.saturating_add(workload.timeouts.connect_ns));
     let target = &workload.target;
@@ -97,14 +99,14 @@ pub async fn connect(
     };
     let dns = found.is_some().then(|| clock.now() - start);
     let addresses = found.as_ref().unwrap_or(&target.addresses);
-    let plain = connect_any(seat, workload, addresses).await?;
+    let plain = connect_any(seat, shared, workload, addresses).await?;
     let connected = clock.now();
     let tcp = connected - start - dns.unwrap_or(0);
     let (transport, tls) = match &target.tls {
         None => (Transport::Plain(plain), None),
         // Boxed, as all that is rare: every client has room for what is not.
         Some(tls) => {
-            let stream = Box::pin(shake_hands(seat, tls, plain)).await?;
+            let stream = Box::pin(shake_hands(seat, shared, tls, plain)).await?;
             (Transport::Tls(stream), Some(clock.now() - connected))
         }
     };
@@ -139,13 +141,14 @@ async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Outcome> {
 
 async fn shake_hands(
     seat: &Seat,
+    shared: &Shared,
     tls: &Tls,
     plain: Plain,
 ) -> Result<Box<TlsStream<Plain>>, Outcome> {
     let handshake = pin!(tls.connector.connect(tls.name.clone(), plain));
     let stream = seat.or_interrupt(handshake).await.map_err(interrupted)?;
     stream.map(Box::new).map_err(|error| {
-        seat.worker.recorder.borrow_mut().tls_failed(&error);
+        shared.recorder.borrow_mut().tls_failed(&error);
         Outcome::TlsFailed
     })
 }
@@ -155,10 +158,11 @@ async fn shake_hands(
 /// a server has one.
 async fn connect_any(
     seat: &Seat,
+    shared: &Shared,
     workload: &Workload,
     addresses: &[Address],
 ) -> Result<Plain, Outcome> {
-    let turns = &seat.worker.turns[workload.index];
+    let turns = &shared.turns[workload.index];
     let turn = turns.address.replace(turns.address.get() + 1);
     let count = addresses.len();
     let most = if workload.target.name.is_some() {
@@ -173,7 +177,7 @@ async fn connect_any(
         if turns.is_passed_over(index) != (attempt >= most) {
             continue;
         }
-        match connect_one(seat, workload, &addresses[index]).await {
+        match connect_one(seat, shared, workload, &addresses[index]).await {
             Ok(plain) => {
                 turns
                     .passed_over
@@ -192,12 +196,13 @@ async fn connect_any(
 
 async fn connect_one(
     seat: &Seat,
+    shared: &Shared,
     workload: &Workload,
     address: &Address,
 ) -> Result<Plain, Outcome> {
     let plain = loop {
-        let turns = &seat.worker.turns[workload.index];
-        match open(&workload.target, turns, &seat.worker.ports, address) {
+        let turns = &shared.turns[workload.index];
+        match open(&workload.target, turns, &shared.ports, address) {
             Ok(plain) => break plain,
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(refusal(&error)),
             Err(_) => Box::pin(wait_for_room(seat)).await?,
@@ -218,7 +223,7 @@ async fn connect_one(
 }
 
 async fn wait_for_room(seat: &Seat) -> Result<(), Outcome> {
-    let retry = seat.worker.clock.now() + UNIX_RETRY_NS;
+    let retry = seat.now() + UNIX_RETRY_NS;
     seat.sleep_until(retry, || seat.poll_interrupt().is_pending())
         .await;
     match seat.poll_interrupt() {

@@ -1,20 +1,23 @@
 //! A client's doings on the wire: connect where needed, send, headers, body; and the record of it.
 
+use std::cell::RefMut;
 use std::future::poll_fn;
 use std::io;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use tokio::io::ReadBuf;
 
+use crate::load::Shared;
 use crate::plan::{Request, Workload};
 use crate::record::interval::Outcome;
-use crate::record::recorder::Sample;
+use crate::record::recorder::{Recorder, Sample};
 use crate::schedule::random::Stream;
+use crate::seat::Seat;
 use crate::spec::LoadSpec;
 use crate::wire::dial::{Transport, connect};
 use crate::wire::h1::codec::{ResponseDecoder, Step};
 use crate::wire::verify::BodyState;
-use crate::worker::Seat;
 
 /// How long a client waits for a server that is to close. Then the client closes first.
 const CLOSE_WAIT_NS: u64 = 100_000_000;
@@ -41,6 +44,7 @@ pub struct Ended {
 /// One client's connection, and what it needs to use it.
 pub struct Session {
     pub seat: Seat,
+    shared: Rc<Shared>,
     workload: usize,
     /// Number of the client in the rows.
     pub client: u32,
@@ -56,9 +60,10 @@ struct Connection {
 }
 
 impl Session {
-    pub fn new(seat: Seat, workload: usize, client: u32) -> Self {
+    pub fn new(shared: Rc<Shared>, seat: Seat, workload: usize, client: u32) -> Self {
         Self {
             seat,
+            shared,
             workload,
             client,
             connection: None,
@@ -68,10 +73,10 @@ impl Session {
 
     /// One request, from its intended start to its record.
     pub async fn perform(&mut self, job: &Job, random: &mut Stream) -> Ended {
-        let worker = self.seat.worker.clone();
-        let workload = &worker.plan.workloads[self.workload];
+        let shared = self.shared.clone();
+        let workload = &shared.plan.workloads[self.workload];
         let mut sample = self.sample(workload, job);
-        if worker.stopping() {
+        if self.seat.stopping() {
             return self.finish(sample, Outcome::NeverSent);
         }
         if !self.connection_is_usable() {
@@ -95,13 +100,14 @@ impl Session {
         };
         let mut filled = Vec::new();
         let bytes = template.fixed().unwrap_or_else(|| {
-            filled = worker.spare.borrow_mut().pop().unwrap_or_default();
+            filled = shared.spare.borrow_mut().pop().unwrap_or_default();
             request.fill(template, random, &mut filled);
             &filled
         });
         connection.decoder.begin(template.is_head());
         let mut exchange = Exchange::new(
             &self.seat,
+            &self.shared,
             workload,
             request,
             connection,
@@ -113,12 +119,12 @@ impl Session {
         let (reusable, announced) = (exchange.reusable() && !closing, exchange.server_closes());
         if filled.capacity() > 0 {
             filled.clear();
-            worker.spare.borrow_mut().push(filled);
+            shared.spare.borrow_mut().push(filled);
         }
         let mut ended = self.finish(sample, outcome);
         if announced {
             self.await_close().await;
-            ended.at = worker.clock.now();
+            ended.at = self.seat.now();
         }
         if !reusable {
             self.hang_up();
@@ -150,44 +156,44 @@ impl Session {
             connection.used == 0
                 || !connection
                     .transport
-                    .disturbed(&mut self.seat.worker.scratch.borrow_mut())
+                    .disturbed(&mut self.shared.scratch.borrow_mut())
         })
     }
 
     async fn connect(&mut self, workload: &Workload, sample: &mut Sample) -> Result<(), Outcome> {
-        self.count(|state| state.connects += 1);
-        let (transport, times) = connect(&self.seat, workload).await?;
+        self.recorder().connecting(self.workload);
+        let (transport, times) = connect(&self.seat, &self.shared, workload).await?;
         let decoder = ResponseDecoder::new(workload.body_limit);
         self.connection = Some(Connection {
             transport,
             decoder,
             used: 0,
         });
-        self.count(|state| state.connections += 1);
+        self.recorder().connected(self.workload);
         sample.connect = Some(Box::new(times));
         Ok(())
     }
 
     pub fn hang_up(&mut self) {
         if self.connection.take().is_some() {
-            self.count(|state| state.connections -= 1);
+            self.recorder().parted(self.workload);
         }
     }
 
-    pub fn count(&self, change: impl FnOnce(&mut crate::record::interval::WorkloadState)) {
-        change(self.seat.worker.recorder.borrow_mut().state(self.workload));
+    fn recorder(&self) -> RefMut<'_, Recorder> {
+        self.shared.recorder.borrow_mut()
     }
 
     fn finish(&mut self, mut sample: Sample, outcome: Outcome) -> Ended {
         self.seat.clear_deadline();
-        let now = self.seat.worker.clock.now();
+        let now = self.seat.now();
         if matches!(outcome, Outcome::Unfinished | Outcome::NeverSent) {
-            sample.end = self.seat.worker.last_moment();
+            sample.end = self.shared.last_moment();
         } else if sample.end == 0 {
             sample.end = now;
         }
         sample.outcome = outcome;
-        self.seat.worker.recorder.borrow_mut().ended(&sample);
+        self.recorder().ended(&sample);
         Ended {
             outcome,
             at: sample.end,
@@ -198,15 +204,16 @@ impl Session {
     async fn await_close(&mut self) {
         let Self {
             seat,
+            shared,
             connection: Some(connection),
             ..
         } = self
         else {
             return;
         };
-        seat.set_deadline(seat.worker.clock.now() + CLOSE_WAIT_NS);
+        seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
         poll_fn(|cx| {
-            let mut scratch = seat.worker.scratch.borrow_mut();
+            let mut scratch = shared.scratch.borrow_mut();
             match connection
                 .transport
                 .poll_read(cx, &mut ReadBuf::new(&mut scratch[..1]))
@@ -236,6 +243,7 @@ fn per_connection(workload: &Workload) -> Option<u64> {
 /// One request and its response on a connection.
 struct Exchange<'a> {
     seat: &'a Seat,
+    shared: &'a Shared,
     workload: &'a Workload,
     request: &'a Request,
     connection: &'a mut Connection,
@@ -251,8 +259,10 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
+    #[expect(clippy::too_many_arguments, reason = "the parts of one exchange")]
     fn new(
         seat: &'a Seat,
+        shared: &'a Shared,
         workload: &'a Workload,
         request: &'a Request,
         connection: &'a mut Connection,
@@ -266,6 +276,7 @@ impl<'a> Exchange<'a> {
         let unsent = bytes;
         Self {
             seat,
+            shared,
             workload,
             request,
             connection,
@@ -288,7 +299,7 @@ impl<'a> Exchange<'a> {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
         // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
-        if self.seat.worker.stopping() {
+        if self.seat.stopping() {
             let sent = self.sample.sent.is_some();
             return Poll::Ready(if sent {
                 Outcome::Unfinished
@@ -298,7 +309,7 @@ impl<'a> Exchange<'a> {
         }
         self.write(cx);
         loop {
-            let mut scratch = self.seat.worker.scratch.borrow_mut();
+            let mut scratch = self.shared.scratch.borrow_mut();
             let mut buffer = ReadBuf::new(&mut scratch);
             match self.connection.transport.poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
@@ -312,7 +323,7 @@ impl<'a> Exchange<'a> {
                 Poll::Ready(Err(error)) => {
                     let outcome = failed(&error);
                     if outcome == Outcome::TlsFailed {
-                        self.seat.worker.recorder.borrow_mut().tls_failed(&error);
+                        self.shared.recorder.borrow_mut().tls_failed(&error);
                     }
                     return Poll::Ready(outcome);
                 }
@@ -342,10 +353,12 @@ impl<'a> Exchange<'a> {
     }
 
     fn begin(&mut self) {
-        let worker = &self.seat.worker;
-        let now = worker.clock.now();
+        let now = self.seat.now();
         self.sample.sent = Some(now);
-        worker.recorder.borrow_mut().sent(self.workload.index, now);
+        self.shared
+            .recorder
+            .borrow_mut()
+            .sent(self.workload.index, now);
         let timeouts = &self.workload.timeouts;
         let first = timeouts
             .first_byte_ns
@@ -356,7 +369,7 @@ impl<'a> Exchange<'a> {
 
     /// Takes in what has come; the outcome, if that was the end.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
-        let now = self.seat.worker.clock.now();
+        let now = self.seat.now();
         if self.sample.bytes_in == 0
             && let (Some(_), Some(sent)) = (self.workload.timeouts.first_byte_ns, self.sample.sent)
         {
@@ -412,7 +425,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn eof(&mut self) -> Outcome {
-        let now = self.seat.worker.clock.now();
+        let now = self.seat.now();
         match self.connection.decoder.eof() {
             Ok(_) => self.end(now),
             Err(error) => self.broken.unwrap_or_else(|| error.outcome()),

@@ -1,0 +1,44 @@
+//! When the run ends.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::plan::Plan;
+use crate::spec::Role;
+
+/// Known from the plan, or set while it runs. Shared by all workers and the handle.
+#[derive(Debug)]
+pub struct Finish {
+    end_ns: AtomicU64,
+    /// Measured workloads that are not done yet, counted once per worker.
+    remaining: AtomicUsize,
+}
+
+impl Finish {
+    pub fn new(plan: &Plan) -> Self {
+        let measured = plan
+            .workloads
+            .iter()
+            .filter(|workload| workload.role == Role::Measured)
+            .count();
+        Self {
+            end_ns: AtomicU64::new(plan.end_ns),
+            remaining: AtomicUsize::new(measured * plan.threads),
+        }
+    }
+
+    pub fn end_ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run at `now`, if it does not end before.
+    pub fn end_at(&self, now: u64) {
+        self.end_ns.fetch_min(now, Ordering::Relaxed);
+    }
+
+    /// A measured workload has had all of its requests on one worker.
+    pub fn one_done(&self, now: u64) {
+        if self.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.end_at(now);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Seats: every task of a worker has one, and the worker does not end before all of them are free again.
+//!
+//! A seat has a deadline and the task's waker. The worker comes round every few milliseconds and wakes those whose
+//! deadline has passed; one timer wakes those who sleep until a moment of their own; at the end everybody is woken,
+//! and each task records how far it had come.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::task::yield_now;
+
+use crate::schedule::clock::Clock;
+use crate::schedule::timer::{TimerFd, TimerQueue};
+
+/// The seats of one worker's tasks, and what wakes them.
+pub struct Seats {
+    pub clock: Clock,
+    timers: RefCell<TimerQueue>,
+    alarm: AsyncFd<TimerFd>,
+    table: RefCell<Table>,
+    stopping: Cell<bool>,
+    /// The waker of the worker's own loop, which has no seat.
+    own: RefCell<Option<Waker>>,
+}
+
+/// By slot.
+#[derive(Default)]
+struct Table {
+    /// `NEVER`: none; `PASSED`: it has passed, and the task was woken.
+    deadlines: Vec<u64>,
+    wakers: Vec<Option<Waker>>,
+    free: Vec<u32>,
+}
+
+const NEVER: u64 = u64::MAX;
+const PASSED: u64 = 0;
+/// The worker's own entry in the timer queue.
+const OWN: u32 = u32::MAX;
+
+impl Seats {
+    /// Must be called within the runtime.
+    pub fn new(clock: Clock) -> io::Result<Rc<Self>> {
+        // SAFETY: a `TimerFd` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
+        let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
+        Ok(Rc::new(Self {
+            clock,
+            timers: RefCell::default(),
+            alarm: alarm?,
+            table: RefCell::default(),
+            stopping: Cell::new(false),
+            own: RefCell::default(),
+        }))
+    }
+
+    /// The task that awaits this is the worker's own loop.
+    pub async fn preside(&self) {
+        let own = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+        *self.own.borrow_mut() = Some(own);
+    }
+
+    /// The worker's own loop waits until `due`, which may come nearer meanwhile; gives the time at which it ran again.
+    pub async fn own_pause(&self, due: impl Fn() -> u64) -> u64 {
+        self.set_timer(due(), OWN);
+        poll_fn(|_| {
+            let now = self.clock.now();
+            if now >= due() {
+                Poll::Ready(now)
+            } else {
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    pub fn wake_own(&self) {
+        self.own.borrow().as_ref().inspect(|own| own.wake_by_ref());
+    }
+
+    pub fn wake_overdue(&self, now: u64) {
+        let Table {
+            deadlines, wakers, ..
+        } = &mut *self.table.borrow_mut();
+        for (deadline, waker) in deadlines.iter_mut().zip(wakers) {
+            if *deadline <= now && *deadline != PASSED {
+                *deadline = PASSED;
+                waker.as_ref().inspect(|waker| waker.wake_by_ref());
+            }
+        }
+    }
+
+    /// Nothing more is to be sent.
+    pub fn stopping(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// Wakes everybody, and waits until all have recorded what they had in hand and left.
+    pub async fn stop(&self) {
+        self.stopping.set(true);
+        for waker in self.table.borrow().wakers.iter().flatten() {
+            waker.wake_by_ref();
+        }
+        while self.table.borrow().taken() > 0 {
+            yield_now().await;
+        }
+    }
+
+    /// Wakes whoever is due, for ever.
+    pub async fn pace(self: Rc<Self>) {
+        loop {
+            let Ok(mut ready) = self.alarm.readable().await else {
+                return;
+            };
+            ready.clear_ready();
+            let now = self.clock.now();
+            let mut timers = self.timers.borrow_mut();
+            while let Some(slot) = timers.pop_due(now) {
+                if slot == OWN {
+                    self.wake_own();
+                } else {
+                    self.wake(slot);
+                }
+            }
+            if let Some(next) = timers.next() {
+                self.alarm.get_ref().set(self.clock.monotonic(next));
+            }
+        }
+    }
+
+    /// Waking somebody who has nothing to do does no harm: every wait looks at its own condition.
+    pub fn wake(&self, slot: u32) {
+        if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn set_timer(&self, due: u64, slot: u32) {
+        if self.timers.borrow_mut().push(due, slot) {
+            self.alarm.get_ref().set(self.clock.monotonic(due));
+        }
+    }
+}
+
+impl Table {
+    fn taken(&self) -> usize {
+        self.deadlines.len() - self.free.len()
+    }
+
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.deadlines.push(NEVER);
+            self.wakers.push(None);
+            (self.deadlines.len() - 1) as u32
+        })
+    }
+
+    fn leave(&mut self, slot: u32) {
+        self.deadlines[slot as usize] = NEVER;
+        self.wakers[slot as usize] = None;
+        self.free.push(slot);
+    }
+}
+
+/// Why a wait ended before what was waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupt {
+    Deadline,
+    Stop,
+}
+
+/// One task's seat.
+pub struct Seat {
+    seats: Rc<Seats>,
+    slot: u32,
+}
+
+impl Seat {
+    /// For a task that is about to be spawned.
+    pub fn take(seats: &Rc<Seats>) -> Self {
+        let slot = seats.table.borrow_mut().take();
+        Self {
+            seats: seats.clone(),
+            slot,
+        }
+    }
+
+    /// The task that awaits this is the one to be woken.
+    pub async fn sit(&self) {
+        poll_fn(|cx| {
+            self.seats.table.borrow_mut().wakers[self.slot as usize] = Some(cx.waker().clone());
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    pub fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    pub fn now(&self) -> u64 {
+        self.seats.clock.now()
+    }
+
+    pub fn stopping(&self) -> bool {
+        self.seats.stopping()
+    }
+
+    pub fn set_deadline(&self, at: u64) {
+        self.seats.table.borrow_mut().deadlines[self.slot as usize] = at;
+    }
+
+    pub fn clear_deadline(&self) {
+        self.set_deadline(NEVER);
+    }
+
+    /// Ready when the run has stopped or the deadline has passed; the task is woken for both.
+    pub fn poll_interrupt(&self) -> Poll<Interrupt> {
+        if self.stopping() {
+            Poll::Ready(Interrupt::Stop)
+        } else if self.seats.table.borrow().deadlines[self.slot as usize] == PASSED {
+            Poll::Ready(Interrupt::Deadline)
+        } else {
+            Poll::Pending
+        }
+    }
+
+    pub fn or_interrupt<F: Future>(
+        &self,
+        mut future: Pin<&mut F>,
+    ) -> impl Future<Output = Result<F::Output, Interrupt>> {
+        poll_fn(move |cx| match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => self.poll_interrupt().map(Err),
+        })
+    }
+
+    /// Waits until `due`; gives the time at which the task ran again. `None` if the run stopped or the task is not
+    /// `wanted` any more (whoever changes that wakes it).
+    pub async fn sleep_until(&self, due: u64, wanted: impl Fn() -> bool) -> Option<u64> {
+        let mut set = false;
+        poll_fn(|_| {
+            let now = self.now();
+            if self.stopping() || !wanted() {
+                return Poll::Ready(None);
+            }
+            if now >= due {
+                return Poll::Ready(Some(now));
+            }
+            if !set {
+                set = true;
+                self.seats.set_timer(due, self.slot);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Waits until `ready` gives something; `None` if the run stopped. Whoever makes it ready wakes the task.
+    pub async fn wait_for<T>(&self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+        poll_fn(|_| match ready() {
+            Some(value) => Poll::Ready(Some(value)),
+            None if self.stopping() => Poll::Ready(None),
+            None => Poll::Pending,
+        })
+        .await
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.seats.table.borrow_mut().leave(self.slot);
+    }
+}
