@@ -13,8 +13,8 @@ from typing import Any
 from jostle.analysis.results import Estimate, Verdict
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun
+from jostle.host.files import write_whole
 from jostle.record import RunRecord
-from jostle.record.jsonl import write_whole
 
 __all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
 

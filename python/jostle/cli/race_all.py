@@ -16,8 +16,9 @@ from jostle.cli.plan_options import PlanOptions
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
+from jostle.host.files import write_json
 from jostle.plan import Plan
-from jostle.record.jsonl import read_json, write_json
+from jostle.record.jsonl import read_json
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.observer import Silent
 from jostle.units import format_duration

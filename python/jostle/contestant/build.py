@@ -18,6 +18,7 @@ from pathlib import Path
 from jostle.contestant.tools import Found
 from jostle.errors import BuildFailed
 from jostle.host.cache import cache_folder
+from jostle.host.files import write_whole
 from jostle.host.supervised import Kept, Task, last_lines
 from jostle.plan.contestant import Build, fill
 
@@ -76,9 +77,7 @@ class BuildJob:
             self._run([fill(word, values) for word in command], folder, values, number, lock)
         _open_to_all(folder)
         facts = {"label": self.label, "tools": {tool.command: tool.version for tool in self.tools}}
-        partial = _mark(folder).with_suffix(".part")
-        partial.write_text(json.dumps(facts))
-        partial.rename(_mark(folder))
+        write_whole(_mark(folder), json.dumps(facts))
 
     def _run(
         self, command: list[str], folder: Path, values: Mapping[str, str], number: int, lock: int

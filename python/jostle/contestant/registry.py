@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from jostle.host.cache import cache_folder
+from jostle.host.files import write_whole
 from jostle.host.procfs import read_stat
 
 __all__ = ["Register", "stop_all"]
@@ -20,7 +21,7 @@ class Register:
 
     def __init__(self, label: str, url: str) -> None:
         self._file = _folder() / f"{os.getpid()}.json"
-        self._file.write_text(json.dumps({"label": label, "url": url, "started": _start_time(os.getpid())}))
+        write_whole(self._file, json.dumps({"label": label, "url": url, "started": _start_time(os.getpid())}))
 
     def __enter__(self) -> "Register":
         return self

@@ -4,7 +4,6 @@ Below it nothing can be seen. It is measured by a plan like any other, against t
 the cache folder with its record; later runs on the same machine carry it in their host.json.
 """
 
-import json
 import os
 import time
 from typing import Any
@@ -16,6 +15,7 @@ from jostle.errors import JostleError
 from jostle.generator import OnThisMachine
 from jostle.host.cache import cache_folder
 from jostle.host.facts import floor_file, machine
+from jostle.host.files import write_json
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord, TrialRecord
 from jostle.runner.experiment import run_experiment
@@ -63,7 +63,7 @@ def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
         "load_average": busy,
         "loads": [_load(name, trials[name]) for name in LOADS],
     }
-    floor_file().write_text(json.dumps(floor, indent=2) + "\n", encoding="utf-8")
+    write_json(floor_file(), floor)
     return floor
 
 

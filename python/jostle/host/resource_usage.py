@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from jostle.host import supervisor
+from jostle.host.files import open_to_append
 from jostle.host.procfs import Stat, read_stat
 
 __all__ = ["Sample", "Sampler", "Watcher"]
@@ -75,7 +76,7 @@ class Watcher:
         self._thread.join()
 
     def _run(self) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
+        with open_to_append(self._path) as file:
             due_s = time.monotonic()
             more = True
             while more:

@@ -1,7 +1,4 @@
-"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored.
-
-And files that are written at once.
-"""
+"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored."""
 
 import json
 import os
@@ -15,8 +12,6 @@ __all__ = [
     "read_json",
     "read_lines",
     "read_objects",
-    "write_json",
-    "write_whole",
 ]
 
 
@@ -35,22 +30,6 @@ def mend_last_line(path: Path) -> None:
     """Cut off a last line without its end, so that the next one begins at the beginning."""
     with path.open("rb+") as file:
         file.truncate(file.read().rfind(b"\n") + 1)
-
-
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """The file appears whole or not at all, and survives a power cut."""
-    write_whole(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n", sync=True)
-
-
-def write_whole(path: Path, content: str | bytes, *, sync: bool = False) -> None:
-    """The file appears whole or not at all; one that was there stays until then."""
-    partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        if sync:
-            file.flush()
-            os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -1,8 +1,11 @@
 """Per-request rows: Parquet files, each closed before the next begins."""
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from jostle.host.files import write_whole
 
 if TYPE_CHECKING:
     import polars
@@ -75,10 +78,9 @@ class RowWriter:
             self._pending.clear()
             return
         self._files += 1
-        path = self._folder / f"requests-{self._files:05d}.parquet"
-        partial = path.with_suffix(".part")
-        self._frame().write_parquet(partial, compression="zstd")
-        partial.replace(path)
+        content = io.BytesIO()
+        self._frame().write_parquet(content, compression="zstd")
+        write_whole(self._folder / f"requests-{self._files:05d}.parquet", content.getvalue())
         self._pending.clear()
 
     def _frame(self) -> "polars.DataFrame":

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import UserError
+from jostle.host.files import open_to_append, write_json, write_whole
 from jostle.record.hlog import header, interval_lines
-from jostle.record.jsonl import append_line, mend_last_line, read_json, write_json
+from jostle.record.jsonl import append_line, mend_last_line, read_json
 from jostle.record.rows import RowWriter
 
 __all__ = ["FORMAT", "RunWriter", "TrialWriter"]
@@ -52,7 +53,7 @@ class RunWriter:
                 "choose another place with --into (hit: --save)",
             ) from None
         (folder / "trials").mkdir()
-        (folder / "plan.toml").write_text(plan_text, encoding="utf-8")
+        write_whole(folder / "plan.toml", plan_text, sync=True)
         write_json(folder / "host.json", {"format": FORMAT, **host})
         (folder / "journal.ndjson").touch(exist_ok=False)
         return cls(folder, str(host.get("jostle", "")))
@@ -80,7 +81,7 @@ class RunWriter:
 
     def journal(self, event: str, **fields: Any) -> None:
         """Append what happened, with the time; on disk when this returns."""
-        with (self.folder / "journal.ndjson").open("a", encoding="utf-8") as file:
+        with open_to_append(self.folder / "journal.ndjson") as file:
             append_line(file, json.dumps({"at": time.time_ns(), "event": event, **fields}), sync=True)
 
     def trial(self, description: dict[str, Any], run: int = 0) -> "TrialWriter":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import RunResult
-from jostle.record.jsonl import write_whole
+from jostle.host.files import write_whole
 from jostle.report import charts, tables
 from jostle.report.charts import Picture
 from jostle.report.png import render

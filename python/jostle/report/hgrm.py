@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jostle.host.files import write_whole
 from jostle.record import RunRecord
 
 if TYPE_CHECKING:
@@ -74,6 +75,6 @@ def write_hgrms(record: RunRecord, folder: Path | str) -> list[Path]:
         taken[name] += 1
         number = f"-{taken[name]}" if taken[name] > 1 else ""
         path = Path(folder) / f"{name}{number}.hgrm"
-        path.write_text(percentiles(histogram), encoding="utf-8")
+        write_whole(path, percentiles(histogram))
         paths.append(path)
     return paths

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import RunResult
+from jostle.host.files import write_whole
 from jostle.report import charts
 from jostle.report.charts import Picture
 from jostle.report.views import View, views
@@ -50,7 +51,7 @@ def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
             continue
         png, svg = render(picture)
         for path, content in ((folder / f"{name}.png", png), (folder / f"{name}.svg", svg.encode())):
-            path.write_bytes(content)
+            write_whole(path, content)
             paths.append(path)
     return paths
 

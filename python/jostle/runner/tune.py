@@ -18,6 +18,7 @@ from jostle.errors import ContestantError
 from jostle.host.cache import cache_folder
 from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine
+from jostle.host.files import write_whole
 from jostle.plan import Plan
 from jostle.plan.tuning import Tune
 from jostle.units import format_duration
@@ -62,7 +63,7 @@ def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> in
     value = _measured(server, plan, tune, int(plan.parameters[name]))
     tell(f"{name} = {value:,} on this machine")
     known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
-    file.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+    write_whole(file, json.dumps(known, indent=2) + "\n")
     return value
 
 

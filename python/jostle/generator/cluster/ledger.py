@@ -13,7 +13,8 @@ from typing import Any
 from jostle.generator.cluster.follower import Stream, Tally
 from jostle.generator.cluster.spool import Unfolding, read_from
 from jostle.generator.cluster.transport import Gone, Network, Node, Unavailable
-from jostle.record.jsonl import append_line, read_json, read_objects, write_json
+from jostle.host.files import open_to_append, write_json
+from jostle.record.jsonl import append_line, read_json, read_objects
 
 __all__ = ["accounts_of", "collect", "note_stream", "write_accounts"]
 
@@ -30,7 +31,7 @@ def note_stream(folder: Path, stream: Stream) -> None:
         "from_ns": stream.from_ns,
         "copy": stream.copy.name,
     }
-    with (folder / "streams.ndjson").open("a", encoding="utf-8") as file:
+    with open_to_append(folder / "streams.ndjson") as file:
         append_line(file, json.dumps(entry), sync=True)
 
 

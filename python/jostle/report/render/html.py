@@ -21,7 +21,7 @@ from markupsafe import Markup
 from jostle.analysis.results import RunResult, Starvation
 from jostle.errors import UserError
 from jostle.host.cache import cache_folder
-from jostle.record.jsonl import write_whole
+from jostle.host.files import write_whole
 from jostle.report import charts, tables
 from jostle.report.charts import Picture
 from jostle.report.sections import costs, phased
