@@ -4,6 +4,7 @@ duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
 rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
 size("1KiB") == 1024               format_bytes(165e6) == "165 MB"
 share("10%") == 0.1                format_count(10000) == "10,000"
+base_unit("requests/5 s") == ("/s", 0.2)
 """
 
 import math
@@ -12,6 +13,7 @@ import re
 from jostle.errors import BadValue
 
 __all__ = [
+    "base_unit",
     "count",
     "duration",
     "exact_duration",
@@ -29,6 +31,9 @@ __all__ = [
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Zµμ%]*)\s*")
 
+_PER = re.compile(rf"[a-zA-Z ]*/\s*({_NUMBER})?\s*([a-zµμ]+)")
+_PLAIN = {"": 1.0, "share": 1.0, "ratio": 1.0, "times": 1.0, "%": 0.01}
+
 _NS = {
     "ns": 1.0,
     "us": 1e3,
@@ -43,6 +48,7 @@ _NS = {
 _PER_S = {"s": 1.0, "sec": 1.0, "m": 1 / 60, "min": 1 / 60, "h": 1 / 3600, "ms": 1e3}
 _BYTES = {
     "B": 1,
+    "bytes": 1,
     "kB": 10**3,
     "KB": 10**3,
     "MB": 10**6,
@@ -129,6 +135,25 @@ def count(text: str) -> int:
     if not value.is_integer():
         raise BadValue(f"{text!r} is not a whole number", example)
     return int(value)
+
+
+def base_unit(text: str) -> tuple[str, float]:
+    """The base unit of a unit as people write it, and how many base units one of it is.
+
+    Base units: "s", "/s", "bytes", and "" of plain numbers. "ms" is ("s", 0.001), "MB" is ("bytes", 1e6),
+    "hits/60 s" is ("/s", 1/60), "%" is ("", 0.01).
+    """
+    unit = text.strip()
+    if unit in _NS:
+        return "s", _NS[unit] / 1e9
+    if unit in _BYTES:
+        return "bytes", float(_BYTES[unit])
+    if unit in _PLAIN:
+        return "", _PLAIN[unit]
+    found = _PER.fullmatch(unit)
+    if found and (per := _number(found[1] or "1") * _NS.get(found[2], 0.0)):
+        return "/s", 1e9 / per
+    raise BadValue(f"{text!r} is not a unit", 'write for example "ms", "requests/5 s", "MB", "share" or "%"')
 
 
 def exact_duration(seconds: float) -> str:

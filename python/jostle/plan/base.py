@@ -1,13 +1,14 @@
 """The base of all tables of a plan, and how a model's refusals become one message."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     SerializerFunctionWrapHandler,
     ValidationError,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
@@ -15,7 +16,12 @@ from pydantic import (
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.values import shown
 
-__all__ = ["Table", "in_own_words"]
+__all__ = ["Table", "in_own_words", "is_lenient"]
+
+
+def is_lenient(info: ValidationInfo) -> bool:
+    """Whether the table is of a recorded plan, which another version may have written."""
+    return bool((info.context or {}).get("lenient"))
 
 
 def _key(field: str) -> str:
@@ -37,11 +43,24 @@ class Table(BaseModel):
         """What a mistyped key may have meant."""
         return cls.keys()
 
+    @classmethod
+    def lenient(cls, data: Any) -> Self:
+        """Read a table that another version of jostle may have written.
+
+        Keys that are not known are left out, metrics that are not known are kept by name. Raises `PlanError`.
+        """
+        try:
+            return cls.model_validate(data, context={"lenient": True})
+        except ValidationError as error:
+            raise in_own_words(error, data, "") from None
+
     @model_validator(mode="before")
     @classmethod
-    def _known_keys(cls, data: Any) -> Any:
+    def _known_keys(cls, data: Any, info: ValidationInfo) -> Any:
         if isinstance(data, dict):
             known = {*cls.keys(), *(field.alias for field in cls.model_fields.values())}
+            if is_lenient(info):
+                return {key: value for key, value in data.items() if key in known}
             for key in sorted(data.keys() - known):
                 raise BadValue(f"there is no key {key!r} here", nearest(key, cls.near()))
         return data

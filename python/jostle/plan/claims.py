@@ -3,19 +3,21 @@
 The rules are fixed in the plan, before anything is measured.
 """
 
+import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
+from jostle import units
 from jostle.errors import BadValue, nearest
-from jostle.plan.base import Table
-from jostle.plan.metrics import INDICES, QUANTITIES
+from jostle.plan.base import Table, is_lenient
+from jostle.plan.metrics import INDICES, QUANTITIES, base_unit_of
 
 __all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio"]
 
 
-def _known(value: Any) -> Any:
-    if isinstance(value, str) and value not in QUANTITIES:
+def _known(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, str) and value not in QUANTITIES and not is_lenient(info):
         raise BadValue(f"{value!r} is nothing that is measured", nearest(value, QUANTITIES))
     return value
 
@@ -32,6 +34,36 @@ class Figure(Table):
     value: float = Field(description="the figure")
     unit: str = Field(description='its unit as published: "requests/5 s", "s"')
     note: str = Field(default="", description="what a reader must know of it")
+
+    @model_validator(mode="after")
+    def _in_a_unit_of_its_quantity(self, info: ValidationInfo) -> "Figure":
+        if is_lenient(info):
+            return self
+        try:
+            unit, _ = units.base_unit(self.unit)
+        except BadValue as error:
+            raise BadValue(f"unit: {error.message}", error.hint) from None
+        measured = base_unit_of(self.quantity)
+        if measured is not None and unit != measured:
+            raise BadValue(
+                f"unit: {self.quantity} is not measured in {self.unit!r}",
+                f'write for example "{_EXAMPLE[measured]}"',
+            )
+        return self
+
+    @property
+    def amount(self) -> float | None:
+        """The figure in the base unit of its quantity, so that it can be compared and drawn: per second for
+        "requests/5 s". None where the plan is of another version and its unit does not fit.
+        """
+        try:
+            unit, factor = units.base_unit(self.unit)
+        except BadValue:
+            return None
+        return self.value * factor if unit == base_unit_of(self.quantity) else None
+
+
+_EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
 
 
 class Published(Table):
@@ -89,6 +121,12 @@ class Part(Table):
     below: float | None = Field(default=None, description="the whole interval must lie below this")
     between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Lowest and highest value that satisfies the rule; infinite on the open side."""
+        low, high = self.between or (-math.inf, math.inf)
+        return (low if self.above is None else self.above), (high if self.below is None else self.below)
+
     @model_validator(mode="after")
     def _consistent(self) -> "Part":
         rules = [key for key in ("above", "below", "between") if getattr(self, key) is not None]
@@ -107,7 +145,7 @@ class Part(Table):
 
     def _check_ratio(self, against: Opponent) -> None:
         other = against.quantity or self.quantity
-        if QUANTITIES[other] != QUANTITIES[self.quantity]:
+        if QUANTITIES.get(other) != QUANTITIES.get(self.quantity):
             raise BadValue(f"{self.quantity} against {other}: their units differ", "compare like with like")
         if {self.quantity, other} & {*INDICES}:
             raise BadValue(

@@ -3,7 +3,7 @@
 How each is measured stands in `jostle.analysis.metrics`.
 """
 
-__all__ = ["INDICES", "QUANTITIES"]
+__all__ = ["INDICES", "QUANTITIES", "base_unit_of"]
 
 INDICES = ("starvation index", "blocking index")
 """Quantities of a comparison with and without slow requests."""
@@ -32,3 +32,9 @@ QUANTITIES: dict[str, str] = {
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
 or of clients, "ratio" that may be more than 1, "" for an index of 0 to 1.
 """
+
+
+def base_unit_of(quantity: str) -> str | None:
+    """ "s", "/s", "bytes", or "" of plain numbers; None for a quantity that is not known."""
+    unit = QUANTITIES.get(quantity)
+    return "" if unit in ("share", "ratio") else unit

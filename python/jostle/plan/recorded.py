@@ -1,0 +1,112 @@
+"""The plan of a run on disk, as far as it says how to read the results.
+
+    plan = RecordedPlan.parse(record.plan_text)     # never raises
+    plan.starvation, plan.require, plan.published.figures, plan.ratio, plan.claim
+    plan.workload_title("fast-only")                # "" where it has none
+
+The tables are those of `jostle.plan`. They are read leniently, since another version of jostle may have
+written them: keys that are not known are left out, metrics that are not known are kept by name, and nothing
+is checked across tables. A table that cannot be read all the same is in `unreadable`, with the reason.
+What was sent stands in each trial's own record (`engine` in trial.json): loads are not read here.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from jostle.errors import PlanError
+from jostle.plan.base import Table
+from jostle.plan.claims import Claim, Figure, Published, Ratio
+from jostle.plan.model import Requirement, Starvation
+
+__all__ = ["RecordedPlan", "Unreadable"]
+
+T = TypeVar("T", bound=Table)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A table that this version cannot read. `key`: "require", "claim", …; `reason`: one line."""
+
+    key: str
+    data: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class RecordedPlan:
+    """What a recorded plan says of the results. Lists are in the plan's order."""
+
+    title: str = ""
+    contestants: list[str] = field(default_factory=list)
+    workload: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Raw tables by name, in the plan's order."""
+    parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    cluster_address: str = ""
+    """ "HOST:PORT" of the cluster's head; "" where the load came from one machine."""
+    starvation: list[Starvation] = field(default_factory=list)
+    require: list[Requirement] = field(default_factory=list)
+    published: Published | None = None
+    ratio: list[Ratio] = field(default_factory=list)
+    claim: list[Claim] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+    @classmethod
+    def parse(cls, text: str) -> "RecordedPlan":
+        """Read a plan.toml. Text that is not TOML gives an empty plan with the reason in `unreadable`."""
+        try:
+            return cls.of(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            return cls(unreadable=[Unreadable("plan", text, str(error))])
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "RecordedPlan":
+        """Read TOML data. Never raises."""
+        unreadable: list[Unreadable] = []
+
+        def tables(key: str, model: type[T], found: Any) -> list[T]:
+            return list(_readable(key, model, found, unreadable))
+
+        return cls(
+            title=str(data.get("title", "")),
+            contestants=[str(name) for name in _list(data.get("contestants"))],
+            workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
+            parameters=_table(data.get("parameters")),
+            cluster_address=str(_table(data.get("cluster")).get("address", "")),
+            starvation=tables("starvation", Starvation, data.get("starvation")),
+            require=tables("require", Requirement, data.get("require")),
+            published=_published(_table(data.get("published")), unreadable),
+            ratio=tables("ratio", Ratio, data.get("ratio")),
+            claim=tables("claim", Claim, data.get("claim")),
+            unreadable=unreadable,
+        )
+
+    def workload_title(self, name: str) -> str:
+        """What the plan calls a workload; "" where it says nothing."""
+        return str(self.workload.get(name, {}).get("title", ""))
+
+
+def _published(table: Mapping[str, Any], unreadable: list[Unreadable]) -> Published | None:
+    """Its figures one by one: one that cannot be read does not take the others with it."""
+    if not table:
+        return None
+    source, setup = (str(table.get(key, "")) for key in ("source", "setup"))
+    figures = list(_readable("published.figures", Figure, table.get("figures"), unreadable))
+    return Published.model_construct(source=source, setup=setup, figures=figures)
+
+
+def _readable(key: str, model: type[T], found: Any, unreadable: list[Unreadable]) -> Iterable[T]:
+    for data in _list(found):
+        try:
+            yield model.lenient(data)
+        except PlanError as error:
+            unreadable.append(Unreadable(key, data, " ".join(error.message.split())))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
