@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jostle.errors import StartRefused
-from jostle.generator.capacity import FILES_BESIDE, processes_for, with_sources
+from jostle.generator.capacity import processes_for, with_sources
 from jostle.generator.merge import STATE, Merging
 from jostle.generator.partition import shares
 from jostle.generator.wire import read_frame, write_frame
+from jostle.host.limits import RESERVED_FILES
 from jostle.record.hlog import empty_histogram
 from support.synthetic import histogram
 
@@ -57,7 +58,8 @@ def test_too_few_processes_are_refused_with_the_number_needed() -> None:
     with pytest.raises(StartRefused, match="need 6 generator processes") as refused:
         processes_for(100_000, 20_000, wanted=2)
     assert (
-        f"--processes 6) or leave it out, or raise the limit to {50_000 + FILES_BESIDE}" in refused.value.hint
+        f"--processes 6) or leave it out, or raise the limit to {50_000 + RESERVED_FILES}"
+        in refused.value.hint
     )
 
 
@@ -69,7 +71,7 @@ def test_very_many_processes_must_be_meant() -> None:
 
 def test_a_limit_that_holds_nothing_is_told() -> None:
     with pytest.raises(StartRefused, match="too few for any load"):
-        processes_for(1, FILES_BESIDE)
+        processes_for(1, RESERVED_FILES)
 
 
 def test_ports_are_found_on_loopback_and_asked_for_elsewhere() -> None:

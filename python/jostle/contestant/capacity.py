@@ -4,10 +4,10 @@ Known before anything starts, so that a server is not measured at its limit of f
 """
 
 import math
-import resource
 from typing import TYPE_CHECKING
 
 from jostle.errors import TooFewFiles
+from jostle.host.limits import connections_within, open_files
 from jostle.units import format_count
 
 if TYPE_CHECKING:
@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_room", "most_connections"]
 
-FILES_BESIDE = 200
-"""Descriptors of a server's process beside its clients' connections: libraries, listeners, pools, logs."""
-
 
 def most_connections(contestant: "Contestant", files: int) -> int:
     """What all of its processes hold together, where each may have `files` open files."""
-    return max(0, files - FILES_BESIDE) * _processes(contestant)
+    return connections_within(files) * _processes(contestant)
 
 
 def check_room(contestant: "Contestant", connections: int) -> None:
@@ -30,8 +27,8 @@ def check_room(contestant: "Contestant", connections: int) -> None:
     Of a server that runs already the limits are not known: it is let pass.
     """
     _check_own_limit(contestant, connections)
-    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if contestant.url is not None or files == resource.RLIM_INFINITY:
+    files = open_files().hard
+    if contestant.url is not None or files is None:
         return
     if most_connections(contestant, files) >= connections:
         return
@@ -56,7 +53,7 @@ def _check_own_limit(contestant: "Contestant", connections: int) -> None:
 
 
 def _remedy(contestant: "Contestant", connections: int, files: int) -> str:
-    spread, room = contestant.file.processes, files - FILES_BESIDE
+    spread, room = contestant.file.processes, connections_within(files)
     if isinstance(spread, str) and room > 0:
         return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / room)} has room for them"
     return (

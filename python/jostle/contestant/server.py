@@ -22,6 +22,7 @@ from jostle.host.procfs import read_stat
 from jostle.host.supervised import Exit, Kept, Task, last_lines
 from jostle.host.users import Account
 from jostle.plan.contestant import DATABASE_PLACES, fill
+from jostle.text import host_and_port, reason
 from jostle.units import format_duration
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def attach(contestant: "Contestant", url: str, connect_to: Sequence[str] = ()) -
     Raises `UnreachableTarget` when none can be made.
     """
     parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    host, port = host_and_port(url)
     server = Server(contestant, host, port, contestant.file.pid, scheme=parts.scheme)
     if not server.alive():
         raise UnreachableTarget(
@@ -189,9 +190,8 @@ def attach(contestant: "Contestant", url: str, connect_to: Sequence[str] = ()) -
         try:
             _connect(place).close()
         except OSError as error:
-            why = error.strerror.lower() if error.strerror else str(error)
             raise UnreachableTarget(
-                f"cannot connect to {place}: {why}", "is the server running, and the address right?"
+                f"cannot connect to {place}: {reason(error)}", "is the server running, and the address right?"
             ) from None
     return server
 
@@ -332,7 +332,7 @@ def _ask(host: str, port: int, path: str, timeout_s: float) -> _Reply:
     except http.client.HTTPException as error:
         return _Reply(None, f"not HTTP: {error!r}")
     except OSError as error:
-        return _Reply(None, error.strerror.lower() if error.strerror else str(error))
+        return _Reply(None, reason(error))
     finally:
         connection.close()
     return _Reply(response.status, f"status {response.status}", body)

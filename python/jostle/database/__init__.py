@@ -15,12 +15,12 @@ from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from jostle.database.content import Customer, Order
-from jostle.database.external import DEFAULT_PORT, prepare
+from jostle.database.external import prepare
 from jostle.database.options import Options
 from jostle.database.proxy import DelayProxy
 from jostle.database.server import NAME, USER, Cluster, missing
 from jostle.host import ports
-from jostle.text import without_password
+from jostle.text import host_and_port, without_password
 
 __all__ = ["Customer", "Database", "Options", "Order", "missing", "start"]
 
@@ -66,10 +66,11 @@ class Database:
     def places(self) -> dict[str, str]:
         """The placeholders of contestant.toml that it fills in."""
         parts = urlsplit(self.url)
+        host, port = host_and_port(self.url)
         return {
             "database_url": self.url,
-            "database_host": parts.hostname or "",
-            "database_port": str(parts.port or DEFAULT_PORT),
+            "database_host": host,
+            "database_port": str(port),
             "database_name": unquote(parts.path[1:]),
             "database_user": unquote(parts.username or ""),
             "pool": str(self.options.pool),
@@ -134,6 +135,5 @@ def _delayed(database: Database) -> Database:
     """The same database, behind a proxy if there is to be a delay."""
     if not database.options.delay_ms:
         return database
-    parts = urlsplit(database.near)
-    proxy = DelayProxy(parts.hostname or "", parts.port or DEFAULT_PORT, database.options.delay_ms)
+    proxy = DelayProxy(*host_and_port(database.near), database.options.delay_ms)
     return replace(database, proxy=proxy)

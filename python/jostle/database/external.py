@@ -16,11 +16,10 @@ from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
 from jostle.host.users import Account
 from jostle.plan.contestant import Need
 from jostle.plan.database import postgresql
-from jostle.text import without_password
+from jostle.text import host_and_port, reason, without_password
 
-__all__ = ["DEFAULT_PORT", "prepare"]
+__all__ = ["prepare"]
 
-DEFAULT_PORT = 5432
 ATTEMPT_S = 5
 PSQL = Need(
     command="psql",
@@ -62,14 +61,12 @@ def prepare(url: str, options: Options, *, fill: bool) -> str:
 
 def _reach(url: str) -> None:
     """Whether the URL is one, and something listens there."""
-    parts = urlsplit(postgresql(url))
-    port = parts.port or DEFAULT_PORT
+    host, port = host_and_port(postgresql(url))
     try:
-        socket.create_connection((parts.hostname, port), ATTEMPT_S).close()
+        socket.create_connection((host, port), ATTEMPT_S).close()
     except OSError as error:
-        why = error.strerror.lower() if error.strerror else str(error)
         raise UnreachableTarget(
-            f"cannot connect to the database at {parts.hostname}:{port}: {why}",
+            f"cannot connect to the database at {host}:{port}: {reason(error)}",
             "is it running, and the address right?",
         ) from None
 

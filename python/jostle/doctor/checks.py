@@ -1,7 +1,6 @@
 """What `jostle doctor` finds: the limits of this machine, said in terms of what a run can do."""
 
 import os
-import resource
 import statistics
 import time
 from collections.abc import Iterator
@@ -13,13 +12,10 @@ from jostle import contestant, roster
 from jostle.analysis.topics.baseline import load_line
 from jostle.host.cores import available_cores, place, real_time_allowed
 from jostle.host.facts import stored_floor
+from jostle.host.limits import connections_within, local_port_range, open_files
 from jostle.units import format_duration
 
 __all__ = ["Finding", "checkup"]
-
-SLACK_FILES = 100
-"""Descriptors that a generator needs beside its connections."""
-
 
 BUSY = 0.5
 """Load average per core from which on other programs disturb what is measured."""
@@ -72,10 +68,10 @@ def _idle() -> Finding:
 
 
 def _files() -> Finding:
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard == resource.RLIM_INFINITY:
+    hard = open_files().hard
+    if hard is None:
         return Finding("open files", "good", "no limit")
-    clients = hard - SLACK_FILES
+    clients = connections_within(hard)
     return Finding(
         "open files",
         "good" if clients >= 1000 else "bad",
@@ -85,8 +81,7 @@ def _files() -> Finding:
 
 
 def _ports() -> Finding:
-    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
-    count = high - low + 1
+    count = len(local_port_range())
     return Finding(
         "local ports",
         "good" if count >= 10_000 else "note",

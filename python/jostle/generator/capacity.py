@@ -6,13 +6,18 @@ Both are known before anything starts, so that nobody waits for a run that canno
 import ipaddress
 import math
 import os
-import resource
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from jostle.errors import StartRefused
+from jostle.host.limits import (
+    RESERVED_FILES,
+    RESERVED_PORTS,
+    connections_within,
+    local_port_range,
+    open_files,
+)
 from jostle.units import format_count
 
 __all__ = [
@@ -25,21 +30,13 @@ __all__ = [
     "with_sources",
 ]
 
-FILES_BESIDE = 200
-"""Descriptors of a generator process beside its connections: threads, timers, pipes, the record's files."""
-
 PROCESSES_PER_CORE = 4
 """More are not started unless the plan says so."""
-
-PORTS_BESIDE = 200
-"""Ports that other programs may have taken."""
 
 
 def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
     """As many as the plan has `wanted`, else as many as its connections need. Raises `StartRefused`."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = None if hard == resource.RLIM_INFINITY else hard
-    return processes_for(sum(map(connections_of, spec["workloads"])), files, wanted)
+    return processes_for(sum(map(connections_of, spec["workloads"])), open_files().hard, wanted)
 
 
 def connections_of(workload: Mapping[str, Any]) -> int:
@@ -66,11 +63,11 @@ def processes_for(
     """
     if files is None:
         return wanted or 1
-    room = files - FILES_BESIDE
+    room = connections_within(files)
     if room < 1:
         raise StartRefused(
             f"a process may have {format_count(files)} open files here, too few for any load",
-            f"raise the limit to {connections + FILES_BESIDE} or more: ulimit -Hn",
+            f"raise the limit to {connections + RESERVED_FILES} or more: ulimit -Hn",
         )
     needed = max(1, math.ceil(connections / room))
     if wanted is None and needed > cores * PROCESSES_PER_CORE:
@@ -82,18 +79,17 @@ def processes_for(
     if wanted is not None and wanted < needed:
         raise StartRefused(
             f"{format_count(connections)} connections at once need {needed} generator processes: each may "
-            f"have {format_count(files)} open files, {FILES_BESIDE} of them for itself; the plan has "
+            f"have {format_count(files)} open files, {RESERVED_FILES} of them for itself; the plan has "
             f"{wanted}",
             f"write processes = {needed} (--processes {needed}) or leave it out, or raise the limit to "
-            f"{math.ceil(connections / wanted) + FILES_BESIDE}: ulimit -Hn",
+            f"{math.ceil(connections / wanted) + RESERVED_FILES}: ulimit -Hn",
         )
     return wanted or needed
 
 
 def local_ports() -> int:
     """Connections that one local address can have to one address and port."""
-    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
-    return high - low + 1 - PORTS_BESIDE
+    return len(local_port_range()) - RESERVED_PORTS
 
 
 def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str, Any]:

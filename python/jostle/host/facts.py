@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import resource
 import sys
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from jostle._version import __version__
 from jostle.errors import UserError
 from jostle.host.cache import cache_folder
+from jostle.host.limits import cgroup_limits, memory_bytes, open_files
 from jostle.text import without_password
 
 __all__ = ["floor_file", "host_facts", "machine", "stored_floor"]
@@ -27,14 +27,13 @@ SETTINGS = (
 
 def host_facts(seed: int) -> dict[str, Any]:
     """Kernel, processor, memory, limits and versions; no names of machines or people."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return {
         **machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "distribution": _distribution(),
         "cores": os.cpu_count() or 1,
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "limits": {"open_files": {"soft": soft, "hard": hard}},
+        "memory_bytes": memory_bytes(),
+        "limits": {"open_files": open_files().as_record(), "cgroup": cgroup_limits().as_record()},
         "settings": {name: text for name in SETTINGS if (text := _setting(name))},
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),

@@ -11,6 +11,7 @@ from jostle import units
 from jostle.errors import PlanError
 from jostle.plan.model import Plan
 from jostle.plan.request import METHODS
+from jostle.text import DEFAULT_PORTS
 
 __all__ = ["plan_for_hit"]
 
@@ -156,8 +157,13 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         login = "Basic " + base64.b64encode(pair.encode()).decode()
-    fallback = 443 if parts.scheme == "https" else 80
-    return parts.scheme, host, fallback if port is None else port, f"{path}?{query}" if query else path, login
+    return (
+        parts.scheme,
+        host,
+        DEFAULT_PORTS[parts.scheme] if port is None else port,
+        f"{path}?{query}" if query else path,
+        login,
+    )
 
 
 def _grouped(headers: Iterable[str | tuple[str, str]]) -> dict[str, str | list[str]]:

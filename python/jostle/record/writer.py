@@ -17,6 +17,7 @@ from jostle.host.files import open_to_append, write_json, write_whole
 from jostle.record.hlog import header, interval_lines
 from jostle.record.jsonl import append_line, mend_last_line, read_json
 from jostle.record.rows import RowWriter
+from jostle.text import reason
 
 __all__ = ["FORMAT", "RunWriter", "TrialWriter"]
 
@@ -49,7 +50,7 @@ class RunWriter:
             folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
         except OSError as error:
             raise UserError(
-                f"cannot make a folder for the record in {base}: {(error.strerror or str(error)).lower()}",
+                f"cannot make a folder for the record in {base}: {reason(error)}",
                 "choose another place with --into (hit: --save)",
             ) from None
         (folder / "trials").mkdir()

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
@@ -25,6 +24,7 @@ from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.schedule import Planned, schedule
 from jostle.runner.trial import run_trial
+from jostle.text import host_and_port
 
 if TYPE_CHECKING:
     from jostle.database.current import CurrentDatabase
@@ -153,8 +153,7 @@ def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
 
 def _address(url: str | None, here: str) -> tuple[str, int]:
     """Where connections will go; contestants that are started here listen on a port that is not known yet."""
-    parts = urlsplit(url or f"http://{here}")
-    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    return host_and_port(url or f"http://{here}")
 
 
 def _build(

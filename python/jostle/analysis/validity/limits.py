@@ -8,6 +8,7 @@ from typing import Any
 
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import MEASURED, Facts
+from jostle.host.limits import PortRange
 from jostle.units import format_count
 
 __all__ = ["port_range", "within_files", "within_ports"]
@@ -49,8 +50,5 @@ def _check(facts: Facts, name: str, held: int, limit: int, says: str, remedy: st
 
 def port_range(host: Mapping[str, Any]) -> int:
     """Ports that the kernel gives to connections; 0 where the record does not say."""
-    words = str(host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")).split()
-    if len(words) != 2:
-        return 0
-    low, high = map(int, words)
-    return high - low + 1
+    ports = PortRange.parse(str(host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")))
+    return len(ports) if ports is not None else 0

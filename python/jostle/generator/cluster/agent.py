@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import threading
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from jostle.generator.cluster.lease import Lease
 from jostle.generator.cluster.spool import OwnLog, read_from
 from jostle.generator.inprocess import InThisProcess
 from jostle.host.cache import cache_folder
+from jostle.host.limits import open_files
 
 __all__ = ["Answer", "Hello", "Station", "log_path"]
 
@@ -59,12 +59,11 @@ class Station:
         self._failed = ""
 
     def hello(self) -> Hello:
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         return {
             "jostle": __version__,
             "pid": os.getpid(),
             "cores": len(os.sched_getaffinity(0)),
-            "open_files": None if hard == resource.RLIM_INFINITY else hard,
+            "open_files": open_files().hard,
             "ports": local_ports(),
             "token": os.environ.get("RAY_AUTH_MODE") == "token",
             "tls": os.environ.get("RAY_USE_TLS") == "1",

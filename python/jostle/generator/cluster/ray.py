@@ -18,6 +18,7 @@ from jostle.generator.cluster.credentials import Credentials
 from jostle.generator.cluster.logs import forget_log, read_log
 from jostle.generator.cluster.node import RESOURCE
 from jostle.generator.cluster.transport import Asked, Gone, Node, Remote, Unavailable
+from jostle.text import reason
 
 __all__ = ["OnRay"]
 
@@ -144,7 +145,7 @@ def _own_address(head: tuple[str, int]) -> str:
         try:
             probe.connect(head)
         except OSError as error:
-            raise ClusterRefused(f"there is no way to {head[0]}: {error.strerror}") from None
+            raise ClusterRefused(f"there is no way to {head[0]}: {reason(error)}") from None
         return str(probe.getsockname()[0])
 
 
@@ -153,9 +154,8 @@ def _knock(address: str, head: tuple[str, int]) -> None:
     try:
         socket.create_connection(head, 5.0).close()
     except OSError as error:
-        why = error.strerror or str(error)
         raise ClusterRefused(
-            f"no cluster answers at {address}: {why.lower()}",
+            f"no cluster answers at {address}: {reason(error)}",
             "jostle cluster start on the head, then on the nodes: docs/CLUSTER.md",
         ) from None
     from ray import _raylet

@@ -1,0 +1,139 @@
+"""What this machine allows: open files, local ports, memory and processor time. It is read nowhere else."""
+
+import os
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+__all__ = [
+    "RESERVED_FILES",
+    "RESERVED_PORTS",
+    "CgroupLimits",
+    "OpenFiles",
+    "PortRange",
+    "cgroup_limits",
+    "connections_within",
+    "local_port_range",
+    "memory_bytes",
+    "open_files",
+]
+
+RESERVED_FILES = 200
+"""Descriptors that a process has beside its connections: libraries, listeners, timers, pipes, logs."""
+
+RESERVED_PORTS = 200
+"""Local ports that other programs may have taken."""
+
+PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+NO_LIMIT_BYTES = 1 << 60
+"""cgroup v1 writes "no limit" as a number near 2^63, rounded to pages."""
+
+
+@dataclass(frozen=True)
+class OpenFiles:
+    """How many files a process may have open; None: no limit. A process may raise `soft` up to `hard`."""
+
+    soft: int | None
+    hard: int | None
+
+    def as_record(self) -> dict[str, int]:
+        """No limit is -1, as getrlimit has it."""
+        return {name: -1 if n is None else n for name, n in (("soft", self.soft), ("hard", self.hard))}
+
+
+def open_files() -> OpenFiles:
+    """Of this process, and of those that it starts."""
+    return OpenFiles(
+        *(None if n == resource.RLIM_INFINITY else n for n in resource.getrlimit(resource.RLIMIT_NOFILE))
+    )
+
+
+def connections_within(files: int) -> int:
+    """How many connections a process can hold that may have `files` files open."""
+    return max(0, files - RESERVED_FILES)
+
+
+@dataclass(frozen=True)
+class PortRange:
+    """The ports that the kernel gives to outgoing connections, both ends included."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """As in /proc/sys/net/ipv4/ip_local_port_range: "32768 60999"; None when it is something else."""
+        words = text.split()
+        if len(words) != 2 or not all(word.isdecimal() for word in words):
+            return None
+        return cls(int(words[0]), int(words[1]))
+
+    def __len__(self) -> int:
+        return self.high - self.low + 1
+
+
+def local_port_range() -> PortRange:
+    """Of this network namespace."""
+    found = PortRange.parse(PORT_RANGE.read_text())
+    assert found is not None, f"{PORT_RANGE} holds two numbers"
+    return found
+
+
+def memory_bytes() -> int:
+    """Of the whole machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@dataclass(frozen=True)
+class CgroupLimits:
+    """What a container, or another cgroup, leaves of the machine; None: no limit that can be seen."""
+
+    memory_bytes: int | None
+    cpus: float | None
+
+    def as_record(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def cgroup_limits(
+    membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")
+) -> CgroupLimits:
+    """The tightest limits of this process's cgroup and of those above it, in version 1 or 2."""
+    memory: list[int] = []
+    cpus: list[float] = []
+    for folder in _cgroups(membership, mount):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            if (limit := _read(folder / name)).isdecimal() and int(limit) < NO_LIMIT_BYTES:
+                memory.append(int(limit))
+        quota, _, period = _read(folder / "cpu.max").partition(" ")
+        for used, per in (
+            (quota, period),
+            (_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")),
+        ):
+            if used.isdecimal() and per.isdecimal():
+                cpus.append(int(used) / int(per))
+    return CgroupLimits(min(memory, default=None), min(cpus, default=None))
+
+
+def _cgroups(membership: Path, mount: Path) -> Iterator[Path]:
+    """The folder of each cgroup that the process is in, and of those above it.
+
+    Version 2 has one tree, version 1 one for each controller. In a container the path may be the one outside;
+    the folder at the root is then the container's own.
+    """
+    for line in _read(membership).splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            root = mount / controller
+            inner = root / path.lstrip("/")
+            yield from (folder for folder in (inner, *inner.parents) if folder.is_relative_to(root))
+
+
+def _read(path: Path) -> str:
+    """Empty where there is no such file."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
