@@ -4,10 +4,10 @@
 //! was seen come out of [`Run::next_interval`].
 //!
 //! ```text
-//!  spec ─► plan                                            what is to be done
-//!  schedule                                                pure: when
-//!  run ─► worker ─► load (closed, open) ─► wire            doing it
-//!  record                                                  what was seen
+//!  run ─► worker ─┬─► load (closed, open) ─► wire (link ─► h1)
+//!                 │      └─► scenario         └─► seat
+//!                 └─► record
+//!  spec ─► plan    what is asked, and what is done      schedule    when; pure
 //! ```
 pub mod spec;
 
@@ -16,6 +16,7 @@ mod plan;
 mod prepare;
 mod record;
 mod run;
+mod scenario;
 mod schedule;
 mod seat;
 mod wire;

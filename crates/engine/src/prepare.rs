@@ -2,14 +2,18 @@
 
 use std::io;
 
-use crate::plan::{Plan, Request, Turns, Workload};
+use crate::plan::{Plan, Workload};
+use crate::scenario::Mix;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
 use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};
 use crate::wire::h1::codec::{Template, encode_request};
-use crate::wire::resolve::Target;
+use crate::wire::request::{Request, Turns};
+use crate::wire::tap::Tap;
+use crate::wire::target::Target;
 use crate::wire::verify::BodyVerifier;
+use crate::wire::watch::Limits;
 
 /// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
@@ -57,11 +61,6 @@ fn prepare_workload(
 ) -> Result<Workload, StartError> {
     let host = host_header(&spec.target);
     let name = spec.name;
-    let mut sum = 0;
-    let weights = spec.requests.iter().map(|request| {
-        sum += u64::from(request.weight);
-        sum
-    });
     let phases = match &spec.load {
         LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
         _ => None,
@@ -70,17 +69,18 @@ fn prepare_workload(
         index,
         role: spec.role,
         target: Target::new(&name, &spec.target)?,
-        weights: weights.collect(),
+        mix: Mix::new(spec.order, &spec.requests),
         requests: spec
             .requests
             .into_iter()
             .map(|request| prepare_request(&name, request, &host, Turns::new(&spec.load, share)))
             .collect::<Result<_, _>>()?,
-        order: spec.order,
         load: spec.load,
         phases,
-        timeouts: spec.timeouts,
-        body_limit: spec.body_limit,
+        limits: Limits {
+            timeouts: spec.timeouts,
+            body: spec.body_limit,
+        },
     })
 }
 
@@ -97,11 +97,12 @@ fn prepare_request(
         encode_request(&spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
     };
     let (keep_alive, close) = (encode(true)?, encode(false)?);
-    let body = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
+    let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
+    let check = check.map_err(|error| invalid(error.to_string()))?;
     Ok(Request {
         keep_alive,
         close,
-        body: body.map_err(|error| invalid(error.to_string()))?,
+        taps: check.map(Tap::Check).into_iter().collect(),
         params: spec.params.into_values().collect(),
         turns,
         statuses: spec.expect.status,

@@ -86,7 +86,7 @@ impl Worker {
 
 fn round_ns(plan: &Plan) -> u64 {
     let timeouts = plan.workloads.iter().map(|workload| {
-        let timeouts = &workload.timeouts;
+        let timeouts = &workload.limits.timeouts;
         timeouts
             .connect_ns
             .min(timeouts.total_ns)

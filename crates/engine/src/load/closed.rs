@@ -6,6 +6,7 @@ use std::rc::Rc;
 use tokio::task::{spawn_local, yield_now};
 
 use crate::load::Shared;
+use crate::load::client::{Client, Job};
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::schedule::partition::{deal, share};
@@ -13,7 +14,6 @@ use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::seat::Seat;
 use crate::spec::{ClosedSpec, LoadSpec};
-use crate::wire::h1::session::{Job, Session};
 
 /// A client that could not connect waits before its next request: so long after the first failure, twice as long
 /// after each further one, up to the longest. That is added to its think time and counted (`backoffs`).
@@ -165,20 +165,18 @@ impl Crowd {
         seat.sit().await;
         self.promised.set(self.promised.get() - 1);
         let closed = self.closed();
-        let mut session = Session::new(self.shared.clone(), seat, self.index, 0);
+        let mut client = Client::new(self.shared.clone(), seat, self.index, 0);
         let mut backoff = 0;
         loop {
-            session.client = self.new_number() as u32;
-            let whole = self
-                .life(&mut session, closed, position, &mut backoff)
-                .await;
-            session.hang_up();
+            client.number = self.new_number() as u32;
+            let whole = self.life(&mut client, closed, position, &mut backoff).await;
+            client.hang_up();
             if !(whole && closed.renew) {
                 break;
             }
             let next = self.shared.clock.now() + backoff;
             if backoff > 0
-                && session
+                && client
                     .seat
                     .sleep_until(next, || self.wants(position))
                     .await
@@ -193,15 +191,16 @@ impl Crowd {
     /// From a client's first request to its last. True if it has had all of its requests.
     async fn life(
         &self,
-        session: &mut Session,
+        client: &mut Client,
         closed: &ClosedSpec,
         position: u64,
         backoff: &mut u64,
     ) -> bool {
         let mut random = Stream::new(
             self.shared.plan.seed,
-            &[self.index as u64, u64::from(session.client)],
+            &[self.index as u64, u64::from(client.number)],
         );
+        let mut player = self.workload().mix.player(0);
         let most = closed.requests_per_client.unwrap_or(u64::MAX);
         let mut intended = self.shared.clock.now();
         let mut ran = None;
@@ -209,7 +208,7 @@ impl Crowd {
             if !self.take_request(position, ran.unwrap_or(intended)) {
                 return false;
             }
-            let request = self.workload().choose(turn - 1, &mut random);
+            let request = player.next(&mut random);
             self.shared
                 .recorder
                 .borrow_mut()
@@ -220,7 +219,7 @@ impl Crowd {
                 ran,
                 last: turn == most,
             };
-            let ended = session.perform(&job, &mut random).await;
+            let ended = client.perform(&job, &mut random).await;
             *backoff = next_backoff(*backoff, ended.outcome);
             if *backoff > 0 {
                 self.shared.recorder.borrow_mut().backed_off(self.index);
@@ -231,7 +230,7 @@ impl Crowd {
             let pause = pause(&closed.think, turn, &mut random) + *backoff;
             (intended, ran) = (ended.at + pause, None);
             if pause > 0 {
-                let Some(now) = session
+                let Some(now) = client
                     .seat
                     .sleep_until(intended, || self.wants(position))
                     .await

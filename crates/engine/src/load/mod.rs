@@ -1,5 +1,6 @@
 //! Load models: who sends the next request, and when.
 
+mod client;
 pub mod closed;
 pub mod finish;
 pub mod open;
@@ -10,15 +11,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::plan::{Plan, Workload};
-use crate::record::ports::PortTable;
 use crate::record::recorder::Recorder;
 use crate::schedule::clock::Clock;
 use crate::seat::Seats;
 use crate::spec::Role;
-use crate::wire::dial::Turns;
+use crate::wire::Buffers;
+use crate::wire::dial::Dialer;
 use finish::Finish;
-
-const SCRATCH_BYTES: usize = 64 * 1024;
 
 /// What the clients of all loads of one worker share.
 pub struct Shared {
@@ -29,13 +28,8 @@ pub struct Shared {
     pub seats: Rc<Seats>,
     pub recorder: RefCell<Recorder>,
     pub finish: Arc<Finish>,
-    /// All clients read into this; what is to be kept is copied by whoever keeps it.
-    pub scratch: RefCell<Box<[u8]>>,
-    /// Buffers for requests with parameters, used again and again.
-    pub spare: RefCell<Vec<Vec<u8>>>,
-    pub ports: Rc<PortTable>,
     /// By workload.
-    pub turns: Vec<Turns>,
+    pub dialers: Vec<Dialer>,
 }
 
 impl Shared {
@@ -47,17 +41,16 @@ impl Shared {
         finish: Arc<Finish>,
         recorder: Recorder,
     ) -> io::Result<Self> {
+        let buffers = Rc::new(Buffers::default());
+        let dialer = |_| Dialer::new(worker, buffers.clone(), recorder.ports.clone());
         Ok(Self {
             worker,
-            ports: recorder.ports.clone(),
-            turns: plan.workloads.iter().map(|_| Turns::new(worker)).collect(),
+            dialers: plan.workloads.iter().map(dialer).collect(),
             plan,
             clock,
             seats: Seats::new(clock)?,
             recorder: RefCell::new(recorder),
             finish,
-            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
-            spare: RefCell::default(),
         })
     }
 

@@ -9,15 +9,14 @@ use std::rc::Rc;
 use tokio::task::spawn_local;
 
 use crate::load::Shared;
+use crate::load::client::{Client, Job};
 use crate::plan::Workload;
-use crate::record::interval::Outcome;
 use crate::record::recorder::Sample;
 use crate::schedule::arrivals::Schedule;
 use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::OpenSpec;
-use crate::wire::h1::session::{Job, Session};
 
 /// The arrivals of one workload on one worker, and its pool of connections.
 pub struct Dispatch {
@@ -158,24 +157,22 @@ impl Dispatch {
             job: Cell::new(None),
         });
         let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
-        let mut session = Session::new(self.shared.clone(), seat, self.index, client as u32);
+        let mut client = Client::new(self.shared.clone(), seat, self.index, client as u32);
         self.shared.recorder.borrow_mut().came(self.index);
         let mut arrival = first;
         loop {
             let mut random = self.stream(arrival.number);
-            let request = self
-                .workload()
-                .choose(self.sequence_number(arrival.number), &mut random);
+            let request = self.choose(arrival.number, &mut random);
             let job = Job {
                 request,
                 intended: arrival.due,
                 ran: arrival.ran,
                 last: false,
             };
-            let ended = session.perform(&job, &mut random).await;
+            let ended = client.perform(&job, &mut random).await;
             arrival = match self.take_due(ended.at) {
                 Some(waiting) => waiting,
-                None => match self.next_job(&session, &lane).await {
+                None => match self.next_job(&client, &lane).await {
                     Some(next) => next,
                     None => break,
                 },
@@ -184,14 +181,14 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().left(self.index);
     }
 
-    async fn next_job(&self, session: &Session, lane: &Rc<Lane>) -> Option<Arrival> {
+    async fn next_job(&self, client: &Client, lane: &Rc<Lane>) -> Option<Arrival> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
         if let Some(dispatcher) = self.starved.take() {
             self.shared.seats.wake(dispatcher);
         }
         self.check_done();
-        session.seat.wait_for(|| lane.job.take()).await
+        client.seat.wait_for(|| lane.job.take()).await
     }
 
     /// The number of this worker's arrival in the whole sequence.
@@ -203,6 +200,11 @@ impl Dispatch {
     fn stream(&self, number: u64) -> Stream {
         let labels = [self.index as u64, self.sequence_number(number), 1];
         Stream::new(self.shared.plan.seed, &labels)
+    }
+
+    fn choose(&self, number: u64, random: &mut Stream) -> usize {
+        let mut player = self.workload().mix.player(self.sequence_number(number));
+        player.next(random)
     }
 
     fn check_done(&self) {
@@ -224,27 +226,12 @@ impl Dispatch {
             let Some(due) = schedule.take_due(end) else {
                 return;
             };
-            let request = self
-                .workload()
-                .choose(self.sequence_number(number), &mut self.stream(number));
+            let request = self.choose(number, &mut self.stream(number));
+            let mut sample = Sample::due(self.workload(), request, 0, due, None);
+            sample.end = last_moment;
             let mut recorder = self.shared.recorder.borrow_mut();
             recorder.handed_out(self.index);
-            recorder.ended(&Sample {
-                workload: self.index,
-                request,
-                phase: self.workload().phase_at(due),
-                client: 0,
-                intended: due,
-                ran: None,
-                connect: None,
-                sent: None,
-                headers: None,
-                end: last_moment,
-                outcome: Outcome::NeverSent,
-                status: 0,
-                bytes_in: 0,
-                bytes_out: 0,
-            });
+            recorder.ended(&sample);
         }
     }
 }

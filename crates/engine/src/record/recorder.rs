@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 
 use hdrhistogram::Histogram;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Workload};
 use crate::record::interval::{
     DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, Texts,
     ThreadState, WorkloadState, tally,
@@ -39,6 +39,34 @@ pub struct Sample {
     pub status: u16,
     pub bytes_in: u64,
     pub bytes_out: u64,
+}
+
+impl Sample {
+    /// A request that has become due, and of which nothing else is known.
+    pub fn due(
+        workload: &Workload,
+        request: usize,
+        client: u32,
+        intended: u64,
+        ran: Option<u64>,
+    ) -> Self {
+        Self {
+            workload: workload.index,
+            request,
+            phase: workload.phase_at(intended),
+            client,
+            intended,
+            ran,
+            connect: None,
+            sent: None,
+            headers: None,
+            end: 0,
+            outcome: Outcome::NeverSent,
+            status: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+        }
+    }
 }
 
 /// A new connection, in nanoseconds.

@@ -1,6 +1,40 @@
-//! Connections and what goes over them.
+//! The wire: connections and what goes over them. Every protocol is a variant of [`link::Link`]; it tells what it
+//! saw through the [`watch::Watch`] and in no other way, so that a load never knows the protocol.
+//!
+//! ```text
+//!  load ─► Link::open ─► Dialer ─► Transport (TCP, unix, TLS)
+//!       ─► Link::exchange(Call, Watch) ─► h1
+//!                               Watch ─► recorder, deadlines, taps
+//! ```
 pub mod dial;
 pub mod h1;
-pub mod resolve;
+pub mod link;
+pub mod request;
+pub mod tap;
+pub mod target;
 pub mod tls;
+pub mod transport;
 pub mod verify;
+pub mod watch;
+
+use std::cell::RefCell;
+
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// What all connections of one worker read into and write from.
+#[derive(Debug)]
+pub struct Buffers {
+    /// All read into this; what is to be kept is copied by whoever keeps it.
+    pub scratch: RefCell<Box<[u8]>>,
+    /// For requests with parameters, used again and again.
+    pub spare: RefCell<Vec<Vec<u8>>>,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self {
+            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+            spare: RefCell::default(),
+        }
+    }
+}

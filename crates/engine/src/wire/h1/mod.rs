@@ -1,3 +1,5 @@
 //! HTTP/1.1.
 pub mod codec;
-pub mod session;
+mod link;
+
+pub use link::Link;

@@ -1,0 +1,230 @@
+//! One connection that carries one exchange after another.
+
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use tokio::io::ReadBuf;
+
+use crate::record::interval::Outcome;
+use crate::seat::Seat;
+use crate::wire::Buffers;
+use crate::wire::h1::codec::{ResponseDecoder, Step};
+use crate::wire::request::Call;
+use crate::wire::transport::Transport;
+use crate::wire::watch::Watch;
+
+/// How long a client waits for a server that is to close. Then the client closes first.
+const CLOSE_WAIT_NS: u64 = 100_000_000;
+
+pub struct Link {
+    transport: Transport,
+    buffers: Rc<Buffers>,
+    decoder: ResponseDecoder,
+    state: State,
+}
+
+/// What may follow on the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Another exchange.
+    Open,
+    /// The server's close, which it announced.
+    Closing,
+    /// Nothing.
+    Spent,
+}
+
+impl Link {
+    pub fn new(transport: Transport, buffers: Rc<Buffers>, body_limit: Option<u64>) -> Self {
+        Self {
+            transport,
+            buffers,
+            decoder: ResponseDecoder::new(body_limit),
+            state: State::Open,
+        }
+    }
+
+    pub fn has_room(&mut self) -> bool {
+        self.state == State::Open && !self.transport.disturbed()
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.state != State::Open
+    }
+
+    pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+        let template = call.request.template(call.last);
+        let buffers = self.buffers.clone();
+        let mut filled = Vec::new();
+        let unsent = template.fixed().unwrap_or_else(|| {
+            filled = buffers.spare.borrow_mut().pop().unwrap_or_default();
+            call.request.fill(template, call.random, &mut filled);
+            &filled
+        });
+        self.state = State::Spent;
+        self.decoder.begin(template.is_head());
+        let mut exchange = Exchange {
+            link: self,
+            watch,
+            unsent,
+            broken: None,
+            keep_alive: false,
+            clean: false,
+        };
+        let outcome = poll_fn(|cx| exchange.poll(cx)).await;
+        let state = exchange.state_after(call.last);
+        self.state = state;
+        if filled.capacity() > 0 {
+            filled.clear();
+            buffers.spare.borrow_mut().push(filled);
+        }
+        outcome
+    }
+
+    /// The server announced to close: let it close first, so that the used-up port stays at its side.
+    pub async fn part(&mut self, seat: &Seat) -> bool {
+        if self.state != State::Closing {
+            return false;
+        }
+        seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
+        poll_fn(|cx| {
+            let mut byte = [0];
+            match self.transport.poll_read(cx, &mut ReadBuf::new(&mut byte)) {
+                Poll::Ready(_) => Poll::Ready(()),
+                Poll::Pending => seat.poll_interrupt().map(|_| ()),
+            }
+        })
+        .await;
+        seat.clear_deadline();
+        true
+    }
+}
+
+/// One request and its response on a connection.
+struct Exchange<'a, 'w> {
+    link: &'a mut Link,
+    watch: &'a mut Watch<'w>,
+    unsent: &'a [u8],
+    /// Writing failed, and what that means if there is no answer to be read all the same.
+    broken: Option<Outcome>,
+    /// As its head says.
+    keep_alive: bool,
+    /// The response is whole, nothing stands behind it, and the peer has not closed.
+    clean: bool,
+}
+
+impl Exchange<'_, '_> {
+    fn state_after(&self, last: bool) -> State {
+        if !self.clean {
+            State::Spent
+        } else if !self.keep_alive {
+            State::Closing
+        } else if last || self.broken.is_some() || !self.unsent.is_empty() {
+            State::Spent
+        } else {
+            State::Open
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(outcome) = self.watch.stopped() {
+            return Poll::Ready(outcome);
+        }
+        self.write(cx);
+        let buffers = self.link.buffers.clone();
+        let mut scratch = buffers.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match self.link.transport.poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
+                    return Poll::Ready(self.eof());
+                }
+                Poll::Ready(Ok(())) => {
+                    if let Some(outcome) = self.read(buffer.filled()) {
+                        return Poll::Ready(outcome);
+                    }
+                }
+                Poll::Ready(Err(error)) => {
+                    let outcome = failed(&error);
+                    if outcome == Outcome::TlsFailed {
+                        self.watch.tls_failed(&error);
+                    }
+                    return Poll::Ready(outcome);
+                }
+                Poll::Pending => break,
+            }
+        }
+        self.watch
+            .seat
+            .poll_interrupt()
+            .map(|_| Outcome::ResponseTimeout)
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) {
+        self.watch.sending();
+        while !self.unsent.is_empty() && self.broken.is_none() {
+            match self.link.transport.poll_write(cx, self.unsent) {
+                Poll::Ready(Ok(written)) => {
+                    self.unsent = &self.unsent[written..];
+                    self.watch.wrote(written);
+                }
+                Poll::Ready(Err(error)) => self.broken = Some(failed(&error)),
+                Poll::Pending => return,
+            }
+        }
+        if let Poll::Ready(Err(error)) = self.link.transport.poll_flush(cx) {
+            self.broken = Some(failed(&error));
+        }
+    }
+
+    /// Takes in what has come; the outcome, if that was the end.
+    fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
+        self.watch.received(input.len());
+        loop {
+            let (used, step) = match self.link.decoder.step(input) {
+                Ok(result) => result,
+                Err(error) => return Some(error.outcome()),
+            };
+            match step {
+                Step::NeedMore => return None,
+                Step::Head { status, keep_alive } => {
+                    self.watch.head(status);
+                    self.keep_alive = keep_alive;
+                }
+                Step::Body(length) => self.watch.body(&input[used - length..used]),
+                Step::End => {
+                    self.clean = used == input.len();
+                    return Some(self.watch.complete());
+                }
+            }
+            input = &input[used..];
+        }
+    }
+
+    fn eof(&mut self) -> Outcome {
+        self.watch.received(0);
+        match self.link.decoder.eof() {
+            Ok(_) => self.watch.complete(),
+            Err(error) => self.broken.unwrap_or_else(|| error.outcome()),
+        }
+    }
+}
+
+fn is_alert(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(rustls::Error::AlertReceived(_)))
+}
+
+fn failed(error: &io::Error) -> Outcome {
+    match error.kind() {
+        // rustls: the peer closed without saying so. Written after the peer had closed.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
+        // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
+        io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
+        // rustls: records were malformed.
+        io::ErrorKind::InvalidData => Outcome::Malformed,
+        _ => Outcome::Reset,
+    }
+}

@@ -1,0 +1,164 @@
+//! A connection's bytes, whatever carries them.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::client::TlsStream;
+
+use crate::record::ports::Port;
+use crate::wire::target::Address;
+
+/// A connection's two directions, whatever carries them.
+#[derive(Debug)]
+pub enum Transport {
+    Plain(Plain),
+    Tls(Box<TlsStream<Plain>>),
+}
+
+#[derive(Debug)]
+pub enum Plain {
+    Tcp(
+        TcpStream,
+        #[expect(dead_code, reason = "held, not looked at")] Port,
+    ),
+    Unix(UnixStream),
+}
+
+impl Plain {
+    /// On this machine a connection is there when it has been asked for; waiting for the runtime to say so would
+    /// put everything else that is ready now into its connect time.
+    pub fn is_established(&self) -> bool {
+        match self {
+            Self::Tcp(stream, _) => stream.peer_addr().is_ok(),
+            Self::Unix(_) => true,
+        }
+    }
+
+    pub fn poll_answered(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream, _) => stream.poll_write_ready(cx),
+            Self::Unix(stream) => stream.poll_write_ready(cx),
+        }
+    }
+
+    /// Why the connection did not come about.
+    pub fn take_error(&self) -> io::Result<()> {
+        let error = match self {
+            Self::Tcp(stream, _) => stream.take_error(),
+            Self::Unix(stream) => stream.take_error(),
+        };
+        error?.map_or(Ok(()), Err)
+    }
+
+    /// Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
+    pub fn is_connected_to_itself(&self, to: &Address, lowest_ephemeral_port: u16) -> bool {
+        match (self, to) {
+            (Self::Tcp(stream, _), Address::Tcp(to)) if to.port() >= lowest_ephemeral_port => {
+                stream.local_addr().is_ok_and(|from| from == *to)
+            }
+            _ => false,
+        }
+    }
+
+    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream, _) => SockRef::from(stream),
+            Self::Unix(stream) => SockRef::from(stream),
+        }
+        .send_with_flags(bytes, libc::MSG_NOSIGNAL)
+    }
+}
+
+impl Transport {
+    /// Something has come, or the peer has closed, while nothing was asked: the connection cannot be used again.
+    pub fn disturbed(&mut self) -> bool {
+        let mut byte = [0];
+        match self {
+            Self::Plain(Plain::Tcp(stream, _)) => !would_block(&stream.try_read(&mut byte)),
+            Self::Plain(Plain::Unix(stream)) => !would_block(&stream.try_read(&mut byte)),
+            Self::Tls(stream) => {
+                // Reading also takes in session tickets, which are no disturbance.
+                let mut cx = Context::from_waker(std::task::Waker::noop());
+                Pin::new(stream)
+                    .poll_read(&mut cx, &mut ReadBuf::new(&mut byte))
+                    .is_ready()
+            }
+        }
+    }
+
+    pub fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(plain) => Pin::new(plain).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Plain(plain) => Pin::new(plain).poll_write(cx, bytes),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    /// Only TLS holds back what was written.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(_) => Poll::Ready(Ok(())),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+}
+
+fn would_block(result: &io::Result<usize>) -> bool {
+    matches!(result, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+}
+
+impl AsyncRead for Plain {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream, _) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Plain {
+    /// Tries at once: that a new connection can be written to is known to the runtime only after its next round.
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let sent = self.send(bytes);
+        if !would_block(&sent) {
+            return Poll::Ready(sent);
+        }
+        match self.get_mut() {
+            Self::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a protocol saw of one request. A protocol tells it here and in no other way.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+
+use crate::record::interval::Outcome;
+use crate::record::recorder::{ConnectTimes, Recorder, Sample};
+use crate::seat::Seat;
+use crate::spec::TimeoutSpec;
+use crate::wire::request::Request;
+use crate::wire::tap::TapStates;
+
+/// How long an answer may take and how large it may be.
+#[derive(Debug)]
+pub struct Limits {
+    pub timeouts: TimeoutSpec,
+    pub body: Option<u64>,
+}
+
+/// Watches one request: notes its moments, sets its deadlines, shows its answer to the taps.
+pub struct Watch<'a> {
+    pub seat: &'a Seat,
+    pub recorder: &'a RefCell<Recorder>,
+    pub limits: &'a Limits,
+    pub request: &'a Request,
+    pub taps: &'a mut TapStates,
+    pub sample: &'a mut Sample,
+    /// When the last bytes came.
+    pub at: u64,
+}
+
+impl Watch<'_> {
+    pub fn body_limit(&self) -> Option<u64> {
+        self.limits.body
+    }
+
+    /// A connection is asked for: name, transport and handshakes have one deadline.
+    pub fn connecting(&mut self) {
+        self.recorder.borrow_mut().connecting(self.sample.workload);
+        let deadline = self
+            .seat
+            .now()
+            .saturating_add(self.limits.timeouts.connect_ns);
+        self.seat.set_deadline(deadline);
+    }
+
+    /// It is ready for the request.
+    pub fn connected(&mut self, times: ConnectTimes) {
+        self.seat.clear_deadline();
+        self.recorder.borrow_mut().connected(self.sample.workload);
+        self.sample.connect = Some(Box::new(times));
+    }
+
+    /// Why TLS did not come about.
+    pub fn tls_failed(&self, why: &impl Display) -> Outcome {
+        self.recorder.borrow_mut().tls_failed(&why.to_string());
+        Outcome::TlsFailed
+    }
+
+    /// Nothing that comes after the end of the run counts, so that all requests in flight end at the same moment.
+    pub fn stopped(&self) -> Option<Outcome> {
+        if !self.seat.stopping() {
+            return None;
+        }
+        Some(if self.sample.sent.is_some() {
+            Outcome::Unfinished
+        } else {
+            Outcome::NeverSent
+        })
+    }
+
+    /// The first byte of the request is about to be written, unless it was before.
+    pub fn sending(&mut self) {
+        if self.sample.sent.is_some() {
+            return;
+        }
+        let now = self.seat.now();
+        self.sample.sent = Some(now);
+        self.recorder.borrow_mut().sent(self.sample.workload, now);
+        let timeouts = &self.limits.timeouts;
+        let first = timeouts
+            .first_byte_ns
+            .unwrap_or(u64::MAX)
+            .min(timeouts.total_ns);
+        self.seat.set_deadline(now.saturating_add(first));
+        self.taps.begin(&self.request.taps);
+    }
+
+    pub fn wrote(&mut self, bytes: usize) {
+        self.sample.bytes_out += bytes as u64;
+    }
+
+    /// So many bytes of the answer have come, or its end with the connection (0).
+    pub fn received(&mut self, bytes: usize) {
+        self.at = self.seat.now();
+        if self.sample.bytes_in == 0
+            && let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent)
+        {
+            let total = sent.saturating_add(self.limits.timeouts.total_ns);
+            self.seat.set_deadline(total);
+        }
+        self.sample.bytes_in += bytes as u64;
+    }
+
+    /// The head was in what has come.
+    pub fn head(&mut self, status: u16) {
+        self.sample.headers = Some(self.at);
+        self.sample.status = status;
+    }
+
+    pub fn body(&mut self, bytes: &[u8]) {
+        self.taps.feed(&self.request.taps, bytes);
+    }
+
+    /// The answer is whole: was it the right one?
+    pub fn complete(&mut self) -> Outcome {
+        self.sample.end = self.at;
+        let right_body = self.taps.end(&self.request.taps);
+        if !self.request.accepts(self.sample.status) {
+            Outcome::WrongStatus
+        } else if right_body {
+            Outcome::Ok
+        } else {
+            Outcome::WrongBody
+        }
+    }
+}
