@@ -1,19 +1,42 @@
-"""Text that comes from elsewhere, made safe to show, and addresses taken apart."""
+"""Text that comes from elsewhere, made safe to show; addresses taken apart; secrets kept out of records.
+
+What counts as a secret, in the plan, the command line and every record: values whose name says so (headers,
+environment, parameters, keys of a query), passwords in URLs, and a body in which such a name occurs.
+docs/PLAN.md says the same to users.
+"""
 
 import re
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["DEFAULT_PORTS", "host_and_port", "one_line", "reason", "without_password"]
+__all__ = [
+    "DEFAULT_PORTS",
+    "HIDDEN",
+    "host_and_port",
+    "names_a_secret",
+    "one_line",
+    "reason",
+    "redact",
+    "redact_body",
+    "redact_command",
+    "without_password",
+]
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432}
 """Where a URL of that scheme leads that names no port."""
 
+HIDDEN = "(hidden)"
+"""Stands in records in place of a secret."""
+
+_NAME = (
+    r"auth(?!or(?!i[sz]))|cookie|token|secret|passw|pwd|session|credential|signature"
+    r"|(?:api|access|private)[-_]?key"
+)
+_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PASSWORD = re.compile(r"(\w+://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
-
-
-def without_password(text: str) -> str:
-    """`postgresql://me:secret@here/shop` → `postgresql://me@here/shop`, wherever in `text` it stands."""
-    return _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] else found[2], text)
+_QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 
 def one_line(text: object) -> str:
@@ -33,3 +56,99 @@ def host_and_port(url: str) -> tuple[str, int]:
 def reason(error: OSError) -> str:
     """Why an operation failed, as part of a sentence: "connection refused"."""
     return error.strerror.lower() if error.strerror else str(error)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether a value of this name may be a credential: `Authorization`, `X-Api-Key`, `DB_PASSWORD`, …"""
+    return _SECRET_NAME.search(name) is not None
+
+
+def without_password(text: str) -> str:
+    """`postgresql://me:secret@here/shop` → `postgresql://me@here/shop`, wherever in `text` it stands."""
+    return _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] else found[2], text)
+
+
+def redact(data: Any, known: Collection[str] = ()) -> Any:
+    """The same data, fit for a record: tables, lists and texts, as TOML or JSON has them.
+
+    Texts and lists of texts under a key that names a secret are hidden; passwords and secret keys of queries
+    in every other text, and each of the `known` secrets wherever it stands. Under `body`, see `redact_body`.
+    """
+    if isinstance(data, dict):
+        return {key: _redact_value(str(key), value, known) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [redact(item, known) for item in data]
+    return _redact_text(data, known) if isinstance(data, str) else data
+
+
+def redact_body(body: str) -> str:
+    """The body of a request; hidden as a whole where the name of a secret occurs in it."""
+    return HIDDEN if names_a_secret(body) else body
+
+
+def redact_command(words: Sequence[str]) -> list[str]:
+    """The words of a command, fit for a record.
+
+    Redacted are headers (`-H`), bodies (`-b`), settings (`--set`), the value of any option whose own name
+    names a secret, and passwords and secret keys of queries in every other word.
+    """
+    redacted: list[str] = []
+    hide: Callable[[str], str] | None = None
+    """For the next word, where it is the value of the option before it."""
+    for word in words:
+        if hide is not None:
+            redacted.append(hide(word))
+            hide = None
+            continue
+        option, value, rule = _option(word)
+        hide = rule if option and not value and not option.endswith("=") else None
+        redacted.append(word if hide is not None else option + rule(value))
+    return redacted
+
+
+def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
+    """The option with its "=", its value, and how that is made fit for a record."""
+    for pattern, rule in _OPTIONS:
+        if found := pattern.fullmatch(word):
+            return found["option"], found["value"], rule
+    return "", word, _redact_text
+
+
+def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
+    if isinstance(value, str) and name == "body":
+        return redact_body(_redact_text(value, known))
+    if value and names_a_secret(name):
+        if isinstance(value, str):
+            return HIDDEN
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return [HIDDEN] * len(value)
+    return redact(value, known)
+
+
+def _redact_text(text: str, known: Collection[str] = ()) -> str:
+    for secret in known:
+        text = text.replace(secret, HIDDEN)
+    return _QUERY.sub(rf"\1{HIDDEN}", without_password(text))
+
+
+def _redact_pair(mark: str, text: str) -> str:
+    """ "Name: value" of a header, "name=value" of a setting."""
+    name, found, value = text.partition(mark)
+    if not found or not names_a_secret(name):
+        return _redact_text(text)
+    blank = " " if value.startswith(" ") else ""
+    return f"{name}{mark}{blank}{HIDDEN}"
+
+
+_OPTIONS: list[tuple[re.Pattern[str], Callable[[str], str]]] = [
+    (
+        re.compile(r"(?P<option>--header(=|$)|-[A-Za-z]*?H)(?P<value>.*)", re.DOTALL),
+        partial(_redact_pair, ":"),
+    ),
+    (re.compile(r"(?P<option>--body(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
+    (re.compile(r"(?P<option>--set(=|$))(?P<value>.*)", re.DOTALL), partial(_redact_pair, "=")),
+    (
+        re.compile(rf"(?P<option>--?[\w.-]*({_NAME})[\w.-]*(=|$))(?P<value>.*)", re.DOTALL | re.IGNORECASE),
+        lambda _: HIDDEN,
+    ),
+]

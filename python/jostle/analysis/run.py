@@ -35,6 +35,7 @@ from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity.checks import judge_facts, worst
 from jostle.record import RunRecord, TrialRecord
+from jostle.text import redact_command
 
 __all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
 
@@ -245,7 +246,7 @@ def _contestant(trial: TrialResult) -> dict[str, Any]:
 
 def _rerun(record: RunRecord) -> str:
     """The command as it was typed, with its seed; else the plan that lies in the folder."""
-    argv = [str(word) for word in record.host.get("argv", [])]
+    argv = redact_command([str(word) for word in record.host.get("argv", [])])  # of old runs too
     if len(argv) < 2 or argv[1] not in COMMANDS:
         argv = ["jostle", "run", str(record.folder / "plan.toml")]
     if not any(word.startswith("--seed") for word in argv) and record.host.get("seed") is not None:

@@ -1,7 +1,6 @@
 """From a workload to the specification that the engine runs: `crates/engine/src/spec.rs`, as plain data."""
 
 import base64
-import copy
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 from jostle import units
 from jostle.errors import BadValue, PlanError
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
-from jostle.plan.loading import HIDDEN, SECRET_HEADER
 from jostle.plan.request import PEER, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Connection, Tls, Workload
+from jostle.text import HIDDEN, names_a_secret, redact
 
 __all__ = ["engine_spec", "without_secrets"]
 
@@ -78,15 +77,21 @@ def engine_spec(
 
 
 def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
-    """The same for the record: private keys and the values of headers that may be credentials are hidden."""
-    spec = copy.deepcopy(spec)
+    """The same for the record: what may be a secret is hidden, as it is in the recorded plan."""
+    spec = redact(spec)
     for workload in spec["workloads"]:
         if (tls := workload["target"]["tls"]) and tls["client_key_pem"]:
             tls["client_key_pem"] = HIDDEN
         for request in workload["requests"]:
             request["headers"] = [
-                [name, HIDDEN if SECRET_HEADER.search(name) else value] for name, value in request["headers"]
+                [name, HIDDEN if names_a_secret(name) else value] for name, value in request["headers"]
             ]
+            body = base64.b64decode(request["body_base64"] or "").decode("utf-8", "replace")
+            if names_a_secret(body):
+                request["body_base64"] = None
+            request["params"] = {
+                name: HIDDEN if names_a_secret(name) else values for name, values in request["params"].items()
+            }
     return spec
 
 

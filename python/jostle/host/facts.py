@@ -12,7 +12,7 @@ from jostle._version import __version__
 from jostle.errors import UserError
 from jostle.host.cache import cache_folder
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
-from jostle.text import without_password
+from jostle.text import redact_command
 
 __all__ = ["floor_file", "host_facts", "machine", "stored_floor"]
 
@@ -37,7 +37,7 @@ def host_facts(seed: int) -> dict[str, Any]:
         "settings": {name: text for name in SETTINGS if (text := _setting(name))},
         "load_average": os.getloadavg()[0],
         "python": platform.python_version(),
-        "argv": ["jostle", *map(without_password, sys.argv[1:])],
+        "argv": ["jostle", *redact_command(sys.argv[1:])],
         "seed": seed,
         **({"floor": floor} if (floor := stored_floor()) else {}),
     }

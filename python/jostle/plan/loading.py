@@ -9,15 +9,12 @@ from typing import Any
 from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import available_cores, place
 from jostle.plan.model import Plan
-from jostle.text import without_password
+from jostle.text import names_a_secret, redact
 
 __all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
 
-HIDDEN = "(hidden)"
 SCALED = ("contestants", "workloads")
 """What a scale may replace beside parameters."""
-
-SECRET_HEADER = re.compile(r"auth|cookie|token|secret|password|api-?key|session|credential", re.IGNORECASE)
 
 
 def load_plan(
@@ -162,22 +159,12 @@ def _stands_in(data: Any, text: str) -> bool:
 def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     """The whole plan as it runs, defaults written out; `parse_plan` reads the same plan from it.
 
-    Values of headers that may be credentials and a database's password are hidden, unless `secrets`: what is
-    written may be a record.
+    What may be a secret is hidden (`jostle.text.redact`) unless `secrets`: what is written may be a record.
     """
     import tomli_w
 
     data = plan.data()
     if not secrets:
-        for workload in data["workload"].values():
-            for request in [*workload["request"], workload.get("background", {})]:
-                _hide(request.get("headers", {}))
-        if (database := data.get("database", {})).get("url"):
-            database["url"] = without_password(database["url"])
+        given = [value for name, value in plan.parameters.items() if names_a_secret(name)]
+        data = redact(data, [value for value in given if isinstance(value, str) and value])
     return tomli_w.dumps(data, multiline_strings=True)
-
-
-def _hide(headers: dict[str, Any]) -> None:
-    for name in headers:
-        if SECRET_HEADER.search(name):
-            headers[name] = HIDDEN

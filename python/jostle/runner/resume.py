@@ -6,9 +6,9 @@ from typing import Any
 
 from jostle.errors import NotARun
 from jostle.plan import Plan, parse_plan
-from jostle.plan.loading import HIDDEN
 from jostle.record import RunRecord
 from jostle.runner.schedule import Planned
+from jostle.text import HIDDEN
 
 __all__ = ["Unfinished", "unfinished"]
 
@@ -68,16 +68,9 @@ def unfinished(folder: Path) -> Unfinished | None:
 def _plan(record: RunRecord) -> Plan:
     """Raises `NotARun` for a plan whose secrets were not written down."""
     plan = parse_plan(record.plan_text, str(record.folder / "plan.toml"), base=record.folder)
-    hidden = [
-        f"{name}: {header}"
-        for name, workload in plan.workload.items()
-        for request in [*workload.request, *([workload.background] if workload.background else [])]
-        for header, value in request.headers.items()
-        if value == HIDDEN
-    ]
-    if hidden:
+    if HIDDEN in record.plan_text:
         raise NotARun(
-            f"{record.folder} cannot go on: secret headers are not kept in the record ({'; '.join(hidden)})",
+            f"{record.folder} cannot go on: the secrets of its plan are not kept in the record",
             "run the plan anew",
         )
     return plan

@@ -1,0 +1,152 @@
+"""No secret reaches a record: one rule for the plan, the command line and what the engine was given."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jostle.errors import NotARun
+from jostle.generator.spec import engine_spec, without_secrets
+from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.hit import plan_for_hit
+from jostle.record import RunRecord, RunWriter
+from jostle.runner.resume import unfinished
+from jostle.text import HIDDEN, names_a_secret, redact, redact_command
+
+S = "hunter2"
+
+PLAN = f"""
+title = "x"
+contestants = ["mine"]
+
+[parameters]
+api_token = "{S}"
+size = 5
+
+[contestant.mine.start]
+command = "./server --port {{port}}"
+env = {{ API_KEY = "{S}", DATABASE_URL = "postgresql://me:{S}@db/shop", MODE = "fast" }}
+
+[contestant.mine.build]
+env = {{ NPM_TOKEN = "{S}" }}
+
+[workload.w]
+load = {{ clients = 1, for = "1s" }}
+
+[[workload.w.request]]
+get = "/a?access_token={S}&size={{size}}"
+headers = {{ Authorization = ["Bearer {S}", "Basic {S}"], Accept = "*/*", X-Custom = "{{api_token}}" }}
+
+[[workload.w.request]]
+post = "/login"
+body = '{{"user": "me", "password": "{S}"}}'
+
+[[workload.w.request]]
+get = "/user/{{session}}"
+params = {{ session = ["{S}", "{S}2"] }}
+
+[workload.w.background]
+get = "/b"
+clients = 1
+headers = {{ Cookie = "id={S}" }}
+"""
+
+
+def recorded_spec(plan: Plan) -> str:
+    [workload] = plan.workload.values()
+    spec = engine_spec(workload, host="127.0.0.1", port=80, seed=1, threads=1, cores=[], rows=False)
+    assert S in json.dumps(spec)
+    return json.dumps(without_secrets(spec))
+
+
+def test_a_recorded_plan_has_no_secret_and_can_still_be_read() -> None:
+    plan = parse_plan(PLAN, "plan.toml")
+    assert to_toml(plan, secrets=True).count(S) > 8
+    text = to_toml(plan)
+    assert S not in text
+    again = parse_plan(text, "record")
+    first, login, user = again.workload["w"].request
+    assert first.path == "/a?access_token=(hidden)&size=5"
+    assert first.headers == {"Authorization": [HIDDEN, HIDDEN], "Accept": "*/*", "X-Custom": HIDDEN}
+    assert (login.body, user.params["session"].values) == (HIDDEN, (HIDDEN, HIDDEN))
+    assert again.contestant["mine"].start_env() == {
+        "API_KEY": HIDDEN,
+        "DATABASE_URL": "postgresql://me@db/shop",
+        "MODE": "fast",
+    }
+
+
+def test_what_the_engine_was_given_is_recorded_without_secrets() -> None:
+    text = PLAN.replace('X-Custom = "{api_token}"', "X-Custom = 'x'")
+    recorded = recorded_spec(parse_plan(text, "plan.toml"))
+    assert S not in recorded
+    assert "*/*" in recorded
+    assert "/a?access_token=(hidden)&size=5" in recorded
+
+
+def test_a_file_that_is_sent_is_judged_by_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text(f'{{"client_secret": "{S}"}}')
+    plan = plan_for_hit("http://127.0.0.1:1/", body=f"@{tmp_path / 'body.json'}")
+    spec = engine_spec(
+        plan.workload["hit"], host="127.0.0.1", port=1, seed=1, threads=1, cores=[], rows=False
+    )
+    assert spec["workloads"][0]["requests"][0]["body_base64"]
+    assert not without_secrets(spec)["workloads"][0]["requests"][0]["body_base64"]
+
+
+@pytest.mark.parametrize(
+    ("words", "record"),
+    [
+        (["-H", f"Authorization: Bearer {S}"], ["-H", "Authorization: (hidden)"]),
+        ([f"-HX-Api-Key:{S}"], ["-HX-Api-Key:(hidden)"]),
+        (["-kH", f"Cookie: id={S}"], ["-kH", "Cookie: (hidden)"]),
+        (["--header", f"X-Token: {S}"], ["--header", "X-Token: (hidden)"]),
+        ([f"--header=X-Token: {S}"], ["--header=X-Token: (hidden)"]),
+        (["-H", "Accept: text/html"], ["-H", "Accept: text/html"]),
+        (["-H", f"Referer: http://x/?session={S}"], ["-H", "Referer: http://x/?session=(hidden)"]),
+        (["-b", f'{{"password": "{S}"}}'], ["-b", "(hidden)"]),
+        ([f"--body=pwd={S}"], ["--body=(hidden)"]),
+        (["-b", '{"id": 1}'], ["-b", '{"id": 1}']),
+        (["--set", f"db_password={S}"], ["--set", "db_password=(hidden)"]),
+        ([f"--set=token={S}"], ["--set=token=(hidden)"]),
+        (["--set", "slow=41"], ["--set", "slow=41"]),
+        ([f"--database=postgresql://me:{S}@db/x"], ["--database=postgresql://me@db/x"]),
+        ([f"http://me:{S}@localhost/?a=1&token={S}"], ["http://me@localhost/?a=1&token=(hidden)"]),
+        (["x", "--api-key", S, f"--token={S}"], ["x", "--api-key", "(hidden)", "--token=(hidden)"]),
+        (["hit", "http://localhost/?author=me", "-c", "5", "-n", "9"],) * 2,
+        (["-H"], ["-H"]),
+        ([], []),
+    ],
+)  # fmt: skip
+def test_a_command_line_is_recorded_without_secrets(words: list[str], record: list[str]) -> None:
+    assert redact_command(words) == record
+
+
+def test_what_is_no_text_or_no_secret_stays_as_it_is() -> None:
+    data = {
+        "tokens": 5,
+        "token": True,
+        "sessions": {"a": 1},
+        "cookie": [1, None],
+        "title": "author",
+        "x": None,
+    }
+    assert redact(data) == data
+
+
+@pytest.mark.parametrize(
+    "name", ["Authorization", "X-Auth", "Set-Cookie", "apiKey", "DB_PASSWORD", "authority"]
+)
+def test_names_of_secrets(name: str) -> None:
+    assert names_a_secret(name) is (name != "authority")
+
+
+def test_a_run_that_had_secrets_cannot_go_on(tmp_path: Path) -> None:
+    plan = parse_plan(PLAN, "plan.toml")
+    writer = RunWriter.create(tmp_path, "x", to_toml(plan), {"seed": 1})
+    writer.journal("run started", seed=1, contestants=["mine"])
+    writer.journal("trial planned", number=1, contestant="mine", workload="w", round=1)
+    writer.journal("trial started", number=1)
+    assert S not in RunRecord.open(writer.folder).plan_text
+    with pytest.raises(NotARun, match="the secrets of its plan are not kept"):
+        unfinished(writer.folder)
