@@ -170,25 +170,50 @@ pub fn open_files() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(0, |folder| folder.count() as u64 - 1)
 }
 
+/// The cores on which a thread may run.
+#[derive(Clone, Copy)]
+pub struct Cores(libc::cpu_set_t);
+
+impl Cores {
+    /// Those of the calling thread.
+    pub fn own() -> io::Result<Self> {
+        // SAFETY: an all-zero set is an empty set, and a valid place for the answer; 0 is the calling thread.
+        let (result, set) = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            let result = libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
+            (result, set)
+        };
+        if result == 0 {
+            return Ok(Self(set));
+        }
+        Err(io::Error::last_os_error())
+    }
+
+    /// Lets the calling thread run on these only.
+    pub fn pin(&self) -> io::Result<()> {
+        // SAFETY: the set is valid; 0 is the calling thread.
+        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&self.0), &raw const self.0) };
+        if result == 0 {
+            return Ok(());
+        }
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// Lets the calling thread run on `core` only.
 pub fn pin(core: usize) -> Result<(), StartError> {
-    // SAFETY: an all-zero set is an empty set; the macros' bounds are checked before.
+    // SAFETY: an all-zero set is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    let result = if core < libc::CPU_SETSIZE as usize {
-        // SAFETY: `core` is within the set; 0 is the calling thread.
-        unsafe {
-            libc::CPU_SET(core, &mut set);
-            libc::sched_setaffinity(0, size_of_val(&set), &raw const set)
-        }
+    let pinned = if core < libc::CPU_SETSIZE as usize {
+        // SAFETY: `core` is within the set.
+        unsafe { libc::CPU_SET(core, &mut set) };
+        Cores(set).pin()
     } else {
-        -1
+        Err(io::Error::from_raw_os_error(libc::EINVAL))
     };
-    if result == 0 {
-        return Ok(());
-    }
-    Err(StartError::Core {
+    pinned.map_err(|error| StartError::Core {
         core,
-        error: io::Error::from_raw_os_error(libc::EINVAL),
+        error,
         allowed: allowed_cores(),
     })
 }

@@ -11,19 +11,18 @@ use tokio::task::LocalSet;
 
 use crate::load::finish::Finish;
 use crate::plan::Plan;
-use crate::prepare::{pin, precede, prepare};
+use crate::prepare::{Cores, pin, precede, prepare};
 use crate::record::collect::{Outbox, Poll, collect};
-use crate::record::recorder::{Recorder, WorkerInterval};
+use crate::record::recorder::{Delivery, Recorder, WorkerInterval};
 use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
 use crate::spec::RunSpec;
 use crate::spec::validate::StartError;
 use crate::worker::Worker;
 
-/// From the moment when all threads are ready to t = 0, so that none is late.
-const LEAD_NS: u64 = 1_000_000;
-/// How often a run that is to start later looks whether it was stopped before.
-const WAIT_STEP: Duration = Duration::from_millis(20);
-
+/// From the moment when all threads are there to t = 0: until then each makes what it needs.
+const LEAD_NS: u64 = 5_000_000;
+/// A stop lies so far ahead that every worker knows of it before it comes: all end at the same moment.
+const NOTICE_NS: u64 = 1_000_000;
 /// A run that has started. Dropping it stops it.
 #[derive(Debug)]
 pub struct Run {
@@ -44,22 +43,28 @@ impl Run {
         let finish = Arc::new(Finish::new(&plan));
         let (out, incoming) = mpsc::channel();
         let mut starts: Vec<Sender<Clock>> = Vec::new();
+        let mut emptied = Vec::new();
         let mut workers = Vec::new();
         for index in 0..plan.threads {
             let core = (!cores.is_empty()).then(|| cores[index % cores.len()]);
             let (ready, is_ready) = mpsc::channel();
             let (start, when) = mpsc::channel();
+            let (back, from_collector) = mpsc::channel();
+            emptied.push(back);
             let thread = Thread {
                 index,
                 core,
                 real_time,
                 plan: plan.clone(),
                 finish: finish.clone(),
+            };
+            let delivery = Delivery {
                 out: out.clone(),
+                emptied: from_collector,
             };
             let handle = thread::Builder::new()
                 .name(format!("jostle-{index}"))
-                .spawn(move || thread.run(&ready, &when))
+                .spawn(move || thread.run(delivery, &ready, &when))
                 .map_err(|error| StartError::Worker {
                     worker: index,
                     error,
@@ -80,7 +85,7 @@ impl Run {
             let _ = start.send(clock);
         }
         let outbox = Arc::new(Outbox::default());
-        let threads = vec![start_collector(workers, incoming, outbox.clone())?];
+        let threads = vec![start_collector(workers, incoming, emptied, outbox.clone())?];
         Ok(Self {
             clock,
             started_unix_ns,
@@ -97,7 +102,10 @@ impl Run {
 
     /// Ends the run cleanly: what was recorded comes out, requests in flight are counted as unfinished.
     pub fn stop(&self) {
-        self.finish.end_at(self.clock.now());
+        self.finish.end_at(match self.clock.now() {
+            0 => 0,
+            now => now + NOTICE_NS,
+        });
     }
 
     /// Wall clock at t = 0.
@@ -132,14 +140,15 @@ fn zero(start_unix_ns: Option<u64>) -> (Clock, u64) {
 fn start_collector(
     workers: Vec<JoinHandle<()>>,
     incoming: Receiver<WorkerInterval>,
+    emptied: Vec<Sender<WorkerInterval>>,
     outbox: Arc<Outbox>,
 ) -> Result<JoinHandle<()>, StartError> {
     thread::Builder::new()
         .name("jostle-collect".into())
         .spawn(move || {
             collect(
-                workers.len(),
                 &incoming,
+                &emptied,
                 &|worker| workers[worker].is_finished(),
                 &outbox,
             );
@@ -157,11 +166,15 @@ struct Thread {
     real_time: bool,
     plan: Arc<Plan>,
     finish: Arc<Finish>,
-    out: Sender<WorkerInterval>,
 }
 
 impl Thread {
-    fn run(self, ready: &Sender<Result<(), StartError>>, when: &Receiver<Clock>) {
+    fn run(
+        self,
+        delivery: Delivery,
+        ready: &Sender<Result<(), StartError>>,
+        when: &Receiver<Clock>,
+    ) {
         let runtime = match self.begin() {
             Ok(runtime) => runtime,
             Err(error) => {
@@ -172,30 +185,33 @@ impl Thread {
         let _ = ready.send(Ok(()));
         // No clock comes when another thread could not start.
         let Ok(clock) = when.recv() else { return };
-        self.work(&runtime, clock);
+        let _ending = EndsWithPanic(&self.finish, clock);
+        self.work(&runtime, clock, delivery);
         // A resolver that is still busy is not waited for.
         runtime.shutdown_background();
     }
 
     fn begin(&self) -> Result<Runtime, StartError> {
         let worker = self.index;
-        self.core.map_or(Ok(()), pin)?;
-        if self.real_time { precede() } else { Ok(()) }
-            .and_then(|()| Builder::new_current_thread().enable_io().build())
-            .map_err(|error| StartError::Worker { worker, error })
+        let failed = |error| StartError::Worker { worker, error };
+        let mut builder = Builder::new_current_thread();
+        builder.enable_io();
+        if let Some(core) = self.core {
+            // The runtime's own threads, which resolve names, would starve behind this one on its core.
+            let cores = Cores::own().map_err(failed)?;
+            builder.on_thread_start(move || drop(cores.pin()));
+            pin(core)?;
+        }
+        if self.real_time {
+            precede().map_err(failed)?;
+        }
+        builder.build().map_err(failed)
     }
 
-    fn work(&self, runtime: &Runtime, clock: Clock) {
-        while clock.now() == 0 && self.finish.end_ns() > 0 {
-            thread::sleep(
-                Duration::from_nanos(clock.monotonic(0).saturating_sub(monotonic_ns()))
-                    .min(WAIT_STEP),
-            );
-        }
+    fn work(&self, runtime: &Runtime, clock: Clock, delivery: Delivery) {
         let tasks = LocalSet::new();
         tasks.block_on(runtime, async {
-            let recorder =
-                Recorder::new(self.index, &self.plan, self.plan.end_ns, self.out.clone());
+            let recorder = Recorder::new(self.index, &self.plan, self.plan.end_ns, delivery);
             let worker = Worker::new(
                 self.plan.worker(self.index),
                 self.plan.clone(),
@@ -206,5 +222,76 @@ impl Thread {
             let worker = worker.expect("a timer can be had: open files were counted before");
             worker.run().await;
         });
+    }
+}
+
+/// A worker that panics takes the run with it: what it should have done is done by nobody.
+struct EndsWithPanic<'a>(&'a Finish, Clock);
+
+impl Drop for EndsWithPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.end_at(self.1.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(core: Option<usize>) -> Thread {
+        let spec = serde_json::json!({
+            "seed": 1, "threads": 2, "interval_ns": 10_000_000, "duration_ns": 60_000_000_000_u64,
+            "workloads": [{
+                "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 1},
+                "requests": [{"name": "r", "method": "GET", "path": "/"}],
+                "load": {"closed": {"clients": 1}},
+                "timeouts": {"connect_ns": 1_000_000_000, "total_ns": 1_000_000_000},
+            }],
+        });
+        let plan = Arc::new(prepare(serde_json::from_value(spec).unwrap()).unwrap());
+        Thread {
+            index: 0,
+            core,
+            real_time: false,
+            finish: Arc::new(Finish::new(&plan)),
+            plan,
+        }
+    }
+
+    fn allowed_cores() -> String {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let allowed = status
+            .lines()
+            .find(|line| line.starts_with("Cpus_allowed_list:"));
+        allowed.unwrap().to_owned()
+    }
+
+    #[test]
+    fn threads_that_resolve_names_do_not_stay_on_the_worker_s_core() {
+        thread::spawn(|| {
+            let before = allowed_cores();
+            let first = before.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let first = first.split(['-', ',']).next().unwrap().parse().unwrap();
+            let runtime = thread(Some(first)).begin().unwrap();
+            assert_eq!(allowed_cores(), format!("Cpus_allowed_list:\t{first}"));
+            let resolver = runtime.spawn_blocking(allowed_cores);
+            assert_eq!(runtime.block_on(resolver).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_worker_that_panics_ends_the_run() {
+        let thread = thread(None);
+        let finish = thread.finish.clone();
+        let panics = move || {
+            let _ending = EndsWithPanic(&thread.finish, Clock::starting_at(monotonic_ns() - 5));
+            panic!("the test wants it");
+        };
+        std::thread::spawn(panics).join().unwrap_err();
+        assert!(finish.end_ns() < 60_000_000_000);
     }
 }

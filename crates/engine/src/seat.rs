@@ -10,6 +10,7 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
+use std::thread;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -24,7 +25,11 @@ pub struct Seats {
     timers: RefCell<TimerQueue>,
     alarm: AsyncFd<TimerFd>,
     table: RefCell<Table>,
+    /// When the run ends, as the worker's loop saw it last.
+    end: Cell<u64>,
     stopping: Cell<bool>,
+    /// A task has panicked.
+    broken: Cell<bool>,
     /// The waker of the worker's own loop, which has no seat.
     own: RefCell<Option<Waker>>,
 }
@@ -53,21 +58,25 @@ impl Seats {
             timers: RefCell::default(),
             alarm: alarm?,
             table: RefCell::default(),
+            end: Cell::new(u64::MAX),
             stopping: Cell::new(false),
+            broken: Cell::new(false),
             own: RefCell::default(),
         }))
     }
 
-    /// The task that awaits this is the worker's own loop.
-    pub async fn preside(&self) {
+    /// The task that awaits this is the worker's own loop; gives its waker.
+    pub async fn preside(&self) -> Waker {
         let own = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-        *self.own.borrow_mut() = Some(own);
+        *self.own.borrow_mut() = Some(own.clone());
+        own
     }
 
     /// The worker's own loop waits until `due`, which may come nearer meanwhile; gives the time at which it ran again.
     pub async fn own_pause(&self, due: impl Fn() -> u64) -> u64 {
         self.set_timer(due(), OWN);
         poll_fn(|_| {
+            assert!(!self.broken.get(), "a task of this worker has panicked");
             let now = self.clock.now();
             if now >= due() {
                 Poll::Ready(now)
@@ -78,7 +87,7 @@ impl Seats {
         .await
     }
 
-    pub fn wake_own(&self) {
+    fn wake_own(&self) {
         self.own.borrow().as_ref().inspect(|own| own.wake_by_ref());
     }
 
@@ -92,6 +101,15 @@ impl Seats {
                 waker.as_ref().inspect(|waker| waker.wake_by_ref());
             }
         }
+    }
+
+    pub fn set_end(&self, end: u64) {
+        self.end.set(end);
+    }
+
+    /// The run goes on at `now`, so another request may be begun.
+    pub fn running(&self, now: u64) -> bool {
+        !self.stopping() && now < self.end.get()
     }
 
     /// Nothing more is to be sent.
@@ -206,6 +224,10 @@ impl Seat {
         self.seats.clock.now()
     }
 
+    pub fn running(&self, now: u64) -> bool {
+        self.seats.running(now)
+    }
+
     pub fn stopping(&self) -> bool {
         self.seats.stopping()
     }
@@ -260,6 +282,11 @@ impl Seat {
         .await
     }
 
+    /// Waits until the worker has seen that the run has ended.
+    pub async fn until_stop(&self) {
+        self.wait_for(|| None::<()>).await;
+    }
+
     /// Waits until `ready` gives something; `None` if the run stopped. Whoever makes it ready wakes the task.
     pub async fn wait_for<T>(&self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
         poll_fn(|_| match ready() {
@@ -273,6 +300,11 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        // A task's panic ends with the task, and nobody would know.
+        if thread::panicking() {
+            self.seats.broken.set(true);
+            self.seats.wake_own();
+        }
         self.seats.table.borrow_mut().leave(self.slot);
     }
 }

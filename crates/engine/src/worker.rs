@@ -6,6 +6,8 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use tokio::task::spawn_local;
 
@@ -13,12 +15,15 @@ use crate::load::finish::Finish;
 use crate::load::{Shared, closed, open};
 use crate::plan::Plan;
 use crate::record::recorder::Recorder;
-use crate::schedule::clock::Clock;
+use crate::schedule::clock::{Clock, monotonic_ns};
 use crate::spec::LoadSpec;
 
 /// Longest and shortest time between two rounds of the worker's loop; it also bounds how late a stop is seen.
 const LONGEST_ROUND_NS: u64 = 20_000_000;
 const SHORTEST_ROUND_NS: u64 = 1_000_000;
+/// Before the start: how long it is waited for without sleeping, and how often a sleeper looks for a stop.
+const AWAKE_NS: u64 = 200_000;
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 /// A timeout is noticed late by at most this part of itself, or by the shortest round.
 const ROUNDS_PER_TIMEOUT: u64 = 32;
 
@@ -36,11 +41,10 @@ impl Worker {
         Shared::new(index, plan, clock, finish, recorder).map(|shared| Self(Rc::new(shared)))
     }
 
-    /// From t = 0 to the end; everything recorded has been given away when it returns.
+    /// From before t = 0 to the end; everything recorded has been given away when it returns.
     pub async fn run(self) {
         let shared = &self.0;
-        shared.recorder.borrow_mut().begin();
-        shared.seats.preside().await;
+        shared.finish.watch(shared.seats.preside().await);
         spawn_local(shared.seats.clone().pace());
         let mut dispatches = Vec::new();
         for (index, workload) in shared.plan.workloads.iter().enumerate() {
@@ -49,13 +53,30 @@ impl Worker {
                 LoadSpec::Open(spec) => dispatches.push(open::start(shared, index, spec)),
             }
         }
+        self.wait_for_start();
+        shared.recorder.borrow_mut().begin();
         self.rounds().await;
+        shared.recorder.borrow_mut().keep_state();
         shared.seats.stop().await;
         let end = shared.finish.end_ns();
         for dispatch in dispatches {
             dispatch.record_never_sent(end);
         }
-        shared.recorder.borrow_mut().finish(end);
+        let last_moment = shared.last_moment();
+        shared.recorder.borrow_mut().finish(last_moment);
+    }
+
+    /// Blocks until t = 0, or until the run was stopped before. Sleeping ends late, so the last stretch is waited out
+    /// awake.
+    fn wait_for_start(&self) {
+        let Shared { clock, finish, .. } = &*self.0;
+        let left = || clock.monotonic(0).saturating_sub(monotonic_ns());
+        while left() > 0 && finish.end_ns() > 0 {
+            match left().checked_sub(AWAKE_NS) {
+                Some(sleep) => thread::sleep(Duration::from_nanos(sleep).min(LONGEST_SLEEP)),
+                None => std::hint::spin_loop(),
+            }
+        }
     }
 
     async fn rounds(&self) {
@@ -69,10 +90,15 @@ impl Worker {
         let round = round_ns(plan);
         let mut due = round;
         loop {
-            let now = seats.own_pause(|| due.min(finish.end_ns())).await;
+            let soonest = || {
+                seats.set_end(finish.end_ns());
+                due.min(finish.end_ns())
+            };
+            let now = seats.own_pause(soonest).await;
             let mut recorder = recorder.borrow_mut();
             let end = finish.end_ns();
             recorder.roll(now.min(end));
+            recorder.count_waiting(now.min(end));
             if now >= end {
                 return;
             }
@@ -94,4 +120,58 @@ fn round_ns(plan: &Plan) -> u64 {
     });
     let shortest = timeouts.min().unwrap_or(u64::MAX);
     (shortest / ROUNDS_PER_TIMEOUT).clamp(SHORTEST_ROUND_NS, LONGEST_ROUND_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::prepare::prepare;
+    use crate::record::recorder::Delivery;
+    use crate::seat::Seat;
+
+    /// The run of a plan without an end, on one worker that has one more task.
+    fn run_with<F: Future<Output = ()> + 'static>(task: impl FnOnce(Seat) -> F) {
+        let spec = serde_json::json!({
+            "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 3_000_000_000_u64,
+            "workloads": [{
+                "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 1},
+                "requests": [{"name": "r", "method": "GET", "path": "/"}],
+                "load": {"closed": {"clients": 1}},
+                "timeouts": {"connect_ns": 1_000_000_000, "total_ns": 1_000_000_000},
+            }],
+        });
+        let plan = Arc::new(prepare(serde_json::from_value(spec).unwrap()).unwrap());
+        let finish = Arc::new(Finish::new(&plan));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let delivery = Delivery {
+                out: channel().0,
+                emptied: channel().1,
+            };
+            let recorder = Recorder::new(0, &plan, plan.end_ns, delivery);
+            let clock = Clock::starting_at(monotonic_ns());
+            let worker = Worker::new(0, plan.clone(), clock, finish.clone(), recorder).unwrap();
+            spawn_local(task(Seat::take(&worker.0.seats)));
+            worker.run().await;
+        });
+    }
+
+    #[test]
+    fn a_panic_of_one_task_is_one_of_the_worker() {
+        let panics = || {
+            run_with(|seat| async move {
+                seat.sit().await;
+                panic!("the test wants it");
+            });
+        };
+        let panic = catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
+        let text = panic.downcast_ref::<&str>().unwrap();
+        assert_eq!(*text, "a task of this worker has panicked");
+    }
 }

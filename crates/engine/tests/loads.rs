@@ -202,7 +202,7 @@ fn what_finds_no_connection_waits_in_order_and_is_counted_as_never_sent_at_the_e
     // A request that was due and never sent counts as longer than it waited: up to the end of the run.
     let (shortest, longest) = seen.range_ms(Measure::Censored);
     assert!(shortest < 10.0 && longest > 300.0, "{shortest} {longest}");
-    assert_eq!(seen.0.last().unwrap().workloads[0].connections, 0);
+    assert_eq!(seen.0.last().unwrap().workloads[0].connections, 2);
     assert!(seen.0[2].workloads[0].backlog > 50);
     // Waiting for a connection is part of the response, not of the generator's lateness.
     let (_, response) = seen.range_ms(Measure::Response);
@@ -284,6 +284,57 @@ fn phases_have_their_clients_and_their_series() {
         at_end_of(8),
         at_end_of(10)
     );
+}
+
+#[test]
+fn the_state_at_the_end_is_that_before_all_leave() {
+    let address = answering(OK);
+    let phases = json!([
+        {"name": "up", "duration_ns": 200 * MS, "from": 0, "to": 7},
+        {"name": "hold", "duration_ns": 300 * MS, "from": 7, "to": 7},
+    ]);
+    let slow = json!({"constant": {"ns": SECOND}});
+    for load in [
+        json!({"clients": 7}),
+        json!({"clients": 7, "think": slow}),
+        json!({"clients": 7, "phases": phases}),
+        json!({"clients": 7, "phases": phases, "think": slow}),
+    ] {
+        let duration = if load["phases"].is_null() { 500 } else { 0 };
+        let seen = run(one(
+            workload(address, json!({"closed": load.clone()})),
+            duration,
+        ));
+        let last = seen.0.last().unwrap();
+        let state = last.workloads[0];
+        assert_eq!((state.clients, state.connections), (7, 7), "{load}");
+        assert_eq!(last.end_ns, 500 * MS);
+    }
+}
+
+#[test]
+fn what_is_answered_after_a_stop_does_not_count() {
+    let load = json!({"closed": {"clients": 8}});
+    let handle = start(one(workload(answering(OK), load), 60_000)).unwrap();
+    assert!(matches!(
+        handle.next_interval(Duration::from_secs(20)),
+        jostle_engine::Poll::Interval(_)
+    ));
+    handle.stop();
+    let mut ends = Vec::new();
+    let end = loop {
+        match handle.next_interval(Duration::from_secs(20)) {
+            jostle_engine::Poll::Interval(interval) => {
+                assert!(interval.end_ns > interval.start_ns);
+                ends.extend(interval.rows.end_ns.clone());
+                if interval.last {
+                    break interval.end_ns;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(ends.iter().filter(|at| **at > end).count(), 0);
 }
 
 #[test]

@@ -100,8 +100,10 @@ impl Client {
         };
         let outcome = link.exchange(call, &mut watch).await;
         let mut ended = self.finish(sample, outcome);
+        // At the end of the run links stay until all have been counted.
         if let Some(link) = &mut self.link
             && link.is_spent()
+            && self.seat.running(ended.at)
         {
             if link.part(&self.seat).await {
                 ended.at = self.seat.now();
@@ -120,15 +122,18 @@ impl Client {
 
     fn finish(&mut self, mut sample: Sample, outcome: Outcome) -> Ended {
         self.seat.clear_deadline();
-        if matches!(outcome, Outcome::Unfinished | Outcome::NeverSent) {
-            sample.end = self.shared.last_moment();
-        } else if sample.end == 0 {
+        if sample.end == 0 {
             sample.end = self.seat.now();
         }
         sample.outcome = outcome;
+        // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
+        if !self.seat.running(sample.end) {
+            sample.outcome = sample.given_up();
+            sample.end = self.shared.last_moment();
+        }
         self.shared.recorder.borrow_mut().ended(&sample);
         Ended {
-            outcome,
+            outcome: sample.outcome,
             at: sample.end,
         }
     }

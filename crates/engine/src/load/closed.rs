@@ -92,6 +92,10 @@ impl Crowd {
                 let Some(then) = seat.sleep_until(change, || true).await else {
                     return;
                 };
+                // With the run's end all leave at once.
+                if !self.shared.seats.running(then) {
+                    return;
+                }
                 now = then;
             }
         } else {
@@ -148,7 +152,8 @@ impl Crowd {
     /// Takes one request from the budget, if the client at `position` may go on.
     fn take_request(&self, position: u64, now: u64) -> bool {
         let budget = self.budget.get();
-        if budget <= self.promised.get() || !self.wants(position) || !self.shared.running(now) {
+        if budget <= self.promised.get() || !self.wants(position) || !self.shared.seats.running(now)
+        {
             return false;
         }
         self.budget.set(budget - 1);
@@ -205,7 +210,11 @@ impl Crowd {
         let mut intended = self.shared.clock.now();
         let mut ran = None;
         for turn in 1.. {
-            if !self.take_request(position, ran.unwrap_or(intended)) {
+            let now = ran.unwrap_or(intended);
+            if !self.shared.seats.running(now) {
+                client.seat.until_stop().await;
+            }
+            if !self.take_request(position, now) {
                 return false;
             }
             let request = player.next(&mut random);

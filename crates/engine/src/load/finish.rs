@@ -1,6 +1,8 @@
 //! When the run ends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use crate::plan::Plan;
 use crate::spec::Role;
@@ -11,6 +13,8 @@ pub struct Finish {
     end_ns: AtomicU64,
     /// Measured workloads that are not done yet, counted once per worker.
     remaining: AtomicUsize,
+    /// Of the workers' own loops.
+    wakers: Mutex<Vec<Waker>>,
 }
 
 impl Finish {
@@ -23,6 +27,7 @@ impl Finish {
         Self {
             end_ns: AtomicU64::new(plan.end_ns),
             remaining: AtomicUsize::new(measured * plan.threads),
+            wakers: Mutex::default(),
         }
     }
 
@@ -30,9 +35,19 @@ impl Finish {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Ends the run at `now`, if it does not end before.
-    pub fn end_at(&self, now: u64) {
-        self.end_ns.fetch_min(now, Ordering::Relaxed);
+    /// Ends the run at `when`, if it does not end before, and lets all workers know.
+    pub fn end_at(&self, when: u64) {
+        self.end_ns.fetch_min(when, Ordering::Relaxed);
+        self.wakers().iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Wakes a worker when the end is set.
+    pub fn watch(&self, worker: Waker) {
+        self.wakers().push(worker);
+    }
+
+    fn wakers(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A measured workload has had all of its requests on one worker.

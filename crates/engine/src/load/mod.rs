@@ -58,13 +58,7 @@ impl Shared {
     pub fn workload_done(&self, workload: &Workload, now: u64) {
         if workload.role == Role::Measured {
             self.finish.one_done(now);
-            self.seats.wake_own();
         }
-    }
-
-    /// The run goes on at `now`, so another request may be begun.
-    pub fn running(&self, now: u64) -> bool {
-        !self.seats.stopping() && now < self.finish.end_ns()
     }
 
     /// When what is still in hand at the end was given up: the end of the run, or a moment later where events

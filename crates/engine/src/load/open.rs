@@ -1,7 +1,6 @@
 //! The open loop: requests are due at times of their own, and go out on the next free connection.
 //!
-//! Requests wait in the order in which they are due. The queue is not stored: arrivals are a pure function, so the
-//! [`Schedule`] itself stands at the next one to be handed out, however many are due behind it.
+//! Requests wait in the order in which they are due.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,6 +13,7 @@ use crate::plan::Workload;
 use crate::record::recorder::Sample;
 use crate::schedule::arrivals::Schedule;
 use crate::schedule::partition::Partition;
+use crate::schedule::queue::{Arrival, Queue};
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::OpenSpec;
@@ -25,7 +25,7 @@ pub struct Dispatch {
     index: usize,
     /// Of the workload's arrivals and connections, those of this worker.
     part: Partition,
-    schedule: RefCell<Schedule>,
+    queue: Rc<RefCell<Queue>>,
     /// Connections without work; the one that was used last is used first.
     idle: RefCell<Vec<Rc<Lane>>>,
     connections: Cell<u64>,
@@ -40,32 +40,33 @@ pub struct Dispatch {
 /// A connection's letter box.
 struct Lane {
     slot: u32,
-    job: Cell<Option<Arrival>>,
+    job: Cell<Option<HandedOut>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Arrival {
-    /// Its number on this worker.
-    number: u64,
-    due: u64,
-    /// When it was handed out; `None` if it had to wait for a connection, which is not the generator's lateness.
+struct HandedOut {
+    arrival: Arrival,
+    /// When; `None` if it had to wait for a connection, which is not the generator's lateness.
     ran: Option<u64>,
 }
+
+/// So many requests at most are looked at one by one when a run ends before they were sent; of more, each that is
+/// looked at stands for the same number.
+const MOST_NEVER_SENT: u64 = 1_000_000;
 
 /// Begins to dispatch a workload's arrivals on this worker.
 pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
     let part = Partition::new(open.max_connections, shared.worker, shared.plan.workers());
     let seed = shared.plan.seed ^ ((workload as u64 + 1) << 48);
-    let schedule = Schedule::new(open, seed, part);
-    shared
-        .recorder
-        .borrow_mut()
-        .watch_arrivals(workload, schedule.clone());
+    let queue = Queue::new(Schedule::new(open, seed, part));
+    let queue = Rc::new(RefCell::new(queue));
+    let watched = queue.clone();
+    shared.recorder.borrow_mut().watch_queue(workload, watched);
     let dispatch = Rc::new(Dispatch {
         shared: shared.clone(),
         index: workload,
         part,
-        schedule: RefCell::new(schedule),
+        queue,
         idle: RefCell::default(),
         connections: Cell::new(0),
         busy: Cell::new(0),
@@ -85,13 +86,13 @@ impl Dispatch {
     async fn run(self: Rc<Self>, seat: Seat) {
         seat.sit().await;
         loop {
-            let Some(due) = self.schedule.borrow().peek() else {
+            let Some(due) = self.queue.borrow().next_due() else {
                 break;
             };
             let Some(now) = seat.sleep_until(due, || true).await else {
                 return;
             };
-            if !self.shared.running(now) {
+            if !self.shared.seats.running(now) {
                 return;
             }
             if self.has_capacity() {
@@ -133,24 +134,22 @@ impl Dispatch {
         }
     }
 
-    fn take_due(&self, now: u64) -> Option<Arrival> {
-        if !self.shared.running(now) {
+    fn take_due(&self, now: u64) -> Option<HandedOut> {
+        if !self.shared.seats.running(now) {
             return None;
         }
-        let mut schedule = self.schedule.borrow_mut();
-        let number = schedule.taken();
-        let due = schedule.take_due(now)?;
-        let unhindered = self.has_capacity() && due >= self.starved_until.get();
-        self.shared.recorder.borrow_mut().handed_out(self.index);
-        Some(Arrival {
-            number,
-            due,
+        let arrival = self.queue.borrow_mut().take(now)?;
+        let mut recorder = self.shared.recorder.borrow_mut();
+        recorder.handed_out(self.index, &arrival);
+        let unhindered = self.has_capacity() && arrival.due >= self.starved_until.get();
+        Some(HandedOut {
+            arrival,
             ran: unhindered.then_some(now),
         })
     }
 
     /// One connection's life: a request, and the next one when it is due or handed out.
-    async fn connection(self: Rc<Self>, seat: Seat, number: u64, first: Arrival) {
+    async fn connection(self: Rc<Self>, seat: Seat, number: u64, first: HandedOut) {
         seat.sit().await;
         let lane = Rc::new(Lane {
             slot: seat.slot(),
@@ -159,18 +158,19 @@ impl Dispatch {
         let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
         let mut client = Client::new(self.shared.clone(), seat, self.index, client as u32);
         self.shared.recorder.borrow_mut().came(self.index);
-        let mut arrival = first;
+        let mut next = first;
         loop {
+            let HandedOut { arrival, ran } = next;
             let mut random = self.stream(arrival.number);
             let request = self.choose(arrival.number, &mut random);
             let job = Job {
                 request,
                 intended: arrival.due,
-                ran: arrival.ran,
+                ran,
                 last: false,
             };
             let ended = client.perform(&job, &mut random).await;
-            arrival = match self.take_due(ended.at) {
+            next = match self.take_due(ended.at) {
                 Some(waiting) => waiting,
                 None => match self.next_job(&client, &lane).await {
                     Some(next) => next,
@@ -181,7 +181,7 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().left(self.index);
     }
 
-    async fn next_job(&self, client: &Client, lane: &Rc<Lane>) -> Option<Arrival> {
+    async fn next_job(&self, client: &Client, lane: &Rc<Lane>) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
         if let Some(dispatcher) = self.starved.take() {
@@ -209,7 +209,7 @@ impl Dispatch {
 
     fn check_done(&self) {
         if self.busy.get() == 0
-            && self.schedule.borrow().peek().is_none()
+            && self.queue.borrow().next_due().is_none()
             && !self.done.replace(true)
         {
             self.shared
@@ -219,19 +219,21 @@ impl Dispatch {
 
     /// What was due before `end` and has not been handed out.
     pub fn record_never_sent(&self, end: u64) {
+        self.shared.recorder.borrow_mut().count_waiting(end);
         let last_moment = self.shared.last_moment();
-        let mut schedule = self.schedule.borrow_mut();
-        while schedule.peek().is_some_and(|due| due < end) {
-            let number = schedule.taken();
-            let Some(due) = schedule.take_due(end) else {
+        let mut left = self.queue.borrow().len();
+        let each = left.div_ceil(MOST_NEVER_SENT / self.shared.plan.threads as u64);
+        while left > 0 {
+            let count = each.min(left);
+            left -= count;
+            let Some(arrival) = self.queue.borrow_mut().drop_waiting(count) else {
                 return;
             };
-            let request = self.choose(number, &mut self.stream(number));
-            let mut sample = Sample::due(self.workload(), request, 0, due, None);
-            sample.end = last_moment;
+            let request = self.choose(arrival.number, &mut self.stream(arrival.number));
+            let mut first = Sample::due(self.workload(), request, 0, arrival.due, None);
+            first.end = last_moment;
             let mut recorder = self.shared.recorder.borrow_mut();
-            recorder.handed_out(self.index);
-            recorder.ended(&sample);
+            recorder.never_sent(&first, count);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the workers give becomes one stream of intervals: those of equal index are merged over all workers.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -91,17 +91,24 @@ impl Outbox {
     }
 }
 
-/// Merges until all workers have given their last interval or died. Runs in a thread of its own.
+/// Merges until all workers have given their last interval or died, and gives each worker its emptied intervals
+/// back. Runs in a thread of its own.
 pub fn collect(
-    workers: usize,
     incoming: &Receiver<WorkerInterval>,
+    emptied: &[Sender<WorkerInterval>],
     gone: &dyn Fn(usize) -> bool,
     outbox: &Arc<Outbox>,
 ) {
-    let mut merging = Merging::new(workers);
+    let _closing = Closing(outbox);
+    let mut merging = Merging::new(emptied.len());
     while !merging.complete() {
         match incoming.recv_timeout(Duration::from_millis(200)) {
-            Ok(interval) => merging.add(interval),
+            Ok(mut interval) => {
+                merging.add(&mut interval);
+                interval.empty();
+                // A worker that has ended needs it no more.
+                let _ = emptied[interval.worker].send(interval);
+            }
             Err(RecvTimeoutError::Timeout) => merging.bury(gone),
             Err(RecvTimeoutError::Disconnected) => merging.bury(&|_| true),
         }
@@ -109,7 +116,15 @@ pub fn collect(
             outbox.put(interval);
         }
     }
-    outbox.close();
+}
+
+/// Nobody waits for an interval that will not come, whatever became of the collector.
+struct Closing<'a>(&'a Outbox);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// Intervals of which some workers' parts are still missing.
@@ -129,7 +144,7 @@ impl Merging {
         }
     }
 
-    fn add(&mut self, part: WorkerInterval) {
+    fn add(&mut self, part: &mut WorkerInterval) {
         let workers = self.owes.len();
         self.owes[part.worker] = if part.last { u64::MAX } else { part.index + 1 };
         self.parts
@@ -189,11 +204,11 @@ fn empty(workers: usize) -> Interval {
 
 impl Interval {
     /// Adds one worker's part.
-    fn add_part(&mut self, part: WorkerInterval) {
+    fn add_part(&mut self, part: &mut WorkerInterval) {
         self.start_ns = self.start_ns.min(part.start_ns);
         self.end_ns = self.end_ns.max(part.end_ns);
-        self.add_series(part.series);
-        ports::add(&mut self.ports, part.ports);
+        self.add_series(part.series.iter().map(AsRef::as_ref));
+        ports::add(&mut self.ports, std::mem::take(&mut part.ports));
         self.workloads
             .resize(part.workloads.len(), WorkloadState::default());
         for (sum, state) in self.workloads.iter_mut().zip(&part.workloads) {
@@ -206,15 +221,16 @@ impl Interval {
         self.threads[part.worker] = part.thread;
         self.loop_lag_us += &part.loop_lag_us;
         self.tls_failures.append(&part.tls_failures);
-        self.rows.append(part.rows);
+        self.rows.append(std::mem::take(&mut part.rows));
+        self.rows_lost += part.rows_lost;
     }
 
-    fn add_series(&mut self, others: Vec<Series>) {
+    fn add_series<'a>(&mut self, others: impl IntoIterator<Item = &'a Series>) {
         for other in others {
             let key = |series: &Series| (series.workload, series.request, series.phase);
-            match self.series.binary_search_by_key(&key(&other), key) {
-                Ok(place) => self.series[place].add(&other),
-                Err(place) => self.series.insert(place, other),
+            match self.series.binary_search_by_key(&key(other), key) {
+                Ok(place) => self.series[place].add(other),
+                Err(place) => self.series.insert(place, other.clone()),
             }
         }
     }
@@ -223,7 +239,7 @@ impl Interval {
 /// One interval that is as long as both together.
 fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.start_ns = first.start_ns;
-    second.add_series(first.series);
+    second.add_series(&first.series);
     for (sum, state) in second.workloads.iter_mut().zip(&first.workloads) {
         sum.add_flows(state);
     }

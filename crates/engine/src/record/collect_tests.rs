@@ -2,37 +2,25 @@ use super::*;
 
 /// Worker `worker`'s part of interval `index`, with one due request.
 fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
-    WorkerInterval {
-        worker,
-        index,
-        start_ns: index * 100,
-        end_ns: (index + 1) * 100 - u64::from(last) * 50,
-        last,
-        series: Vec::new(),
-        workloads: vec![WorkloadState {
-            due: 1,
-            in_flight: 2,
-            ..WorkloadState::default()
-        }],
-        thread: ThreadState {
-            cpu_ns: 7,
-            wall_ns: 100,
-        },
-        ports: Vec::new(),
-        loop_lag_us: histogram(),
-        tls_failures: Texts::default(),
-        rows: Rows {
-            end_ns: vec![index],
-            ..Rows::default()
-        },
-    }
+    let mut part = WorkerInterval::new(worker);
+    (part.index, part.last) = (index, last);
+    part.start_ns = index * 100;
+    part.end_ns = (index + 1) * 100 - u64::from(last) * 50;
+    part.workloads = vec![WorkloadState {
+        due: 1,
+        in_flight: 2,
+        ..WorkloadState::default()
+    }];
+    (part.thread.cpu_ns, part.thread.wall_ns) = (7, 100);
+    part.rows.end_ns = vec![index];
+    part
 }
 
 /// What can be given after each part has come: index of the start, number of due requests, last.
 fn merge(workers: usize, parts: &[(usize, u64, bool)]) -> Vec<Vec<(u64, u64, bool)>> {
     let mut merging = Merging::new(workers);
     let given = parts.iter().map(|(worker, index, last)| {
-        merging.add(part(*worker, *index, *last));
+        merging.add(&mut part(*worker, *index, *last));
         std::iter::from_fn(|| merging.next())
             .map(|interval| {
                 (
@@ -70,14 +58,14 @@ fn the_last_one_is_known_even_if_workers_end_at_different_ones() {
 #[test]
 fn a_dead_worker_is_not_waited_for_but_reported() {
     let mut merging = Merging::new(2);
-    merging.add(part(0, 0, false));
-    merging.add(part(1, 0, false));
+    merging.add(&mut part(0, 0, false));
+    merging.add(&mut part(1, 0, false));
     assert!(
         merging
             .next()
             .is_some_and(|interval| interval.workers_lost == 0)
     );
-    merging.add(part(0, 1, true));
+    merging.add(&mut part(0, 1, true));
     assert!(merging.next().is_none());
     merging.bury(&|worker| worker == 1);
     let last = merging.next().unwrap();
@@ -91,7 +79,7 @@ fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
     let mut merging = Merging::new(1);
     let count = MOST_WAITING as u64 + 10;
     for index in 0..count {
-        merging.add(part(0, index, index + 1 == count));
+        merging.add(&mut part(0, index, index + 1 == count));
         outbox.put(merging.next().unwrap());
     }
     outbox.close();

@@ -31,7 +31,7 @@ pub struct Interval {
     pub tls_failures: Texts,
     /// Rows of the measured requests that ended here, when asked for.
     pub rows: Rows,
-    /// Rows that were thrown away because nobody fetched the intervals.
+    /// Rows that were left out: nobody fetched the intervals, or too many requests were never sent.
     pub rows_lost: u64,
     /// Worker threads that have died; what they had not given yet is missing.
     pub workers_lost: u32,

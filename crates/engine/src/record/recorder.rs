@@ -2,21 +2,23 @@
 //!
 //! An interval ends where its time ends, not when somebody comes round to look: every event carries its moment,
 //! and the first one past the boundary cuts the interval before it is written into the next. The recorder is
-//! owned by its worker; it gives each interval away whole.
+//! owned by its worker; it gives each interval away whole, and gets emptied ones back to fill again, so that
+//! nothing is copied, cleared or allocated between two requests.
 
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
 
 use crate::plan::{Plan, Workload};
 use crate::record::interval::{
-    DIGITS, HIGHEST_US, LOWEST_US, MEASURES, Measure, OUTCOMES, Outcome, Rows, Series, Texts,
-    ThreadState, WorkloadState, tally,
+    DIGITS, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, Texts, ThreadState,
+    WorkloadState, tally,
 };
 use crate::record::ports::{PortTable, PortUse};
-use crate::schedule::arrivals::Schedule;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
+use crate::schedule::queue::{Arrival, Queue};
 use crate::spec::Role;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.
@@ -67,6 +69,14 @@ impl Sample {
             bytes_out: 0,
         }
     }
+
+    /// How it is counted if the end of the run overtook it.
+    pub fn given_up(&self) -> Outcome {
+        match self.sent {
+            Some(_) => Outcome::Unfinished,
+            None => Outcome::NeverSent,
+        }
+    }
 }
 
 /// A new connection, in nanoseconds.
@@ -86,13 +96,22 @@ pub struct WorkerInterval {
     pub start_ns: u64,
     pub end_ns: u64,
     pub last: bool,
-    pub series: Vec<Series>,
+    #[expect(clippy::vec_box, reason = "they go from list to list, and are large")]
+    pub series: Vec<Box<Series>>,
     pub workloads: Vec<WorkloadState>,
     pub thread: ThreadState,
     pub ports: Vec<PortUse>,
     pub loop_lag_us: Histogram<u64>,
     pub tls_failures: Texts,
     pub rows: Rows,
+    pub rows_lost: u64,
+}
+
+/// Where the intervals go, and where they come back from.
+#[derive(Debug)]
+pub struct Delivery {
+    pub out: Sender<WorkerInterval>,
+    pub emptied: Receiver<WorkerInterval>,
 }
 
 #[derive(Debug)]
@@ -101,11 +120,16 @@ pub struct Recorder {
     interval_ns: u64,
     index: u64,
     start: u64,
+    latest: u64,
     /// End of the current interval; `u64::MAX` in the last one of a run of known length.
     boundary: u64,
     /// The planned end of the run.
     end: u64,
+    /// What was recorded in this interval, by workload, request and phase.
     series: Vec<Option<Box<Series>>>,
+    /// Emptied ones.
+    #[expect(clippy::vec_box, reason = "they go from list to list, and are large")]
+    spare: Vec<Box<Series>>,
     /// Where the series of each workload begin, and its number of phases.
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
@@ -114,9 +138,10 @@ pub struct Recorder {
     /// Those who connect say here which ports they hold.
     pub ports: Rc<PortTable>,
     rows: Option<Rows>,
+    rows_lost: u64,
     cpu_ns: u64,
     wall_ns: u64,
-    out: Sender<WorkerInterval>,
+    delivery: Delivery,
 }
 
 /// The counters of one workload.
@@ -126,14 +151,14 @@ pub struct Load {
     state: WorkloadState,
     /// When `state.in_flight` last changed.
     changed: u64,
-    /// Open loop: walks along with time and counts what is due.
-    arrivals: Option<Schedule>,
-    /// Open loop: how many arrivals have been handed to a connection.
-    handed_out: u64,
+    /// Clients and connections when the run ended, before everybody left.
+    at_end: Option<(u64, u64)>,
+    /// Of an open loop.
+    queue: Option<Rc<RefCell<Queue>>>,
 }
 
 impl Recorder {
-    pub fn new(worker: usize, plan: &Plan, end: u64, out: Sender<WorkerInterval>) -> Self {
+    pub fn new(worker: usize, plan: &Plan, end: u64, delivery: Delivery) -> Self {
         let mut layout = Vec::with_capacity(plan.workloads.len());
         let mut count = 0;
         for workload in &plan.workloads {
@@ -144,17 +169,19 @@ impl Recorder {
             measured,
             state: WorkloadState::default(),
             changed: 0,
-            arrivals: None,
-            handed_out: 0,
+            at_end: None,
+            queue: None,
         };
         let mut recorder = Self {
             worker,
             interval_ns: plan.interval_ns,
             index: 0,
             start: 0,
+            latest: 0,
             boundary: 0,
             end,
             series: std::iter::repeat_with(|| None).take(count).collect(),
+            spare: Vec::new(),
             layout,
             loads: plan
                 .workloads
@@ -165,9 +192,10 @@ impl Recorder {
             tls_failures: Texts::default(),
             ports: Rc::default(),
             rows: plan.rows.then(Rows::default),
+            rows_lost: 0,
             cpu_ns: 0,
             wall_ns: 0,
-            out,
+            delivery,
         };
         recorder.set_boundary();
         recorder
@@ -178,9 +206,9 @@ impl Recorder {
         (self.cpu_ns, self.wall_ns) = (thread_cpu_ns(), monotonic_ns());
     }
 
-    /// The open loop's arrivals, to be counted as they become due.
-    pub fn watch_arrivals(&mut self, workload: usize, arrivals: Schedule) {
-        self.loads[workload].arrivals = Some(arrivals);
+    /// The queue of an open loop: what waits in it when an interval ends is counted then.
+    pub fn watch_queue(&mut self, workload: usize, queue: Rc<RefCell<Queue>>) {
+        self.loads[workload].queue = Some(queue);
     }
 
     /// A client, or a connection of the open loop, begins its life.
@@ -219,9 +247,18 @@ impl Recorder {
         self.loads[workload].state.due += 1;
     }
 
-    /// An arrival of the open loop was handed to a connection.
-    pub fn handed_out(&mut self, workload: usize) {
-        self.loads[workload].handed_out += 1;
+    /// An arrival of an open loop was handed to a connection.
+    pub fn handed_out(&mut self, workload: usize, arrival: &Arrival) {
+        if !arrival.counted {
+            self.due(workload, arrival.due);
+        }
+    }
+
+    /// Counts the arrivals that were due before `now` and wait.
+    pub fn count_waiting(&mut self, now: u64) {
+        for load in &mut self.loads {
+            load.count_waiting(now);
+        }
     }
 
     /// A request's first byte is about to be written.
@@ -241,14 +278,45 @@ impl Recorder {
             load.advance(sample.end);
             load.state.in_flight -= 1;
         }
-        let measured = load.measured;
-        let (base, phases) = self.layout[sample.workload];
-        self.series[base + sample.request * phases + sample.phase]
-            .get_or_insert_with(|| Box::new(empty_series(sample)))
+        self.series(sample.workload, sample.request, sample.phase)
             .add_sample(sample);
-        if let Some(rows) = self.rows.as_mut().filter(|_| measured) {
-            rows.push(sample);
+        if self.has_rows(sample.workload) {
+            self.rows.get_or_insert_default().push(sample);
         }
+    }
+
+    /// `count` requests were not sent until the end; `first` stands for all of them. Only where it is alone has it
+    /// a row; the other rows are lost.
+    pub fn never_sent(&mut self, first: &Sample, count: u64) {
+        self.roll(first.end);
+        let series = self.series(first.workload, first.request, first.phase);
+        series.outcomes[Outcome::NeverSent as usize] += count;
+        let waited = first.end.saturating_sub(first.intended);
+        series.histograms[Measure::Censored as usize]
+            .record_n(microseconds(waited), count)
+            .expect("histograms grow with their values");
+        if self.has_rows(first.workload) {
+            if count == 1 {
+                self.rows.get_or_insert_default().push(first);
+            } else {
+                self.rows_lost += count;
+            }
+        }
+    }
+
+    fn has_rows(&self, workload: usize) -> bool {
+        self.rows.is_some() && self.loads[workload].measured
+    }
+
+    fn series(&mut self, workload: usize, request: usize, phase: usize) -> &mut Series {
+        let (base, phases) = self.layout[workload];
+        let spare = &mut self.spare;
+        self.series[base + request * phases + phase].get_or_insert_with(|| {
+            let mut series = spare.pop().unwrap_or_default();
+            (series.workload, series.request, series.phase) =
+                (workload as u32, request as u32, phase as u32);
+            series
+        })
     }
 
     /// A timer of the worker itself fired so late.
@@ -263,60 +331,59 @@ impl Recorder {
 
     /// Cuts all intervals that have ended by `now`.
     pub fn roll(&mut self, now: u64) {
+        self.latest = self.latest.max(now);
         while now >= self.boundary {
             self.cut(self.boundary, false);
         }
     }
 
-    /// The latest moment up to which requests in flight were counted.
+    /// The latest moment of which it knows.
     pub fn latest(&self) -> u64 {
-        self.loads
-            .iter()
-            .map(|load| load.changed)
-            .max()
-            .unwrap_or(0)
+        self.latest
     }
 
-    /// Ends the last interval at `end` and gives it away.
+    /// The run has ended, and everybody will leave: how many there were until then is the state at its end.
+    pub fn keep_state(&mut self) {
+        for load in &mut self.loads {
+            load.at_end = Some((load.state.clients, load.state.connections));
+        }
+    }
+
+    /// Ends the last interval at `end`, or as soon after it as something happened, and gives it away.
     pub fn finish(&mut self, end: u64) {
-        self.cut(end.max(self.start), true);
+        self.cut(end.max(self.start + 1), true);
     }
 
     fn cut(&mut self, end: u64, last: bool) {
         for load in &mut self.loads {
             load.advance(end);
-            load.count_due(end);
+            load.count_waiting(end);
         }
         let (cpu, wall) = (thread_cpu_ns(), monotonic_ns());
         let thread = ThreadState {
             cpu_ns: cpu - self.cpu_ns,
             wall_ns: wall - self.wall_ns,
         };
-        let interval = WorkerInterval {
-            worker: self.worker,
-            index: self.index,
-            start_ns: self.start,
-            end_ns: end,
-            last,
-            series: self
-                .series
-                .iter_mut()
-                .flatten()
-                .filter_map(|series| give_away(series))
-                .collect(),
-            workloads: self.loads.iter_mut().map(Load::give_away).collect(),
-            thread,
-            ports: self.ports.in_use(),
-            loop_lag_us: give_away_histogram(&mut self.loop_lag_us),
-            tls_failures: std::mem::take(&mut self.tls_failures),
-            rows: self.rows.as_mut().map(std::mem::take).unwrap_or_default(),
-        };
+        let emptied = self.delivery.emptied.try_recv();
+        let mut interval = emptied.unwrap_or_else(|_| WorkerInterval::new(self.worker));
+        self.spare.append(&mut interval.series);
+        let filled = self.series.iter_mut().filter_map(Option::take);
+        interval.series.extend(filled);
+        std::mem::swap(&mut interval.loop_lag_us, &mut self.loop_lag_us);
+        interval.index = self.index;
+        (interval.start_ns, interval.end_ns, interval.last) = (self.start, end, last);
+        interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
+        interval.thread = thread;
+        interval.ports = self.ports.in_use();
+        interval.tls_failures = std::mem::take(&mut self.tls_failures);
+        interval.rows = self.rows.as_mut().map(std::mem::take).unwrap_or_default();
+        interval.rows_lost = std::mem::take(&mut self.rows_lost);
         (self.cpu_ns, self.wall_ns) = (cpu, wall);
         self.index += 1;
         self.start = end;
         self.set_boundary();
         // Nobody listens any more only when the run's handle is gone; then nobody misses it.
-        let _ = self.out.send(interval);
+        let _ = self.delivery.out.send(interval);
     }
 
     /// An interval that would begin at the run's end is not begun: what comes within the last moments belongs
@@ -339,28 +406,25 @@ impl Load {
         self.changed = self.changed.max(now);
     }
 
-    fn count_due(&mut self, end: u64) {
-        let Some(arrivals) = &mut self.arrivals else {
-            return;
-        };
-        // What was handed out was due, even where the end of the run was set a moment later by another thread.
-        while arrivals.taken() < self.handed_out || arrivals.peek().is_some_and(|due| due < end) {
-            if arrivals.take_due(u64::MAX).is_none() {
-                break;
-            }
-            self.state.due += 1;
+    fn count_waiting(&mut self, end: u64) {
+        if let Some(queue) = &self.queue {
+            let mut queue = queue.borrow_mut();
+            self.state.due += queue.count(end);
+            self.state.backlog = queue.len();
         }
-        self.state.backlog = arrivals.taken() - self.handed_out;
     }
 
     fn give_away(&mut self) -> WorkloadState {
-        let given = self.state;
+        let mut given = self.state;
         self.state = WorkloadState {
             in_flight: given.in_flight,
             clients: given.clients,
             connections: given.connections,
             ..WorkloadState::default()
         };
+        if let Some(at_end) = self.at_end {
+            (given.clients, given.connections) = at_end;
+        }
         given
     }
 }
@@ -419,12 +483,15 @@ impl Series {
     }
 }
 
-/// Nanoseconds into a histogram of microseconds, rounded; at least 1 µs, at most 1 h.
 fn record(histogram: &mut Histogram<u64>, ns: u64) {
-    let us = (ns.saturating_add(500) / 1000).clamp(LOWEST_US, HIGHEST_US);
     histogram
-        .record(us)
+        .record(microseconds(ns))
         .expect("histograms grow with their values");
+}
+
+/// As histograms take them: rounded, at least 1 µs, at most 1 h.
+fn microseconds(ns: u64) -> u64 {
+    (ns.saturating_add(500) / 1000).clamp(LOWEST_US, HIGHEST_US)
 }
 
 /// An empty histogram. It is small and grows with its values.
@@ -432,51 +499,57 @@ pub fn histogram() -> Histogram<u64> {
     Histogram::new(DIGITS).expect("3 digits are allowed")
 }
 
-fn empty_series(sample: &Sample) -> Series {
-    Series {
-        workload: sample.workload as u32,
-        request: sample.request as u32,
-        phase: sample.phase as u32,
-        histograms: std::array::from_fn(|_| histogram()),
-        outcomes: [0; OUTCOMES],
-        wrong_statuses: Vec::new(),
-        service_sum_ns: 0,
-        response_sum_ns: 0,
-        busy_sum_ns: 0,
-        bytes_in: 0,
-        bytes_out: 0,
+impl Default for Series {
+    fn default() -> Self {
+        Self {
+            workload: 0,
+            request: 0,
+            phase: 0,
+            histograms: std::array::from_fn(|_| histogram()),
+            outcomes: [0; OUTCOMES],
+            wrong_statuses: Vec::new(),
+            service_sum_ns: 0,
+            response_sum_ns: 0,
+            busy_sum_ns: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+        }
     }
 }
 
-/// A copy of what was recorded, and the original empty again with its memory kept; `None` if nothing was.
-fn give_away(series: &mut Series) -> Option<Series> {
-    if series.outcomes.iter().all(|count| *count == 0) {
-        return None;
+impl WorkerInterval {
+    pub fn new(worker: usize) -> Self {
+        Self {
+            worker,
+            index: 0,
+            start_ns: 0,
+            end_ns: 0,
+            last: false,
+            series: Vec::new(),
+            workloads: Vec::new(),
+            thread: ThreadState::default(),
+            ports: Vec::new(),
+            loop_lag_us: histogram(),
+            tls_failures: Texts::default(),
+            rows: Rows::default(),
+            rows_lost: 0,
+        }
     }
-    let histograms: [Histogram<u64>; MEASURES] =
-        std::array::from_fn(|measure| give_away_histogram(&mut series.histograms[measure]));
-    let given = Series {
-        histograms,
-        wrong_statuses: std::mem::take(&mut series.wrong_statuses),
-        ..*series
-    };
-    series.outcomes = [0; OUTCOMES];
-    (
-        series.service_sum_ns,
-        series.response_sum_ns,
-        series.busy_sum_ns,
-    ) = (0, 0, 0);
-    (series.bytes_in, series.bytes_out) = (0, 0);
-    Some(given)
-}
 
-fn give_away_histogram(original: &mut Histogram<u64>) -> Histogram<u64> {
-    if original.is_empty() {
-        return histogram();
+    /// Empties what its worker fills again; histograms keep the memory that they have grown to.
+    pub fn empty(&mut self) {
+        for series in &mut self.series {
+            let used = |histogram: &&mut Histogram<u64>| !histogram.is_empty();
+            let histograms = series.histograms.iter_mut();
+            histograms.filter(used).for_each(Histogram::reset);
+            series.outcomes = [0; OUTCOMES];
+            series.wrong_statuses.clear();
+            (series.service_sum_ns, series.response_sum_ns) = (0, 0);
+            series.busy_sum_ns = 0;
+            (series.bytes_in, series.bytes_out) = (0, 0);
+        }
+        self.loop_lag_us.reset();
     }
-    let copy = original.clone();
-    original.reset();
-    copy
 }
 
 impl Rows {

@@ -4,20 +4,29 @@ use super::*;
 
 /// A recorder with intervals of 100 ns for one closed workload, and what it gives.
 fn recorder(end: u64) -> (Recorder, Receiver<WorkerInterval>) {
+    let (recorder, given, _) = recorder_and_back(end);
+    (recorder, given)
+}
+
+/// The same, and where emptied intervals are given back.
+fn recorder_and_back(end: u64) -> (Recorder, Receiver<WorkerInterval>, Sender<WorkerInterval>) {
+    let phase = |number| serde_json::json!({"name": format!("p{number}"), "duration_ns": 1, "from": 1, "to": 1});
+    let phases: Vec<_> = (0..50).map(phase).collect();
     let spec = serde_json::json!({
         "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 1, "rows": true,
         "workloads": [{
             "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 80},
             "requests": [{"name": "r", "method": "GET", "path": "/"}],
-            "load": {"closed": {"clients": 1}}, "timeouts": {"connect_ns": 1, "total_ns": 1},
+            "load": {"closed": {"clients": 1, "phases": phases}}, "timeouts": {"connect_ns": 1, "total_ns": 1},
         }],
     });
     let mut plan = crate::prepare::prepare(serde_json::from_value(spec).unwrap()).unwrap();
     plan.interval_ns = 100;
     let (out, given) = channel();
-    let mut recorder = Recorder::new(0, &plan, end, out);
+    let (back, emptied) = channel();
+    let mut recorder = Recorder::new(0, &plan, end, Delivery { out, emptied });
     recorder.begin();
-    (recorder, given)
+    (recorder, given, back)
 }
 
 fn sample(sent: u64, end: u64, outcome: Outcome) -> Sample {
@@ -181,4 +190,90 @@ fn outcomes_go_into_the_right_histograms() {
         "{} µs",
         response.max()
     );
+}
+
+#[test]
+fn series_are_used_again_whatever_the_phases() {
+    let (mut recorder, given, back) = recorder_and_back(u64::MAX);
+    let mut places = std::collections::HashSet::new();
+    for phase in 0..50 {
+        let now = phase * 100 + 50;
+        recorder.sent(0, now);
+        recorder.ended(&Sample {
+            phase: phase as usize,
+            ..sample(now, now + 10, Outcome::Ok)
+        });
+        recorder.roll((phase + 1) * 100);
+        let mut interval = given.try_recv().unwrap();
+        let [series] = interval.series.as_slice() else {
+            panic!("one series in an interval")
+        };
+        assert_eq!((u64::from(series.phase), series.outcomes[0]), (phase, 1));
+        assert_eq!((series.bytes_in, series.busy_sum_ns), (40, 10));
+        assert_eq!(series.histograms[Measure::Service as usize].len(), 1);
+        places.insert(std::ptr::from_ref::<Series>(series));
+        interval.empty();
+        back.send(interval).unwrap();
+    }
+    assert!(places.len() <= 2, "{} series were made", places.len());
+}
+
+/// A queue of arrivals at these times.
+fn queue(times: &[u64]) -> Rc<RefCell<Queue>> {
+    let spec = serde_json::json!({"arrivals": {"trace": times}, "max_connections": 1});
+    let spec = serde_json::from_value(spec).unwrap();
+    let part = crate::schedule::partition::Partition::new(1, 0, 1);
+    let schedule = crate::schedule::arrivals::Schedule::new(&spec, 1, part);
+    Rc::new(RefCell::new(Queue::new(schedule)))
+}
+
+#[test]
+fn an_arrival_is_due_in_the_interval_of_its_time_whenever_it_is_handed_out() {
+    let (mut recorder, given) = recorder(1000);
+    let queue = queue(&[40, 99, 100, 180, 199, 230, 310]);
+    recorder.watch_queue(0, queue.clone());
+    let hand_out = |recorder: &mut Recorder, now| {
+        while let Some(arrival) = { queue.borrow_mut().take(now) } {
+            recorder.handed_out(0, &arrival);
+        }
+    };
+    hand_out(&mut recorder, 41);
+    // The next boundary has passed when somebody looks again; nothing else came between.
+    hand_out(&mut recorder, 105);
+    // Those of 180 and 199 wait beyond theirs.
+    recorder.count_waiting(190);
+    recorder.roll(201);
+    hand_out(&mut recorder, 240);
+    recorder.finish(300);
+    let due: Vec<_> = given
+        .try_iter()
+        .map(|interval| (interval.workloads[0].due, interval.workloads[0].backlog))
+        .collect();
+    assert_eq!(due, [(2, 0), (3, 2), (1, 0)]);
+}
+
+#[test]
+fn requests_that_were_never_sent_are_counted_in_one_go_and_only_single_ones_have_rows() {
+    let (mut recorder, given) = recorder(u64::MAX);
+    let never_sent = |intended| Sample {
+        sent: None,
+        headers: None,
+        intended,
+        end: 5_000_000,
+        ..sample(10, 10, Outcome::NeverSent)
+    };
+    recorder.never_sent(&never_sent(1_000_000), 60_000_000);
+    recorder.never_sent(&never_sent(2_000_000), 1);
+    let intervals: Vec<WorkerInterval> = given.try_iter().collect();
+    assert!(intervals.iter().all(|interval| interval.series.is_empty()));
+    recorder.finish(5_000_000);
+    let last = given.try_iter().last().unwrap();
+    let [series] = last.series.as_slice() else {
+        panic!("one series")
+    };
+    let censored = &series.histograms[Measure::Censored as usize];
+    assert_eq!(series.outcomes[Outcome::NeverSent as usize], 60_000_001);
+    assert_eq!(censored.count_at(4000), 60_000_000);
+    assert_eq!(censored.count_at(3000), 1);
+    assert_eq!((last.rows.end_ns.len(), last.rows_lost), (1, 60_000_000));
 }

@@ -139,9 +139,14 @@ impl Schedule {
     /// The next request, if it is due at `now`.
     pub fn take_due(&mut self, now: u64) -> Option<u64> {
         let due = self.next.filter(|due| *due <= now)?;
-        self.taken += 1;
-        self.next = self.find_next();
+        self.skip(1);
         Some(due)
+    }
+
+    /// Leaves out the next `count`.
+    pub fn skip(&mut self, count: u64) {
+        self.taken += count;
+        self.next = self.find_next();
     }
 
     /// How many have been taken.

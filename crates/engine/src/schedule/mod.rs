@@ -3,6 +3,7 @@ pub mod arrivals;
 pub mod clock;
 pub mod partition;
 pub mod phases;
+pub mod queue;
 pub mod random;
 pub mod think;
 pub mod timer;

@@ -57,24 +57,19 @@ impl Watch<'_> {
         Outcome::TlsFailed
     }
 
-    /// Nothing that comes after the end of the run counts, so that all requests in flight end at the same moment.
-    pub fn stopped(&self) -> Option<Outcome> {
-        if !self.seat.stopping() {
+    /// The first byte of the request is about to be written, unless it was before. How the request ends, if the run
+    /// has ended.
+    pub fn sending(&mut self) -> Option<Outcome> {
+        if self.seat.stopping() {
+            return Some(self.sample.given_up());
+        }
+        if self.sample.sent.is_some() {
             return None;
         }
-        Some(if self.sample.sent.is_some() {
-            Outcome::Unfinished
-        } else {
-            Outcome::NeverSent
-        })
-    }
-
-    /// The first byte of the request is about to be written, unless it was before.
-    pub fn sending(&mut self) {
-        if self.sample.sent.is_some() {
-            return;
-        }
         let now = self.seat.now();
+        if !self.seat.running(now) {
+            return Some(Outcome::NeverSent);
+        }
         self.sample.sent = Some(now);
         self.recorder.borrow_mut().sent(self.sample.workload, now);
         let timeouts = &self.limits.timeouts;
@@ -84,6 +79,7 @@ impl Watch<'_> {
             .min(timeouts.total_ns);
         self.seat.set_deadline(now.saturating_add(first));
         self.taps.begin(&self.request.taps);
+        None
     }
 
     pub fn wrote(&mut self, bytes: usize) {

@@ -140,7 +140,15 @@ impl Seen {
                 .checked_sub(1)
                 .map_or(0, |before| self.0[before].end_ns);
             assert_eq!(interval.start_ns, before, "intervals are without gaps");
+            assert!(
+                interval.end_ns > interval.start_ns,
+                "an interval has a length"
+            );
             assert_eq!(interval.threads.len(), self.0[0].threads.len());
+            assert!(
+                interval.rows.end_ns.iter().all(|end| *end <= last.end_ns),
+                "nothing that comes after the end counts"
+            );
         }
         for workload in 0..last.workloads.len() {
             let due = self.sum(workload, |state| state.due);

@@ -129,7 +129,7 @@ impl Exchange<'_, '_> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(outcome) = self.watch.stopped() {
+        if let Some(outcome) = self.watch.sending() {
             return Poll::Ready(outcome);
         }
         self.write(cx);
@@ -163,7 +163,6 @@ impl Exchange<'_, '_> {
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
-        self.watch.sending();
         while !self.unsent.is_empty() && self.broken.is_none() {
             match self.link.transport.poll_write(cx, self.unsent) {
                 Poll::Ready(Ok(written)) => {

@@ -1,0 +1,150 @@
+//! Arrivals between the moment when they are due and the moment when they are handed out.
+//!
+//! The queue is not stored: arrivals are a pure function, so two cursors stand for it, however many are in it.
+
+use crate::schedule::arrivals::Schedule;
+
+/// The arrivals of one workload on one worker.
+#[derive(Debug)]
+pub struct Queue {
+    /// Stands at the next one to be handed out.
+    waiting: Schedule,
+    /// Stands behind the last one that was counted as due; `None` while that is `waiting` itself.
+    counted: Option<Schedule>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its number on this worker.
+    pub number: u64,
+    pub due: u64,
+    /// [`Queue::count`] has counted it while it waited.
+    pub counted: bool,
+}
+
+impl Queue {
+    pub fn new(schedule: Schedule) -> Self {
+        Self {
+            waiting: schedule,
+            counted: None,
+        }
+    }
+
+    /// When the next one is due, or was; `None` after the last.
+    pub fn next_due(&self) -> Option<u64> {
+        self.waiting.peek()
+    }
+
+    /// Hands out the next one, if it is due at `now`.
+    pub fn take(&mut self, now: u64) -> Option<Arrival> {
+        let number = self.waiting.taken();
+        let due = self.waiting.take_due(now)?;
+        let counted = self.counted.is_some();
+        self.meet();
+        Some(Arrival {
+            number,
+            due,
+            counted,
+        })
+    }
+
+    /// The first of the next `count` that were counted, at least 1; all of them are out of the queue then.
+    pub fn drop_waiting(&mut self, count: u64) -> Option<Arrival> {
+        let first = self.take(u64::MAX)?;
+        self.waiting.skip(count - 1);
+        self.meet();
+        Some(first)
+    }
+
+    /// Counts those that were due before `end`, were not handed out and were not counted yet.
+    pub fn count(&mut self, end: u64) -> u64 {
+        let is_due = |next: Option<u64>| next.is_some_and(|due| due < end);
+        if !is_due(self.counted.as_ref().unwrap_or(&self.waiting).peek()) {
+            return 0;
+        }
+        let counted = self.counted.get_or_insert_with(|| self.waiting.clone());
+        let before = counted.taken();
+        while is_due(counted.peek()) {
+            counted.skip(1);
+        }
+        counted.taken() - before
+    }
+
+    /// How many of those that were counted wait.
+    pub fn len(&self) -> u64 {
+        let counted = self.counted.as_ref().unwrap_or(&self.waiting);
+        counted.taken() - self.waiting.taken()
+    }
+
+    fn meet(&mut self) {
+        let counted = self.counted.as_ref();
+        if counted.is_some_and(|counted| counted.taken() == self.waiting.taken()) {
+            self.counted = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::partition::Partition;
+    use crate::spec::{Arrivals, OpenSpec};
+    use proptest::prelude::*;
+
+    fn queue(times: Vec<u64>) -> Queue {
+        let spec = OpenSpec {
+            arrivals: Arrivals::Trace(times),
+            rates: vec![],
+            requests: None,
+            max_connections: 1,
+            requests_per_connection: None,
+        };
+        Queue::new(Schedule::new(&spec, 1, Partition::new(1, 0, 1)))
+    }
+
+    #[test]
+    fn what_is_handed_out_when_it_is_due_is_never_counted_as_waiting() {
+        let mut queue = queue(vec![5, 10]);
+        assert_eq!((queue.take(4), queue.count(5)), (None, 0));
+        let arrival = queue.take(5).unwrap();
+        assert_eq!(
+            (arrival.number, arrival.due, arrival.counted),
+            (0, 5, false)
+        );
+        assert_eq!((queue.count(10), queue.len()), (0, 0));
+        assert_eq!((queue.count(11), queue.len()), (1, 1));
+        assert!(queue.take(12).unwrap().counted);
+        assert_eq!((queue.next_due(), queue.len()), (None, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn every_arrival_is_counted_once(
+            mut times in prop::collection::vec(0u64..100, 0..50),
+            steps in prop::collection::vec((0u64..20, 0usize..5, 0u64..3), 1..20),
+        ) {
+            times.sort_unstable();
+            let mut queue = queue(times.clone());
+            let (mut now, mut counted, mut handed_out) = (0, 0, 0);
+            for (step, takes, drops) in steps {
+                now += step;
+                counted += queue.count(now);
+                for _ in 0..takes {
+                    if let Some(arrival) = queue.take(now) {
+                        prop_assert_eq!(arrival.number, handed_out);
+                        prop_assert_eq!(arrival.due, times[handed_out as usize]);
+                        counted += u64::from(!arrival.counted);
+                        handed_out += 1;
+                    }
+                }
+                if drops > 0 && drops <= queue.len() {
+                    queue.drop_waiting(drops).unwrap();
+                    handed_out += drops;
+                }
+                prop_assert_eq!(counted, handed_out + queue.len());
+            }
+            counted += queue.count(u64::MAX);
+            prop_assert_eq!((counted, queue.len()), (times.len() as u64, times.len() as u64 - handed_out));
+        }
+    }
+}
