@@ -21,10 +21,11 @@ from servers import reference
 from jostle.generator.api import Generator
 from jostle.generator.cluster.clocks import Clock
 from jostle.generator.cluster.fleet import Fleet
-from jostle.generator.cluster.follower import Stream
-from jostle.generator.cluster.spool import OwnLog
+from jostle.generator.cluster.follower import Follower
+from jostle.generator.cluster.lease import LeaseTimes
+from jostle.generator.cluster.spool import Spool
 from jostle.generator.cluster.transport import Node
-from jostle.generator.inprocess import InThisProcess
+from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.spec import engine_spec
 from jostle.plan import Plan
 from jostle.record import FORMAT, RunWriter
@@ -52,8 +53,8 @@ class Simulated:
         heapq.heappush(self._due, asked)
         return asked
 
-    def wait(self, asked: Sequence[Any], timeout_s: float) -> Sequence[Any]:
-        del asked
+    def wait(self, calls: Sequence[Any], timeout_s: float) -> Sequence[Any]:
+        del calls
         first = self._due[0][0] if self._due else time.monotonic() + timeout_s
         time.sleep(max(0.0, min(timeout_s, first - time.monotonic())))
         ready = []
@@ -61,9 +62,9 @@ class Simulated:
             ready.append(heapq.heappop(self._due))
         return ready
 
-    def answer(self, asked: Any, timeout_s: float | None = None) -> Any:
+    def answer(self, call: Any, timeout_s: float | None = None) -> Any:
         del timeout_s
-        _, _, number = asked
+        _, _, number = call
         return {"state": "running", "why": "", "data": self.frames[number]}
 
     def nodes(self) -> Sequence[Node]:
@@ -88,8 +89,8 @@ class SimulatedGenerator:
         self.node = Node(f"simulated-{index}", str(index))
         self._network, self._index = network, index
 
-    def ask(self, word: str, *arguments: Any) -> Any:
-        assert word == "poll"
+    def call(self, method: str, *arguments: Any) -> Any:
+        assert method == "poll"
         return self._network.poll(self._index, arguments[0])
 
 
@@ -103,12 +104,12 @@ def real_frames(seconds: int) -> tuple[dict[str, Any], list[bytes], float]:
             plan.workload["hit"], host=host, port=int(port), seed=1, threads=1, cores=[], rows=False,
             interval_ns=SECOND_NS,
         )  # fmt: skip
-        running, frames, last = InThisProcess().start(spec), [], False
+        running, frames, last = InProcessExecutor().start(spec), [], False
         while not last:
             interval = running.next_interval(5.0)
             assert interval is not None
             last = interval["last"]
-            log = OwnLog(Path(folder) / str(len(frames)))
+            log = Spool(Path(folder) / str(len(frames)))
             log.append(interval)
             log.close()
             frames.append(log.path.read_bytes())
@@ -119,9 +120,9 @@ def main(generators: int, seconds: int) -> None:
     spec, frames, size = real_frames(seconds)
     network = Simulated(frames, generators)
     clock = Clock(0, 0, 0)
-    streams = [Stream(i, f"log-{i}", network.remote(i), clock) for i in range(generators)]
+    followers = [Follower(i, f"log-{i}", network.remote(i), clock) for i in range(generators)]
     named = [Generator(i + 1, generators, 0, time.time_ns()) for i in range(generators)]
-    fleet = Fleet(network, streams, [spec] * generators, named, time.time_ns(), "is missing")
+    fleet = Fleet(network, followers, [spec] * generators, named, time.time_ns(), "is missing", LeaseTimes())
     with tempfile.TemporaryDirectory() as folder:
         run = RunWriter.create(Path(folder), "bench", "", {})
         names = {"number": 1, "contestant": "simulated", "workload": "w", "round": 1}

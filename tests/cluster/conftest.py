@@ -15,6 +15,9 @@ from support.real import REFERENCE
 
 JOSTLE = [sys.executable, "-m", "jostle"]
 
+HEALTH_CHECK = {"RAY_health_check_failure_threshold": "3"}
+"""The head gives a silent node up after 9 s, not 18: so much shorter may a test cut it off."""
+
 
 class Cluster:
     """A head, which is where the driver runs too, generators n1, n2, …, and a server beside them."""
@@ -31,7 +34,7 @@ class Cluster:
         subprocess.run([*JOSTLE, "cluster", "init", self.secrets, *names], check=True, capture_output=True)
 
     def start_head(self) -> None:
-        started = self.head.run(*JOSTLE, "cluster", "start", "--ip", self.head.address)
+        started = self.head.run(*JOSTLE, "cluster", "start", "--ip", self.head.address, env=HEALTH_CHECK)
         assert started.returncode == 0, started.stdout + started.stderr
 
     def start_node(self, host: Host, env: dict[str, str] | None = None) -> None:

@@ -11,7 +11,7 @@ import polars
 import pytest
 
 from jostle.errors import GeneratorsLost
-from jostle.generator import OnThisMachine, Running
+from jostle.generator import LocalExecutor, Running
 from jostle.generator.spec import engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
@@ -59,8 +59,8 @@ def outcomes(found: list[Any]) -> dict[str, int]:
 
 def test_three_processes_have_the_arrivals_of_one(null_server: str) -> None:
     spec = specification(null_server, OPEN)
-    alone = intervals(OnThisMachine(1).start(spec))
-    running = OnThisMachine(3).start(spec)
+    alone = intervals(LocalExecutor(1).start(spec))
+    running = LocalExecutor(3).start(spec)
     together = intervals(running)
     assert column(together, "intended_ns") == column(alone, "intended_ns")
     assert sum(outcomes(together).values()) == sum(outcomes(alone).values()) > 400
@@ -73,7 +73,7 @@ def test_three_processes_have_the_arrivals_of_one(null_server: str) -> None:
 
 def test_totals_of_a_closed_load_are_exact(null_server: str) -> None:
     found = intervals(
-        OnThisMachine(3).start(specification(null_server, "load = { clients = 7, requests = 1003 }"))
+        LocalExecutor(3).start(specification(null_server, "load = { clients = 7, requests = 1003 }"))
     )
     assert outcomes(found) == {"ok": 1003}
     assert set(column(found, "client")) == set(range(7))
@@ -81,7 +81,7 @@ def test_totals_of_a_closed_load_are_exact(null_server: str) -> None:
 
 
 def test_stop_is_clean(null_server: str) -> None:
-    running = OnThisMachine(2).start(specification(null_server, 'load = { clients = 4, for = "60s" }'))
+    running = LocalExecutor(2).start(specification(null_server, 'load = { clients = 4, for = "60s" }'))
     first = running.next_interval(20.0)
     running.stop()
     rest = intervals(running)
@@ -91,7 +91,7 @@ def test_stop_is_clean(null_server: str) -> None:
 
 
 def test_a_process_that_dies_is_named_and_the_rest_goes_on(null_server: str) -> None:
-    running = OnThisMachine(2).start(specification(null_server, 'load = { rate = "400/s", for = "2s" }'))
+    running = LocalExecutor(2).start(specification(null_server, 'load = { rate = "400/s", for = "2s" }'))
     assert running.next_interval(20.0) is not None
     os.kill(running.generators[1].pid, signal.SIGKILL)
     found = intervals(running)
@@ -104,7 +104,7 @@ def test_a_process_that_dies_is_named_and_the_rest_goes_on(null_server: str) -> 
 
 
 def test_a_process_that_falls_silent_is_given_up(null_server: str) -> None:
-    running = OnThisMachine(2).start(specification(null_server, 'load = { rate = "200/s", for = "3s" }'))
+    running = LocalExecutor(2).start(specification(null_server, 'load = { rate = "200/s", for = "3s" }'))
     assert running.next_interval(20.0) is not None
     os.kill(running.generators[0].pid, signal.SIGSTOP)
     give_up = time.monotonic() + 30
@@ -118,7 +118,7 @@ def test_a_process_that_falls_silent_is_given_up(null_server: str) -> None:
 
 
 def test_when_all_have_died_it_is_said(null_server: str) -> None:
-    running = OnThisMachine(2).start(specification(null_server, 'load = { clients = 2, for = "60s" }'))
+    running = LocalExecutor(2).start(specification(null_server, 'load = { clients = 2, for = "60s" }'))
     for generator in running.generators:
         os.kill(generator.pid, signal.SIGKILL)
     with pytest.raises(GeneratorsLost, match="all generators have died"):

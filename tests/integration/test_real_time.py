@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle.errors import StartRefused
-from jostle.generator import OnThisMachine
+from jostle.generator import LocalExecutor
 from jostle.generator.spec import engine_spec
 from jostle.host.cores import real_time_allowed
 from jostle.plan import parse_plan
@@ -59,9 +59,9 @@ def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
     )
     if not real_time_allowed():
         with pytest.raises(StartRefused, match="not permitted"):
-            OnThisMachine().start(spec)
+            LocalExecutor().start(spec)
         return
-    running = OnThisMachine().start(spec)
+    running = LocalExecutor().start(spec)
     assert running.next_interval(20.0) is not None
     found = policies()
     running.stop()
@@ -77,7 +77,7 @@ def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
 @pytest.mark.parametrize("share_cores", [False, True])
 def test_paced_loads_ask_for_it_on_cores_of_their_own(tmp_path: Path, load: str, share_cores: bool) -> None:
     plan = parse_plan(PLAN + LOADS[load], "test", share_cores=share_cores)
-    run_experiment(plan, tmp_path, "first", 7, OnThisMachine(), Silent())
+    run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
     apart = not share_cores and len(os.sched_getaffinity(0)) > 1
     assert asked_for(tmp_path) == (load != "at once" and apart and real_time_allowed())
 

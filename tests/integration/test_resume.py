@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jostle.generator import Running
-from jostle.generator.processes import OnThisMachine
+from jostle.generator.processes import LocalExecutor
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
@@ -111,7 +111,7 @@ class StoppedAt:
     """Load of this process; Ctrl-C comes just as an interval does, the `when`th (-1: the last)."""
 
     def __init__(self, when: int) -> None:
-        self.real = OnThisMachine()
+        self.real = LocalExecutor()
         self.here = self.real.here
         self.when = when
         self.sent = 0

@@ -107,7 +107,7 @@ def test_requests_in_a_log_only_are_told(tmp_path: Path) -> None:
     assert unknown is not None
     assert (fine.verdict, told.verdict, unknown.verdict) == ("valid", "suspect", "suspect")
     assert "203 of generator 2 on 10.0.0.12 up to 8.00 s" in told.says
-    assert "the own log of generator 3 on 10.0.0.13 was not fetched" in unknown.says
+    assert "the spool of generator 3 on 10.0.0.13 was not fetched" in unknown.says
     assert "jostle collect RUN" in unknown.remedy
 
 

@@ -1,4 +1,4 @@
-"""Parts of the cluster that need no cluster: credentials, clocks, leases, remainders, targets, own logs."""
+"""Parts of the cluster that need no cluster: credentials, clocks, leases, remainders, targets, spools."""
 
 import json
 import threading
@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jostle.errors import ClusterRefused, StartRefused
-from jostle.generator.cluster.allowlist import refuse_strangers
+from jostle.errors import ClusterRefused, NotARun, StartRefused
+from jostle.generator.cluster.allowlist import refuse_unlisted_targets
 from jostle.generator.cluster.clocks import Clock, measure
 from jostle.generator.cluster.credentials import Credentials
-from jostle.generator.cluster.handover import refuse_what_cannot_move, remainder
-from jostle.generator.cluster.lease import Lease
+from jostle.generator.cluster.handover import refuse_countable_load, remainder
+from jostle.generator.cluster.lease import Lease, LeaseTimes
+from jostle.generator.cluster.ledger import read_ledger
 from jostle.generator.cluster.node import ray_command, start_node
 from jostle.generator.cluster.pki import write_credentials
-from jostle.generator.cluster.spool import OwnLog, Unfolding, read_from
+from jostle.generator.cluster.spool import FrameReader, Spool, log_path, read_from
 
 SECOND = 10**9
 
@@ -98,11 +99,11 @@ def test_only_a_head_starts_others() -> None:
 def test_the_quickest_answer_tells_the_offset() -> None:
     delays = iter([0.01, 0.0, 0.005])
 
-    def ask() -> tuple[int, int]:
+    def call() -> tuple[int, int]:
         time.sleep(next(delays))
         return time.time_ns() + 5 * SECOND, time.monotonic_ns() - 7 * SECOND
 
-    clock = measure(ask, readings=3)
+    clock = measure(call, readings=3)
     assert abs(clock.monotonic_ns + 7 * SECOND) <= clock.error_ns
     assert abs(clock.wall_ns - 5 * SECOND) <= clock.error_ns + 10**6
     assert isinstance(clock, Clock)
@@ -112,7 +113,7 @@ def test_a_lease_that_is_not_renewed_runs_out_once() -> None:
     expired = threading.Event()
     lease = Lease(time.monotonic_ns() + 10**12, expired.set)
     assert not expired.wait(0.2)
-    lease.renew(time.monotonic_ns())  # never shorter: a late question takes nothing away
+    lease.renew(time.monotonic_ns())  # never shorter: a late call takes nothing away
     assert lease.end_ns > time.monotonic_ns() + 10**11
     lease.release()
     short = Lease(time.monotonic_ns(), expired.set)
@@ -132,12 +133,12 @@ def test_a_log_cut_anywhere_gives_every_interval_once(payloads: list[bytes], pie
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        log = OwnLog(Path(folder) / "deep" / "x.frames")
+        log = Spool(Path(folder) / "deep" / "x.frames")
         for number, payload in enumerate(payloads):
             log.append({"index": number, "payload": payload, "last": number == len(payloads) - 1})
         size, closed = log.wait_beyond(0, 0)
         assert closed == bool(payloads)
-        unfolding = Unfolding()
+        unfolding = FrameReader()
         found = [i for data in read_from(log.path, 0, size, piece) for i in unfolding.add(data)]
         assert [i["payload"] for i in found] == payloads
         log.close()
@@ -194,22 +195,42 @@ def test_what_is_left_of_rates_and_traces() -> None:
 
 
 def test_a_load_that_counts_requests_does_not_move() -> None:
-    refuse_what_cannot_move(workload({"closed": {"clients": 1, "requests": None}}))
+    refuse_countable_load(workload({"closed": {"clients": 1, "requests": None}}))
     with pytest.raises(StartRefused, match="counts its requests"):
-        refuse_what_cannot_move(workload({"closed": {"clients": 1, "requests": 5}}))
+        refuse_countable_load(workload({"closed": {"clients": 1, "requests": 5}}))
 
 
 def test_strangers_are_not_loaded() -> None:
     spec = workload({"closed": {"clients": 1}})
     with pytest.raises(StartRefused, match=r"nobody said that the cluster may load 10\.0\.0\.9") as refused:
-        refuse_strangers(spec, {"10.0.0.8"})
+        refuse_unlisted_targets(spec, {"10.0.0.8"})
     assert "--allow-target 10.0.0.9" in refused.value.hint
-    refuse_strangers(spec, {"10.0.0.9"})
+    refuse_unlisted_targets(spec, {"10.0.0.9"})
     for host in ("127.0.0.3:80", "localhost:80", "[::1]:80", "unix:/run/x"):
         target = {"host": "10.0.0.9", "port": 80, "connect_to": [host]}
-        refuse_strangers({"workloads": [{"target": target}]}, ())
+        refuse_unlisted_targets({"workloads": [{"target": target}]}, ())
 
 
 def test_specifications_survive_the_journey_as_data() -> None:
     rest, _ = remainder(workload({"closed": {"clients": 10, "phases": [phase(0, 10, 100)]}}), 10)
     assert json.loads(json.dumps(rest)) == rest
+
+
+def test_a_frame_that_announces_too_much_is_refused() -> None:
+    with pytest.raises(ValueError, match="the most is"):
+        FrameReader().add(b"\xff" * 8)
+
+
+def test_a_ledger_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+    entry = {"generator": 1, "host": "10.0.0.1", "log": "x", "from_ns": 0, "copy": "../victim.frames"}
+    (tmp_path / "streams.ndjson").write_text(json.dumps(entry) + "\n")
+    with pytest.raises(NotARun, match="is not the name of a copy"):
+        read_ledger(tmp_path)
+    with pytest.raises(NotARun, match="not the name of a generator's spool"):
+        log_path("../../victim")
+
+
+def test_silence_and_expiry_follow_from_the_lease() -> None:
+    times = LeaseTimes(4.0)
+    assert (times.silent_s, times.expired_s) == (5.0, 4.5)
+    assert times.length_s < times.expired_s < times.silent_s + times.margin_s

@@ -12,10 +12,12 @@ import pytest
 from jostle.errors import ExecutorLost, GeneratorsLost
 from jostle.generator import Generator
 from jostle.generator.cluster import fleet as fleets
+from jostle.generator.cluster import handover
 from jostle.generator.cluster.clocks import Clock
 from jostle.generator.cluster.fleet import Fleet, WhenLost
-from jostle.generator.cluster.follower import Stream
-from jostle.generator.cluster.ledger import accounts_of, collect
+from jostle.generator.cluster.follower import Follower
+from jostle.generator.cluster.lease import LeaseTimes
+from jostle.generator.cluster.ledger import collect, read_ledger
 from jostle.generator.cluster.transport import Gone, Node, Unavailable
 from jostle.generator.merge import STATE
 from jostle.generator.wire import write_frame
@@ -50,27 +52,27 @@ def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
 class Scripted:
     """A generator: what it answers to each poll, in turn; None: nothing, for ever."""
 
-    network: "Scripts"
+    transport: "Scripts"
     node: Node
     answers: list[Any] = field(default_factory=list)
     log: bytes = b""
     told: list[str] = field(default_factory=list)
     spec: str = ""
 
-    def ask(self, word: str, *arguments: Any) -> Any:
-        self.told.append(word)
-        if word == "clock":
+    def call(self, method: str, *arguments: Any) -> Any:
+        self.told.append(method)
+        if method == "clock":
             return ("ready", (time.time_ns(), time.monotonic_ns()))
-        if word == "start":
+        if method == "start":
             self.spec = arguments[0]
             return ("ready", 0)
-        if word != "poll" or not self.answers:
+        if method != "poll" or not self.answers:
             return ("never", object())
         return ("ready", self.answers.pop(0))
 
 
 class Scripts:
-    """The network that they are on. `later`: answers of a generator that takes over."""
+    """The transport that they are on. `later`: answers of a generator that takes over."""
 
     def __init__(self) -> None:
         self.remotes: list[Scripted] = []
@@ -90,19 +92,19 @@ class Scripts:
         self.remotes.append(Scripted(self, node, self.later))
         return self.remotes[-1]
 
-    def wait(self, asked: Sequence[Any], timeout_s: float) -> Sequence[Any]:
-        ready = [question for question in asked if question[0] == "ready"]
+    def wait(self, calls: Sequence[Any], timeout_s: float) -> Sequence[Any]:
+        ready = [call for call in calls if call[0] == "ready"]
         if not ready:
             time.sleep(min(timeout_s, 0.005))
         return ready
 
-    def answer(self, asked: Any, timeout_s: float | None = None) -> Any:
+    def answer(self, calls: Any, timeout_s: float | None = None) -> Any:
         del timeout_s
-        if asked[0] == "never":
+        if calls[0] == "never":
             raise Unavailable
-        if isinstance(asked[1], Exception):
-            raise asked[1]
-        return asked[1]
+        if isinstance(calls[1], Exception):
+            raise calls[1]
+        return calls[1]
 
     def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
         del log
@@ -135,12 +137,13 @@ Make = Callable[..., Fleet]
 
 @pytest.fixture
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
-    """A fleet on `network`, everything about it quick."""
-    for name, value in {"SILENT_S": 0.2, "EXPIRED_S": 0.05, "MOVE_S": 0.02, "ASK_EVERY_S": 0.0}.items():
-        monkeypatch.setattr(fleets, name, value)
+    """A fleet on `transport`, everything about it quick."""
+    monkeypatch.setattr(fleets, "POLL_EVERY_S", 0.0)
+    monkeypatch.setattr(handover, "PREPARE_S", 0.02)
+    lease = LeaseTimes(0.16, margin_s=0.05)
 
-    def build(network: Scripts, when_lost: WhenLost = "is missing", seconds: float = 60.0) -> Fleet:
-        count = len(network.remotes)
+    def build(transport: Scripts, when_lost: WhenLost = "is missing", seconds: float = 60.0) -> Fleet:
+        count = len(transport.remotes)
         workload = {"name": "w", "load": {"closed": {"clients": 1, "phases": []}}}
         spec = {
             "threads": 1,
@@ -148,9 +151,9 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Make:
             "duration_ns": round(seconds * 1e9),
             "workloads": [workload],
         }
-        streams = [Stream(i, f"log-{i}", r, Clock(0, 0, 0)) for i, r in enumerate(network.remotes)]
+        followers = [Follower(i, f"log-{i}", r, Clock(0, 0, 0)) for i, r in enumerate(transport.remotes)]
         named = [Generator(i + 1, count, 1, 0) for i in range(count)]
-        fleet = Fleet(network, streams, [spec] * count, named, time.time_ns(), when_lost)
+        fleet = Fleet(transport, followers, [spec] * count, named, time.time_ns(), when_lost, lease)
         fleet.keep(tmp_path)
         return fleet
 
@@ -174,48 +177,48 @@ def whole(count: int) -> list[bytes]:
 
 
 def test_all_is_merged_and_the_accounts_close(make: Make, tmp_path: Path) -> None:
-    network = Scripts()
+    transport = Scripts()
     frames = whole(3)
-    network.add([news(frames[0]), news(frames[1] + frames[2], "ended")])
-    network.add([news(frames[0][:50]), news(frames[0][50:] + frames[1]), news(frames[2], "ended")])
-    fleet = make(network)
+    transport.add([news(frames[0]), news(frames[1] + frames[2], "ended")])
+    transport.add([news(frames[0][:50]), news(frames[0][50:] + frames[1]), news(frames[2], "ended")])
+    fleet = make(transport)
     assert sent(all_of(fleet)) == [20, 20, 20]
     fleet.pull()
     assert not fleet.lost
-    accounts = accounts_of(tmp_path / "generators")
+    accounts = read_ledger(tmp_path / "generators")
     assert [a["streamed"]["sent"] for a in accounts] == [30, 30]
     assert all(a["whole"] and a["only_in_log"]["sent"] == 0 for a in accounts)
     assert (tmp_path / "generators" / "2.frames").read_bytes() == b"".join(frames)
 
 
 def test_a_silent_one_is_given_up_and_collected_when_it_is_back(make: Make, tmp_path: Path) -> None:
-    network = Scripts()
+    transport = Scripts()
     frames = whole(3)
-    network.add([news(b"".join(frames), "ended")])
-    network.add([news(frames[0])])
-    fleet = make(network)
+    transport.add([news(b"".join(frames), "ended")])
+    transport.add([news(frames[0])])
+    fleet = make(transport)
     assert sent(all_of(fleet)) == [20, 10, 10]
     (lost,) = fleet.lost
     assert (lost.generator, lost.at_ns, lost.until_ns) == (2, LENGTH, None)
     assert lost.why == "generator 2 of 2 on 10.0.0.2 did not answer for 0.2 s"
     fleet.pull()
     folder = tmp_path / "generators"
-    assert [a["whole"] for a in accounts_of(folder)] == [True, False]
-    assert "is not in the cluster now" in accounts_of(folder)[1]["why"]
-    network.back["10.0.0.2"] = frames[0] + frames[1]
-    (_, account) = collect(network, folder)
+    assert [a["whole"] for a in read_ledger(folder)] == [True, False]
+    assert "is not in the cluster now" in read_ledger(folder)[1]["why"]
+    transport.back["10.0.0.2"] = frames[0] + frames[1]
+    (_, account) = collect(transport, folder)
     assert account["whole"]
     assert (account["streamed"]["sent"], account["only_in_log"]["sent"]) == (10, 10)
-    assert collect(network, folder)[1] == account, "collecting twice changes nothing"
+    assert collect(transport, folder)[1] == account, "collecting twice changes nothing"
 
 
 def test_one_that_has_died_or_stopped_itself_is_named(make: Make) -> None:
-    network = Scripts()
+    transport = Scripts()
     frames = whole(2)
-    network.add([news(b"".join(frames), "ended")])
-    network.add([Gone("killed")])
-    network.add([news(frames[0] + frames[1], "fenced")])
-    fleet = make(network)
+    transport.add([news(b"".join(frames), "ended")])
+    transport.add([Gone("killed")])
+    transport.add([news(frames[0] + frames[1], "fenced")])
+    fleet = make(transport)
     found = all_of(fleet)
     whys = {lost.generator: lost.why for lost in fleet.lost}
     assert whys[2].endswith("has died (killed)")
@@ -225,17 +228,17 @@ def test_one_that_has_died_or_stopped_itself_is_named(make: Make) -> None:
 
 
 def test_a_share_moves_only_after_its_lease_and_leaves_no_double(make: Make) -> None:
-    network = Scripts()
-    network.add([news(frame(0))])
-    network.add([news(frame(0))])
-    fleet = make(network, "moves", seconds=1.2)
+    transport = Scripts()
+    transport.add([news(frame(0))])
+    transport.add([news(frame(0))])
+    fleet = make(transport, "moves", seconds=1.2)
     rest = [frame(n, last=n == 11) for n in range(1, 12)]
-    network.remotes[0].answers += [news(data) for data in rest[:-1]] + [news(rest[-1], "ended")]
-    network.remotes[0].answers[1:1] = [news(b"")] * 60
-    network.later = [news(whole(1)[0], "ended")]
+    transport.remotes[0].answers += [news(data) for data in rest[:-1]] + [news(rest[-1], "ended")]
+    transport.remotes[0].answers[1:1] = [news(b"")] * 60
+    transport.later = [news(whole(1)[0], "ended")]
     found = all_of(fleet)
     (lost,) = fleet.lost
-    taken_over = [remote for remote in network.remotes if remote.spec]
+    taken_over = [remote for remote in transport.remotes if remote.spec]
     if lost.until_ns is None:  # all was over before the lease was
         assert not taken_over
         assert sum(sent(found)) == 130
@@ -248,15 +251,24 @@ def test_a_share_moves_only_after_its_lease_and_leaves_no_double(make: Make) -> 
 
 
 def test_nobody_left_and_no_head_are_told(make: Make) -> None:
-    network = Scripts()
-    network.add([Gone("killed")])
+    transport = Scripts()
+    transport.add([Gone("killed")])
     with pytest.raises(GeneratorsLost, match="all generators are lost"):
-        all_of(make(network))
+        all_of(make(transport))
 
 
 def test_a_head_that_is_gone_ends_the_run(make: Make) -> None:
-    network = Scripts()
-    network.add([])
-    network.gone = True
+    transport = Scripts()
+    transport.add([])
+    transport.gone = True
     with pytest.raises(ExecutorLost, match="the head of the cluster is gone"):
-        all_of(make(network))
+        all_of(make(transport))
+
+
+def test_one_that_sends_nonsense_is_given_up(make: Make) -> None:
+    transport = Scripts()
+    transport.add([news(b"".join(whole(2)), "ended")])
+    transport.add([news(b"\xff" * 64)])
+    fleet = make(transport)
+    assert sent(all_of(fleet)) == [10, 10]
+    assert "sent what is not its spool" in fleet.lost[0].why

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from jostle.errors import StartRefused
 from jostle.generator.capacity import processes_for, with_sources
-from jostle.generator.merge import STATE, Merging
-from jostle.generator.partition import shares
+from jostle.generator.merge import STATE, Merger
+from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame, write_frame
 from jostle.host.limits import RESERVED_FILES
 from jostle.record.hlog import empty_histogram
@@ -33,7 +33,7 @@ def sources(prepared: dict[str, Any]) -> list[str]:
 
 def test_every_share_is_the_plan_and_a_place_in_it() -> None:
     plan = {**spec(), "threads": 4}
-    dealt = shares(plan, 3)
+    dealt = partition(plan, 3)
     assert [s["share"] for s in dealt] == [{"index": i, "of": 3} for i in range(3)]
     assert [s["cores"] for s in dealt] == [[4, 5], [6, 4], [5, 6]]
     for share in dealt:
@@ -42,7 +42,7 @@ def test_every_share_is_the_plan_and_a_place_in_it() -> None:
 
 
 def test_without_pinning_nobody_is_pinned() -> None:
-    assert [s["cores"] for s in shares({**spec(), "cores": []}, 2)] == [[], []]
+    assert [s["cores"] for s in partition({**spec(), "cores": []}, 2)] == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
     }
 
 
-def all_of(merging: Merging) -> list[Any]:
+def all_of(merging: Merger) -> list[Any]:
     found = []
     while (merged := merging.next()) is not None:
         found.append(merged)
@@ -159,7 +159,7 @@ times = st.lists(st.floats(1e-6, 3000.0), max_size=30)
 @settings(deadline=None, max_examples=25)  # the decoder of the check itself takes its time
 @given(st.lists(times, min_size=2, max_size=4))
 def test_merging_loses_nothing(each: list[list[float]]) -> None:
-    merging = Merging(len(each), 1, 1)
+    merging = Merger(len(each), 1, 1)
     for generator, seconds in enumerate(each):
         assert all_of(merging) == []
         merging.add(generator, interval(0, seconds, last=True))
@@ -197,7 +197,7 @@ def decoded(hist: Any) -> list[tuple[int, int]]:
 
 
 def test_an_interval_waits_for_all_its_parts() -> None:
-    merging = Merging(2, 1, 1)
+    merging = Merger(2, 1, 1)
     merging.add(0, interval(0, [1.0]))
     merging.add(0, interval(1, [1.0], last=True))
     assert all_of(merging) == []
@@ -213,22 +213,22 @@ def test_an_interval_waits_for_all_its_parts() -> None:
 
 
 def test_one_that_died_is_not_waited_for() -> None:
-    merging = Merging(2, 1, 1)
+    merging = Merger(2, 1, 1)
     merging.add(0, interval(0, [1.0]))
     merging.add(1, interval(0, [1.0]))
     merging.add(1, interval(1, [1.0], last=True))
     assert [i["last"] for i in all_of(merging)] == [False]
-    assert merging.bury(0) == SECOND
+    assert merging.drop(0) == SECOND
     (rest,) = all_of(merging)
     assert (rest["last"], rest["series"][0]["outcomes"]) == (True, {"ok": 1})
 
 
 def test_there_is_a_last_interval_even_if_it_is_empty() -> None:
-    merging = Merging(2, 1, 1)
+    merging = Merger(2, 1, 1)
     merging.add(0, interval(0, [1.0], last=True))
     merging.add(1, interval(0, [1.0]))
     assert [i["last"] for i in all_of(merging)] == [False]
-    merging.bury(1)
+    merging.drop(1)
     (closing,) = all_of(merging)
     assert closing["last"]
     assert (closing["start_ns"], closing["end_ns"], closing["series"]) == (SECOND, SECOND, [])
@@ -237,7 +237,7 @@ def test_there_is_a_last_interval_even_if_it_is_empty() -> None:
 
 
 def test_rows_are_put_one_behind_the_other() -> None:
-    merging = Merging(2, 1, 1)
+    merging = Merger(2, 1, 1)
     rows = [{"client": os.urandom(4), "end_ns": os.urandom(8)} for _ in range(2)]
     for generator in range(2):
         merging.add(generator, interval(0, [1.0], last=True, rows=rows[generator]))

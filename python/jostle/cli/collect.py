@@ -1,4 +1,4 @@
-"""`jostle collect RUN`: fetch what generators of a cluster have in their own logs only."""
+"""`jostle collect RUN`: fetch what generators of a cluster have in their spools only."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ HELP = """Fetch what generators recorded and could not give: they were cut off, 
   jostle collect runs/2026-11-21T18-52-34-crowd
   jostle collect runs/2026-11-21T18-52-34-crowd --cluster 10.0.0.1:6379     where the head has moved
 
-Says for every generator what was streamed during the run and what was in its own log only, and keeps the
+Says for every generator what was streamed during the run and what was in its spool only, and keeps the
 latter in the trial's folder, under generators/.
 """
 
@@ -25,26 +25,26 @@ def collect(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")], cluster: Cluster = None
 ) -> int:
     from jostle.analysis.run import plan_of
-    from jostle.generator.cluster.ledger import accounts_of
     from jostle.generator.cluster.ledger import collect as fetch
+    from jostle.generator.cluster.ledger import read_ledger
     from jostle.record import RunRecord
 
     record = RunRecord.open(folder)
     places = {trial.number: trial.folder / "generators" for trial in record.trials}
-    open_accounts = [n for n, place in places.items() if not all(a["whole"] for a in accounts_of(place))]
+    open_accounts = [n for n, place in places.items() if not all(a["whole"] for a in read_ledger(place))]
     if open_accounts:
         address = cluster or str(plan_of(record).get("cluster", {}).get("address", ""))
-        from jostle.generator.cluster.ray import OnRay
+        from jostle.generator.cluster.ray import RayTransport
 
-        network = OnRay(address)
+        network = RayTransport(address)
         for number in open_accounts:
             fetch(network, places[number])
     missing = 0
     for number, place in places.items():
-        for account in accounts_of(place):
+        for account in read_ledger(place):
             print(f"trial {number}, generator {account['generator']} on {account['host']}: {_says(account)}")
             missing += not account["whole"]
-    if not any(map(accounts_of, places.values())):
+    if not any(map(read_ledger, places.values())):
         print(f"{folder} has no generators on other machines", file=sys.stderr)
     return 1 if missing else 0
 
@@ -55,7 +55,7 @@ def _says(account: dict[str, object]) -> str:
     if not isinstance(only, dict):
         return f"{streamed['sent']:,} requests streamed; {account['why']}"
     total = streamed["sent"] + only["sent"]
-    return f"{total:,} requests = {streamed['sent']:,} streamed + {only['sent']:,} in its own log only"
+    return f"{total:,} requests = {streamed['sent']:,} streamed + {only['sent']:,} in its spool only"
 
 
 collect.__doc__ = HELP

@@ -12,7 +12,7 @@ from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.summary import describe_trial
 from jostle.errors import JostleError
-from jostle.generator import OnThisMachine
+from jostle.generator import LocalExecutor
 from jostle.host.cache import cache_folder
 from jostle.host.facts import floor_file, machine
 from jostle.host.files import write_json
@@ -54,7 +54,7 @@ def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
     """
     busy = os.getloadavg()[0]
     outcome = run_experiment(
-        calibration_plan(seconds), cache_folder("calibration"), "calibration", 1, OnThisMachine(), observer
+        calibration_plan(seconds), cache_folder("calibration"), "calibration", 1, LocalExecutor(), observer
     )
     trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
     floor = {

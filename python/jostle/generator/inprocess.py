@@ -13,10 +13,10 @@ from jostle.generator.api import Generator, Lost, Running
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
-__all__ = ["InThisProcess"]
+__all__ = ["InProcessExecutor"]
 
 
-class InThisProcess:
+class InProcessExecutor:
     """The engine in threads of this process; no Python runs while it works."""
 
     def start(self, spec: Mapping[str, Any]) -> Running:

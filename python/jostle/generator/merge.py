@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         WorkloadState,
     )
 
-__all__ = ["Merging"]
+__all__ = ["Merger"]
 
 
-class Merging:
+class Merger:
     """Takes every generator's intervals in their order and gives those of all of them.
 
     Intervals belong together that begin at the same time: all generators cut them by the same plan.
@@ -43,12 +43,12 @@ class Merging:
         self._parts.setdefault(interval["start_ns"], {})[generator] = interval
         self._until[generator] = math.inf if interval["last"] else interval["end_ns"]
 
-    def bury(self, generator: int) -> int:
+    def drop(self, generator: int) -> int:
         """It gives no more; up to when it did, ns from the start."""
         given, self._until[generator] = self._until[generator], math.inf
         return self._end_ns if given == math.inf else int(given)
 
-    def revive(self, generator: int, from_ns: int) -> None:
+    def reassign(self, generator: int, from_ns: int) -> None:
         """Somebody else gives in its place, from there on."""
         self._until[generator] = float(from_ns)
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["shares"]
+__all__ = ["partition"]
 
 
-def shares(spec: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+def partition(spec: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
     """The specification of each of `count` generators: together they are the plan.
 
     The engine deals clients, requests, arrivals, connections and parameters out to the threads of all

@@ -20,15 +20,15 @@ from typing import IO, TYPE_CHECKING, Any
 from jostle.errors import GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost, Running
 from jostle.generator.capacity import generator_processes, with_sources
-from jostle.generator.inprocess import InThisProcess
-from jostle.generator.merge import Merging
-from jostle.generator.partition import shares
+from jostle.generator.inprocess import InProcessExecutor
+from jostle.generator.merge import Merger
+from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
-__all__ = ["OnThisMachine"]
+__all__ = ["LocalExecutor"]
 
 READY_S = 60.0
 """How long a generator process may take to come up, or to start its load."""
@@ -43,7 +43,7 @@ Inbox = queue.SimpleQueue[tuple[int, dict[str, Any] | None]]
 """Frames as they come, with the index of the generator; None when it has ended."""
 
 
-class OnThisMachine:
+class LocalExecutor:
     """The plan in `processes` generator processes; in as many as its connections need when None.
 
     One is no process of its own, but threads of this one.
@@ -60,14 +60,14 @@ class OnThisMachine:
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         count = generator_processes(spec, self._processes)
-        return InThisProcess().start(spec) if count == 1 else _start(spec, count)
+        return InProcessExecutor().start(spec) if count == 1 else _start(spec, count)
 
 
 def _start(spec: Mapping[str, Any], count: int) -> Running:
     inbox: Inbox = queue.SimpleQueue()
     with contextlib.ExitStack() as undo:
         children: list[_Child] = []
-        for index, share in enumerate(shares(spec, count)):
+        for index, share in enumerate(partition(spec, count)):
             children.append(_Child(index, count, inbox))
             undo.callback(children[-1].kill)
             children[-1].say(share)
@@ -77,7 +77,7 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
             child.say({"start_unix_ns": start_unix_ns})
         started = _answers(children, inbox, "started_unix_ns")
         undo.pop_all()
-    return _Together(children, inbox, started, spec)
+    return _GeneratorGroup(children, inbox, started, spec)
 
 
 def _answers(children: Sequence["_Child"], inbox: Inbox, key: str) -> list[Any]:
@@ -147,7 +147,7 @@ def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
     inbox.put((index, None))
 
 
-class _Together:
+class _GeneratorGroup:
     """All generators of a run as one. Those that die are named, and the others go on."""
 
     def __init__(
@@ -162,7 +162,7 @@ class _Together:
         self.lost: list[Lost] = []
         self._children = children
         self._inbox = inbox
-        self._merging = Merging(count, math.ceil(spec["threads"] / count), len(spec["workloads"]))
+        self._merging = Merger(count, math.ceil(spec["threads"] / count), len(spec["workloads"]))
         self._finished: set[int] = set()
         self._silent: set[int] = set()
         self._patience_s = SILENT_S + spec["interval_ns"] / 1e9
@@ -182,7 +182,7 @@ class _Together:
                 if frame["interval"]["last"]:
                     self._finished.add(index)
             elif index not in self._finished:
-                self._bury(self._children[index])
+                self._drop(self._children[index])
         if interval["last"]:
             for child in self._children:
                 child.process.wait()
@@ -196,10 +196,10 @@ class _Together:
                 self._silent.add(child.index)
                 child.kill()
 
-    def _bury(self, child: _Child) -> None:
+    def _drop(self, child: _Child) -> None:
         how = f"gave nothing for {self._patience_s:g} s" if child.index in self._silent else child.end()
         why = f"{child.name} {how}"
-        self.lost.append(Lost(child.index + 1, len(self._children), self._merging.bury(child.index), why))
+        self.lost.append(Lost(child.index + 1, len(self._children), self._merging.drop(child.index), why))
         if len(self.lost) == len(self._children):
             raise GeneratorsLost(
                 "all generators have died: " + "; ".join(lost.why for lost in self.lost),

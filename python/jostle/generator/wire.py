@@ -12,6 +12,9 @@ __all__ = ["read_frame", "write_frame"]
 
 HEAD = struct.Struct("<II")
 
+MOST_BYTES = 256 << 20
+"""A frame beyond this is no interval: whoever announces one is not waited for."""
+
 
 def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
     """Write `data`, in which any value may be bytes, as one frame, and flush it."""
@@ -32,11 +35,16 @@ def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
 
 
 def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
-    """The next frame; None at the end of the file, also where it ends within a frame."""
+    """The next frame; None at the end of the file, also where it ends within a frame.
+
+    Raises `ValueError` for one that announces more than `MOST_BYTES`.
+    """
     head = file.read(HEAD.size)
     if len(head) < HEAD.size:
         return None
     text_length, bytes_length = HEAD.unpack(head)
+    if text_length + bytes_length > MOST_BYTES:
+        raise ValueError(f"a frame of {text_length + bytes_length:,} bytes; the most is {MOST_BYTES:,}")
     text, data = file.read(text_length), file.read(bytes_length)
     if len(text) < text_length or len(data) < bytes_length:
         return None

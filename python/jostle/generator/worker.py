@@ -12,7 +12,7 @@ import threading
 
 from jostle.errors import StartRefused
 from jostle.generator.api import Running
-from jostle.generator.inprocess import InThisProcess
+from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.wire import write_frame
 
 WAIT_S = 1.0
@@ -29,7 +29,7 @@ def main() -> int:
     if not line:
         return 1
     try:
-        running = InThisProcess().start({**spec, "start_unix_ns": json.loads(line)["start_unix_ns"]})
+        running = InProcessExecutor().start({**spec, "start_unix_ns": json.loads(line)["start_unix_ns"]})
     except StartRefused as error:
         write_frame(out, {"refused": str(error)})
         return 2

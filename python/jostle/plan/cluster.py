@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from jostle.plan.base import Table
+from jostle.plan.values import PositiveDuration
 
 __all__ = ["Cluster"]
 
@@ -19,6 +20,12 @@ class Cluster(Table):
         default="is missing",
         description='what becomes of a lost generator\'s share: it "is missing" from then on, and the result '
         'says so, or it "moves" to another one as soon as it is certain that the first one has stopped',
+    )
+    lease: PositiveDuration = Field(
+        default=4.0,
+        ge=0.5,
+        description="a generator that the driver has not called for so long stops by itself; the driver "
+        "gives up a generator that has not answered for 1.25 times as long",
     )
     allow_targets: list[str] = Field(
         default=[],

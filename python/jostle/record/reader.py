@@ -166,7 +166,7 @@ class TrialRecord:
 
     @property
     def generator_accounts(self) -> list[dict[str, Any]]:
-        """For each generator on another machine what it streamed and what is in its own log only."""
+        """For each generator on another machine what it streamed and what is in its spool only."""
         return list((read_json(self.folder / "generators" / "accounts.json") or {}).get("accounts", []))
 
     def rows(self, columns: list[str] | None = None, at_most: int | None = None) -> "polars.DataFrame | None":

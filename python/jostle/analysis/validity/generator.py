@@ -64,7 +64,7 @@ def _when(lost: Mapping[str, Any]) -> str:
 
 
 def accounts_closed(facts: Facts) -> Check | None:
-    """What generators on other machines have in their own logs and not in the record; silent without any."""
+    """What generators on other machines have in their spools and not in the record; silent without any."""
     accounts = facts.trial.generator_accounts
     if not accounts:
         return None
@@ -72,7 +72,7 @@ def accounts_closed(facts: Facts) -> Check | None:
     only = [a for a in accounts if a["whole"] and a["only_in_log"]["sent"]]
     sent = sum(a["only_in_log"]["sent"] for a in only)
     if unknown:
-        says = f"the own log of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
+        says = f"the spool of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
         return Check(
             "accounts", "suspect", len(unknown), 0, "logs", says, "when it is back: jostle collect RUN"
         )

@@ -4,6 +4,6 @@ Ray places the actors and carries the calls; leases, spools, the ledger and the 
 docs/CLUSTER.md.
 """
 
-from jostle.generator.cluster.driver import OnCluster, connect
+from jostle.generator.cluster.driver import ClusterExecutor, connect
 
-__all__ = ["OnCluster", "connect"]
+__all__ = ["ClusterExecutor", "connect"]

@@ -1,27 +1,25 @@
-"""A generator on a node, as the driver speaks with it: nothing of Ray is in here."""
+"""A generator on a node, as the driver calls it: nothing of Ray is in here."""
 
 import json
 import os
 import threading
 import time
-from pathlib import Path
 from typing import Literal, TypedDict
 
 from jostle._version import __version__
 from jostle.errors import StartRefused
 from jostle.generator.capacity import local_ports
 from jostle.generator.cluster.lease import Lease
-from jostle.generator.cluster.spool import OwnLog, read_from
-from jostle.generator.inprocess import InThisProcess
-from jostle.host.cache import cache_folder
+from jostle.generator.cluster.spool import Spool, log_path, read_from
+from jostle.generator.inprocess import InProcessExecutor
 from jostle.host.limits import open_files
 
-__all__ = ["Answer", "Hello", "Station", "log_path"]
+__all__ = ["Agent", "Answer", "Hello"]
 
 State = Literal["running", "ended", "fenced", "failed"]
 
 WAIT_S = 1.0
-"""How long a question may wait for news."""
+"""How long a call may wait for a new interval."""
 
 AT_ONCE = 8 << 20
 """The most bytes in one answer."""
@@ -40,20 +38,15 @@ class Hello(TypedDict):
 
 
 class Answer(TypedDict):
-    """`data`: the own log from the offset asked for. No more follows when `state` is not "running"."""
+    """`data`: the spool from the offset that was asked for. No more follows when `state` is not "running"."""
 
     state: State
     why: str
     data: bytes
 
 
-def log_path(name: str) -> Path:
-    """Where the log `name` is on this host: on a disk that outlives the generator."""
-    return cache_folder("generators") / f"{name}.frames"
-
-
-class Station:
-    """One generator: the engine in threads of this process, its own log, and its lease."""
+class Agent:
+    """One generator: the engine in threads of this process, its spool, and its lease."""
 
     def __init__(self) -> None:
         self._failed = ""
@@ -79,16 +72,16 @@ class Station:
         Raises `StartRefused`.
         """
         try:
-            self._log = OwnLog(log_path(name))
+            self._log = Spool(log_path(name))
         except OSError as error:
-            raise StartRefused(f"the generator's own log cannot be written: {error}") from None
-        self._run = InThisProcess().start(json.loads(spec))
+            raise StartRefused(f"the generator's spool cannot be written: {error}") from None
+        self._run = InProcessExecutor().start(json.loads(spec))
         self._lease = Lease(lease_end_ns, self._run.stop)
-        threading.Thread(target=self._record, name="own-log", daemon=True).start()
+        threading.Thread(target=self._record, name="spool", daemon=True).start()
         return self._run.started_unix_ns
 
     def poll(self, offset: int, lease_end_ns: int) -> Answer:
-        """News after `offset` of the own log, waiting a while for some. Asking twice does no harm."""
+        """What the spool holds after `offset`, waiting a while for more. Calling twice does no harm."""
         self._lease.renew(lease_end_ns)
         size, closed = self._log.wait_beyond(offset, WAIT_S)
         end = min(size, offset + AT_ONCE)
@@ -104,7 +97,7 @@ class Station:
         return "failed" if self._failed else "fenced" if self._lease.over else "ended"
 
     def _record(self) -> None:
-        """Until the last interval. Without its log a generator generates nothing, whatever the reason."""
+        """Until the last interval. Without its spool a generator generates nothing, whatever the reason."""
         last = False
         try:
             while not last:
@@ -113,7 +106,7 @@ class Station:
                     self._log.append(interval)
                     last = interval["last"]
         except Exception as error:
-            self._failed = f"could not write its own log: {error!r}"
+            self._failed = f"could not write its spool: {error!r}"
             self._run.stop()
         finally:
             self._lease.release()

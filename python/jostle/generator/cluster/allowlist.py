@@ -6,10 +6,10 @@ from typing import Any
 from jostle.errors import StartRefused
 from jostle.generator.capacity import destinations_of, is_loopback
 
-__all__ = ["refuse_strangers"]
+__all__ = ["refuse_unlisted_targets"]
 
 
-def refuse_strangers(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
+def refuse_unlisted_targets(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
     """Raises `StartRefused` where a host off loopback is not among `allowed`."""
     for workload in spec["workloads"]:
         for place in destinations_of(workload["target"]):

@@ -18,13 +18,13 @@ class Clock:
     error_ns: int
 
 
-def measure(ask: Callable[[], tuple[int, int]], readings: int = READINGS) -> Clock:
-    """`ask` gives the other's wall and monotonic clock. The quickest answer tells most."""
-    return min((_reading(ask) for _ in range(readings)), key=lambda clock: clock.error_ns)
+def measure(call: Callable[[], tuple[int, int]], readings: int = READINGS) -> Clock:
+    """`call` gives the other's wall and monotonic clock. The quickest answer tells most."""
+    return min((_reading(call) for _ in range(readings)), key=lambda clock: clock.error_ns)
 
 
-def _reading(ask: Callable[[], tuple[int, int]]) -> Clock:
+def _reading(call: Callable[[], tuple[int, int]]) -> Clock:
     wall, sent = time.time_ns(), time.monotonic_ns()
-    their_wall, theirs = ask()
+    their_wall, theirs = call()
     half = (time.monotonic_ns() - sent) // 2
     return Clock(their_wall - wall - half, theirs - sent - half, half)

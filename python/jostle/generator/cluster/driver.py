@@ -11,15 +11,16 @@ from jostle.errors import ClusterRefused, StartRefused
 from jostle.generator.api import Generator, Running
 from jostle.generator.capacity import connections_of, processes_for, with_sources
 from jostle.generator.cluster.agent import Hello
-from jostle.generator.cluster.allowlist import refuse_strangers
+from jostle.generator.cluster.allowlist import refuse_unlisted_targets
 from jostle.generator.cluster.clocks import measure
-from jostle.generator.cluster.fleet import Fleet, WhenLost, start_question
-from jostle.generator.cluster.follower import Stream
-from jostle.generator.cluster.handover import refuse_what_cannot_move
-from jostle.generator.cluster.transport import Asked, Gone, Network, Remote, Unavailable
-from jostle.generator.partition import shares
+from jostle.generator.cluster.fleet import Fleet, WhenLost, call_start
+from jostle.generator.cluster.follower import Follower
+from jostle.generator.cluster.handover import refuse_countable_load
+from jostle.generator.cluster.lease import LeaseTimes
+from jostle.generator.cluster.transport import Call, Gone, Remote, Transport, Unavailable
+from jostle.generator.partition import partition
 
-__all__ = ["OnCluster", "connect"]
+__all__ = ["ClusterExecutor", "connect"]
 
 UP_S = 60.0
 """How long a generator may take to come up."""
@@ -28,40 +29,57 @@ LEAD_S, LEAD_EACH_S = 1.0, 0.01
 """From the command to start until t = 0: every generator prepares the load in the meantime."""
 
 
+DEFAULT_LEASE = LeaseTimes()
+
+
 def connect(
-    address: str, *, threads: int | None, allow_targets: Collection[str], when_lost: WhenLost
-) -> "OnCluster":
+    address: str,
+    *,
+    threads: int | None,
+    allow_targets: Collection[str],
+    when_lost: WhenLost,
+    lease: LeaseTimes,
+) -> "ClusterExecutor":
     """The executor on the cluster whose head is at `address`. Raises `ClusterRefused`."""
-    from jostle.generator.cluster.ray import OnRay
+    from jostle.generator.cluster.ray import RayTransport
 
-    network = OnRay(address)
-    return OnCluster(network, network.here, threads=threads, allow_targets=allow_targets, when_lost=when_lost)
+    transport = RayTransport(address)
+    return ClusterExecutor(
+        transport,
+        transport.here,
+        threads=threads,
+        allow_targets=allow_targets,
+        when_lost=when_lost,
+        lease=lease,
+    )
 
 
-class OnCluster:
+class ClusterExecutor:
     """The plan on all nodes that can generate when a trial starts, in equal shares."""
 
     def __init__(
         self,
-        network: Network,
+        transport: Transport,
         here: str,
         *,
         threads: int | None = None,
         allow_targets: Collection[str] = (),
         when_lost: WhenLost = "is missing",
+        lease: LeaseTimes = DEFAULT_LEASE,
     ) -> None:
         """`threads`: in all; None: as many for each generator as the smallest node has cores."""
         self.here = here
-        self._network = network
+        self._transport = transport
         self._threads = threads
         self._allowed = {here, *allow_targets}
         self._when_lost = when_lost
+        self._lease = lease
         self._ready: list[tuple[Remote, Hello]] = []
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        refuse_strangers(spec, self._allowed)
+        refuse_unlisted_targets(spec, self._allowed)
         if self._when_lost == "moves":
-            refuse_what_cannot_move(spec)
+            refuse_countable_load(spec)
         if not self._ready:
             self._ready = self._placed()
         hellos = [hello for _, hello in self._ready]
@@ -85,49 +103,50 @@ class OnCluster:
         remotes = [remote for remote, _ in placed]
         run = secrets.token_hex(8)
         try:
-            streams = [
-                Stream(index, f"{run}-{index + 1}", remote, measure(lambda at=remote: self._clock(at)))  # type: ignore[misc]
+            followers = [
+                Follower(index, f"{run}-{index + 1}", remote, measure(lambda at=remote: self._clock(at)))  # type: ignore[misc]
                 for index, remote in enumerate(remotes)
             ]
-            parts = shares(spec, len(streams))
-            zero_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * len(streams)) * 1e9)
-            asked = [
-                start_question(stream, part, zero_ns) for stream, part in zip(streams, parts, strict=True)
+            parts = partition(spec, len(followers))
+            zero_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * len(followers)) * 1e9)
+            calls = [
+                call_start(follower, part, zero_ns, self._lease)
+                for follower, part in zip(followers, parts, strict=True)
             ]
-            started = self._answers(remotes, asked)
+            started = self._answers(remotes, calls)
         except BaseException:
             for remote in remotes:
-                self._network.end(remote)
+                self._transport.end(remote)
             raise
         generators = [
             Generator(
-                stream.index + 1,
-                len(streams),
+                follower.index + 1,
+                len(followers),
                 hello["pid"],
-                theirs - stream.clock.wall_ns,
-                stream.node.address,
-                stream.clock.wall_ns,
-                stream.clock.error_ns,
+                theirs - follower.clock.wall_ns,
+                follower.node.address,
+                follower.clock.wall_ns,
+                follower.clock.error_ns,
             )
-            for stream, (_, hello), theirs in zip(streams, placed, started, strict=True)
+            for follower, (_, hello), theirs in zip(followers, placed, started, strict=True)
         ]
         first = min(generator.started_unix_ns for generator in generators)
-        return Fleet(self._network, streams, parts, generators, first, self._when_lost)
+        return Fleet(self._transport, followers, parts, generators, first, self._when_lost, self._lease)
 
     def _clock(self, remote: Remote) -> tuple[int, int]:
         """Raises `StartRefused`."""
-        clock: tuple[int, int] = self._answers([remote], [remote.ask("clock")])[0]
+        clock: tuple[int, int] = self._answers([remote], [remote.call("clock")])[0]
         return clock
 
     def _placed(self) -> list[tuple[Remote, Hello]]:
         """A generator on every node, each of this version and closed to others."""
-        nodes = self._network.nodes()
+        nodes = self._transport.nodes()
         if not nodes:
             raise ClusterRefused(
                 "no node of the cluster generates load", "on each: jostle cluster start --join HEAD:PORT"
             )
-        remotes = [self._network.place(node) for node in nodes]
-        hellos: list[Hello] = self._answers(remotes, [remote.ask("hello") for remote in remotes])
+        remotes = [self._transport.place(node) for node in nodes]
+        hellos: list[Hello] = self._answers(remotes, [remote.call("hello") for remote in remotes])
         for remote, hello in zip(remotes, hellos, strict=True):
             where = remote.node.address
             if hello["jostle"] != __version__:
@@ -142,13 +161,13 @@ class OnCluster:
                 )
         return list(zip(remotes, hellos, strict=True))
 
-    def _answers(self, remotes: Sequence[Remote], asked: Sequence[Asked]) -> list[Any]:
-        """What each says. Raises `StartRefused` that names the one that does not."""
+    def _answers(self, remotes: Sequence[Remote], calls: Sequence[Call]) -> list[Any]:
+        """The answer of each. Raises `StartRefused` that names the one that gave none."""
         answers = []
-        for remote, question in zip(remotes, asked, strict=True):
+        for remote, call in zip(remotes, calls, strict=True):
             where = remote.node.address
             try:
-                answers.append(self._network.answer(question, timeout_s=UP_S))
+                answers.append(self._transport.answer(call, timeout_s=UP_S))
             except Unavailable:
                 raise StartRefused(
                     f"the generator on {where} did not answer within {UP_S:g} s", "is the node overloaded?"

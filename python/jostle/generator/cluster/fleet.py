@@ -1,7 +1,7 @@
-"""The driver of a running fleet: asks every generator for news, merges, and gives up those that are silent.
+"""The driver's side of a running fleet: polls the generators, merges their intervals, gives up silent ones.
 
-One question is on its way to each generator at any time, and brings a lease. Who has been given up once is
-asked no more: its lease ends by itself, and only after that may another one take over its share.
+One call is on its way to each generator at any time, and brings a lease. A generator that was given up is not
+called again: its lease runs out, and only after that may another one take over its share.
 """
 
 import json
@@ -10,45 +10,35 @@ import queue
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.errors import ClusterLost, GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost
 from jostle.generator.cluster.clocks import measure
-from jostle.generator.cluster.follower import Stream
-from jostle.generator.cluster.handover import remainder
-from jostle.generator.cluster.lease import EXPIRED_S, LEASE_S, SILENT_S
-from jostle.generator.cluster.ledger import collect, note_stream, write_accounts
-from jostle.generator.cluster.transport import Gone, Network, Node, Unavailable
-from jostle.generator.merge import Merging
+from jostle.generator.cluster.follower import Follower
+from jostle.generator.cluster.handover import Handover, first_interval, remainder
+from jostle.generator.cluster.lease import LeaseTimes
+from jostle.generator.cluster.ledger import collect, note_follower, write_ledger
+from jostle.generator.cluster.transport import Call, Gone, Node, Transport, Unavailable
+from jostle.generator.merge import Merger
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
-__all__ = ["Fleet", "WhenLost"]
+__all__ = ["Fleet", "WhenLost", "call_start"]
 
 WhenLost = Literal["is missing", "moves"]
 """What becomes of a lost generator's share."""
 
-MOVE_S = 3.0
-"""From the decision until another generator takes over: time to come up and to prepare the load."""
+CHECK_S = 0.1
+"""How often leases, silence and the head are looked at while no answer comes."""
 
-LOOK_S = 0.1
+POLL_EVERY_S = 0.5
+"""However short the intervals are, a generator is not polled more often."""
 
-ASK_EVERY_S = 0.5
-"""However short the intervals are, a generator is not asked more often."""
-READINGS_AFTER = 10
-
-
-@dataclass
-class _Move:
-    """A share that is to move as soon as its lease is over."""
-
-    index: int
-    not_before: float
-    lost: int  # which of `Fleet.lost`
+CLOCK_READINGS_AFTER = 10
 
 
 class Fleet:
@@ -56,215 +46,208 @@ class Fleet:
 
     def __init__(
         self,
-        network: Network,
-        streams: Sequence[Stream],
+        transport: Transport,
+        followers: Sequence[Follower],
         shares: Sequence[Mapping[str, Any]],
         generators: Sequence[Generator],
         zero_ns: int,
         when_lost: WhenLost,
+        lease: LeaseTimes,
     ) -> None:
         """`zero_ns`: the wall clock's time of the start, here. `shares`: by index, the specifications."""
         self.generators = list(generators)
         self.started_unix_ns = zero_ns
         self.lost: list[Lost] = []
-        self._network = network
-        self._streams = list(streams)
+        self._transport = transport
+        self._followers = list(followers)
         self._shares = shares
         self._when_lost = when_lost
-        self._merging = Merging(len(shares), shares[0]["threads"], len(shares[0]["workloads"]))
-        self._moves: list[_Move] = []
-        self._moved: queue.SimpleQueue[tuple[_Move, Stream | Exception]] = queue.SimpleQueue()
+        self._lease = lease
+        self._merger = Merger(len(shares), shares[0]["threads"], len(shares[0]["workloads"]))
+        self._handovers: list[Handover] = []
+        self._taken_over: queue.SimpleQueue[tuple[Handover, Follower | Exception]] = queue.SimpleQueue()
         self._folder: Path | None = None
         self._stopping = False
 
     def next_interval(self, timeout_s: float) -> "Interval | None":
         give_up = time.monotonic() + timeout_s
-        while (interval := self._merging.next()) is None:
+        while (interval := self._merger.next()) is None:
             left = give_up - time.monotonic()
             if left <= 0:
                 return None
-            self._hear(min(left, LOOK_S))
-            self._judge()
-            self._move()
+            self._poll(min(left, CHECK_S))
+            self._find_losses()
+            self._hand_over()
         return interval
 
     def stop(self) -> None:
         self._stopping = True
-        for stream in self._alive():
-            stream.remote.ask("stop")
+        for follower in self._running():
+            follower.remote.call("stop")
 
     def keep(self, folder: Path) -> None:
         self._folder = folder / "generators"
         self._folder.mkdir()
-        for stream in self._streams:
-            self._keep(stream)
+        for follower in self._followers:
+            self._keep(follower)
 
     def pull(self) -> None:
-        after = {id(stream): self._clock_after(stream) for stream in self._streams if stream.state == "ended"}
+        after = {id(f): self._clock_after(f) for f in self._followers if f.state == "ended"}
         if self._folder is not None:
-            write_accounts(self._folder, [self._account(s, after.get(id(s))) for s in self._streams])
-            if any(not stream.ended_whole for stream in self._streams):
-                collect(self._network, self._folder)
-        for stream in self._streams:
-            if stream.ended_whole:
-                self._network.forget(stream.node, stream.log)
-            self._network.end(stream.remote)
+            write_ledger(self._folder, [f.account(after.get(id(f))) for f in self._followers])
+            if any(not follower.ended_whole for follower in self._followers):
+                collect(self._transport, self._folder)
+        for follower in self._followers:
+            if follower.ended_whole:
+                self._transport.forget(follower.node, follower.log)
+            self._transport.end(follower.remote)
 
-    def _alive(self) -> list[Stream]:
-        return [stream for stream in self._streams if stream.state == "running"]
+    def _running(self) -> list[Follower]:
+        return [follower for follower in self._followers if follower.state == "running"]
 
-    def _keep(self, stream: Stream) -> None:
+    def _keep(self, follower: Follower) -> None:
         if self._folder is not None:
-            stream.keep(self._folder)
-            note_stream(self._folder, stream)
+            follower.keep(self._folder)
+            note_follower(self._folder, follower)
 
-    def _hear(self, timeout_s: float) -> None:
-        """Ask whoever has no question, and take in the answers that there are."""
+    def _poll(self, timeout_s: float) -> None:
+        """Call every generator that has no call on its way, and take in the answers that have come."""
         now = time.monotonic()
-        for stream in self._alive():
-            if stream.asked is None and now >= stream.sent_at + ASK_EVERY_S:
-                self._ask(stream)
-        asked = {stream.asked: stream for stream in self._alive() if stream.asked is not None}
-        for question in self._network.wait(list(asked), timeout_s):
-            stream = asked[question]
-            stream.asked = None
+        for follower in self._running():
+            if follower.call is None and now >= follower.called_at + POLL_EVERY_S:
+                self._call(follower)
+        pending = {follower.call: follower for follower in self._running() if follower.call is not None}
+        for call in self._transport.wait(list(pending), timeout_s):
+            follower = pending[call]
+            follower.call = None
             try:
-                answer = self._network.answer(question)
+                answer = self._transport.answer(call)
             except Unavailable:
                 continue
             except Gone as error:
-                self._give_up(stream, f"has died ({error})")
+                self._give_up(follower, f"has died ({error})")
             else:
-                self._take(stream, answer)
+                self._accept(follower, answer)
 
-    def _ask(self, stream: Stream) -> None:
-        stream.sent_at = time.monotonic()
-        lease_end = time.monotonic_ns() + stream.clock.monotonic_ns + round(LEASE_S * 1e9)
-        stream.asked = stream.remote.ask("poll", stream.offset, lease_end)
+    def _call(self, follower: Follower) -> None:
+        follower.called_at = time.monotonic()
+        lease_end = time.monotonic_ns() + follower.clock.monotonic_ns + round(self._lease.length_s * 1e9)
+        follower.call = follower.remote.call("poll", follower.offset, lease_end)
 
-    def _take(self, stream: Stream, answer: Mapping[str, Any]) -> None:
-        stream.heard_at = time.monotonic()
+    def _accept(self, follower: Follower, answer: Mapping[str, Any]) -> None:
+        follower.answered_at = time.monotonic()
         state = answer["state"]
-        for interval in stream.take(answer["data"]):
+        try:
+            intervals = follower.take(answer["data"])
+        except ValueError as error:
+            self._give_up(follower, f"sent what is not its spool: {error}")
+            return
+        for interval in intervals:
             if state in ("fenced", "failed"):
-                interval["last"] = False  # of this generator, not of its load
-            self._merging.add(stream.index, interval)
+                interval["last"] = False  # of this generator, not of its share
+            self._merger.add(follower.index, interval)
         if state == "running":
             return
-        stream.ended_whole = True
+        follower.ended_whole = True
         if state == "ended":
-            stream.state = "ended"
+            follower.state = "ended"
         else:
-            stopped = f"was cut off for more than {LEASE_S:g} s and stopped by itself"
-            self._give_up(stream, answer["why"] or stopped)
+            stopped = f"was cut off for more than {self._lease.length_s:g} s and stopped by itself"
+            self._give_up(follower, answer["why"] or stopped)
 
-    def _judge(self) -> None:
+    def _find_losses(self) -> None:
         now = time.monotonic()
-        for stream in self._alive():
-            if now - stream.heard_at > SILENT_S:
-                self._give_up(stream, f"did not answer for {SILENT_S:g} s")
-        if self._network.head_is_gone():
+        for follower in self._running():
+            if now - follower.answered_at > self._lease.silent_s:
+                self._give_up(follower, f"did not answer for {self._lease.silent_s:g} s")
+        if self._transport.head_is_gone():
             raise ClusterLost(
                 "the head of the cluster is gone; every generator stops by itself within "
-                f"{LEASE_S:g} s and keeps its own log",
+                f"{self._lease.length_s:g} s and keeps its spool",
                 "start the cluster again, then: jostle collect RUN",
             )
-        if self._streams and not self._moves and all(stream.state == "lost" for stream in self._streams):
+        if self._followers and not self._handovers and all(f.state == "lost" for f in self._followers):
             raise GeneratorsLost(
                 "all generators are lost: " + "; ".join(lost.why for lost in self.lost),
                 "when they are back: jostle collect RUN",
             )
 
-    def _give_up(self, stream: Stream, why: str) -> None:
-        """For good: it is asked no more, so that its lease runs out."""
-        stream.state = "lost"
-        at_ns = self._merging.bury(stream.index)
-        name = f"generator {stream.index + 1} of {len(self._shares)} on {stream.node.address}"
-        self.lost.append(Lost(stream.index + 1, len(self._shares), at_ns, f"{name} {why}"))
+    def _give_up(self, follower: Follower, why: str) -> None:
+        """For good: it is not called again, so that its lease runs out."""
+        follower.state = "lost"
+        at_ns = self._merger.drop(follower.index)
+        name = f"generator {follower.index + 1} of {len(self._shares)} on {follower.node.address}"
+        lost = Lost(follower.index + 1, len(self._shares), at_ns, f"{name} {why}")
+        self.lost.append(lost)
         if self._when_lost == "moves" and not self._stopping:
-            self._moves.append(_Move(stream.index, stream.sent_at + EXPIRED_S, len(self.lost) - 1))
+            self._handovers.append(Handover(follower, lost, follower.called_at + self._lease.expired_s))
 
-    def _move(self) -> None:
-        """Begin the moves whose time has come, and take in those that are done."""
+    def _hand_over(self) -> None:
+        """Begin the handovers whose time has come, and take in those that are done."""
         now = time.monotonic()
-        for move in [move for move in self._moves if now >= move.not_before]:
-            self._moves.remove(move)
-            self._begin(move)
-        while not self._moved.empty():
-            move, stream = self._moved.get()
-            if isinstance(stream, Stream):
-                self._keep(stream)
-                self._streams.append(stream)
+        for handover in [h for h in self._handovers if now >= h.not_before]:
+            self._handovers.remove(handover)
+            self._begin(handover)
+        while not self._taken_over.empty():
+            handover, successor = self._taken_over.get()
+            if isinstance(successor, Follower):
+                self._keep(successor)
+                self._followers.append(successor)
                 if self._stopping:
-                    stream.remote.ask("stop")
+                    successor.remote.call("stop")
             else:
-                self._merging.bury(move.index)
-                lost = self.lost[move.lost]
-                why = f"{lost.why}; its share could not move: {stream}"
-                self.lost[move.lost] = replace(lost, until_ns=None, moved_to="", why=why)
+                self._merger.drop(handover.index)
+                why = f"{handover.lost.why}; its share could not move: {successor}"
+                self._restate(handover, replace(handover.lost, until_ns=None, moved_to="", why=why))
 
-    def _begin(self, move: _Move) -> None:
+    def _begin(self, handover: Handover) -> None:
         """Reserve its place in the merged intervals, so that none is given without it, and start it."""
-        spec = self._shares[move.index]
-        interval_ns = spec["interval_ns"]
-        passed_ns = time.time_ns() - self.started_unix_ns
-        from_ns = math.ceil((passed_ns + MOVE_S * 1e9) / interval_ns) * interval_ns
-        bearers = self._alive()
-        if not bearers or from_ns >= (spec["duration_ns"] or math.inf):
+        spec = self._shares[handover.index]
+        from_ns = first_interval(spec, time.time_ns() - self.started_unix_ns)
+        running = self._running()
+        if not running or from_ns >= (spec["duration_ns"] or math.inf):
             return
-        load = {key: sum(s.node == stream.node for s in bearers) for key, stream in enumerate(bearers)}
-        node = bearers[min(load, key=lambda key: load[key])].node
-        lost = self.lost[move.lost]
-        self.lost[move.lost] = replace(lost, until_ns=from_ns, moved_to=node.address)
-        self._merging.revive(move.index, from_ns)
-        threading.Thread(target=self._take_over, args=(move, node, from_ns), daemon=True).start()
+        nodes = [follower.node for follower in running]
+        node = min(nodes, key=nodes.count)
+        self._restate(handover, replace(handover.lost, until_ns=from_ns, moved_to=node.address))
+        self._merger.reassign(handover.index, from_ns)
+        threading.Thread(target=self._take_over, args=(handover, node, from_ns), daemon=True).start()
 
-    def _take_over(self, move: _Move, node: Node, from_ns: int) -> None:
-        """In a thread of its own: the others are asked meanwhile."""
+    def _restate(self, handover: Handover, lost: Lost) -> None:
+        """What is now known of a loss, in the place of what was."""
+        self.lost[self.lost.index(handover.lost)] = lost
+        handover.lost = lost
+
+    def _take_over(self, handover: Handover, node: Node, from_ns: int) -> None:
+        """In a thread of its own: the others are polled meanwhile."""
         try:
-            rest, phases = remainder(self._shares[move.index], from_ns)
-            log = f"{self._streams[move.index].log}-{from_ns}"
-            remote = self._network.place(node)
-            clock = measure(lambda: self._network.answer(remote.ask("clock")))
-            start_ns = self.started_unix_ns + from_ns
-            stream = Stream(move.index, log, remote, clock, from_ns, phases)
-            self._network.answer(start_question(stream, rest, start_ns))
-            stream.heard_at = stream.sent_at = time.monotonic()
+            rest, phases = remainder(self._shares[handover.index], from_ns)
+            log = f"{handover.follower.log}-{from_ns}"
+            remote = self._transport.place(node)
+            clock = measure(lambda: self._transport.answer(remote.call("clock")))
+            successor = Follower(handover.index, log, remote, clock, from_ns, phases)
+            self._transport.answer(call_start(successor, rest, self.started_unix_ns + from_ns, self._lease))
+            successor.answered_at = successor.called_at = time.monotonic()
         except (Unavailable, Gone, StartRefused) as error:
-            self._moved.put((move, error))
+            self._taken_over.put((handover, error))
         else:
-            self._moved.put((move, stream))
+            self._taken_over.put((handover, successor))
 
-    def _clock_after(self, stream: Stream) -> dict[str, int] | None:
+    def _clock_after(self, follower: Follower) -> dict[str, int] | None:
+        """The generator's clock against this one, once more at the end: drift shows."""
         try:
             clock = measure(
-                lambda: self._network.answer(stream.remote.ask("clock"), timeout_s=1.0), READINGS_AFTER
+                lambda: self._transport.answer(follower.remote.call("clock"), timeout_s=1.0),
+                CLOCK_READINGS_AFTER,
             )
         except (Unavailable, Gone):
             return None
         return {"offset_ns": clock.wall_ns, "error_ns": clock.error_ns}
 
-    def _account(self, stream: Stream, after: dict[str, int] | None) -> dict[str, Any]:
-        assert stream.copy is not None
-        return {
-            "generator": stream.index + 1,
-            "host": stream.node.address,
-            "log": stream.log,
-            "from_ns": stream.from_ns,
-            "copy": stream.copy.name,
-            "streamed": vars(stream.streamed),
-            "only_in_log": {"intervals": 0, "sent": 0, "until_ns": stream.streamed.until_ns}
-            if stream.ended_whole
-            else None,
-            "whole": stream.ended_whole,
-            "why": "" if stream.ended_whole else "its own log has not been fetched",
-            "clock_after": after,
-        }
 
-
-def start_question(stream: Stream, spec: Mapping[str, Any], start_unix_ns: int) -> Any:
-    """Tell it to start its load at that time of the clock here; the question."""
-    there = {**spec, "start_unix_ns": start_unix_ns + stream.clock.wall_ns}
-    lease_ns = round((LEASE_S + max(0.0, start_unix_ns / 1e9 - time.time())) * 1e9)
-    lease_end = time.monotonic_ns() + stream.clock.monotonic_ns + lease_ns
-    return stream.remote.ask("start", json.dumps(there), stream.log, lease_end)
+def call_start(follower: Follower, spec: Mapping[str, Any], start_unix_ns: int, lease: LeaseTimes) -> Call:
+    """Have it start its load at that time of the clock here. Its first lease lasts beyond that moment."""
+    there = {**spec, "start_unix_ns": start_unix_ns + follower.clock.wall_ns}
+    lease_ns = round((lease.length_s + max(0.0, start_unix_ns / 1e9 - time.time())) * 1e9)
+    lease_end = time.monotonic_ns() + follower.clock.monotonic_ns + lease_ns
+    return follower.remote.call("start", json.dumps(there), follower.log, lease_end)

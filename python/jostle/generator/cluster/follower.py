@@ -1,4 +1,4 @@
-"""One generator as the driver follows it: what it has given, where that is kept, and how it stands."""
+"""One generator as the driver follows it: what it has streamed, where the copy is, and its state."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jostle.generator.cluster.clocks import Clock
-from jostle.generator.cluster.spool import Unfolding
-from jostle.generator.cluster.transport import Asked, Node, Remote
+from jostle.generator.cluster.spool import FrameReader
+from jostle.generator.cluster.transport import Call, Node, Remote
 
-__all__ = ["Stream", "Tally"]
+__all__ = ["Follower", "Tally"]
 
 
 @dataclass
@@ -27,8 +27,8 @@ class Tally:
 
 
 @dataclass
-class Stream:
-    """`from_ns`: when it took over, 0 for a generator of the first hour; its own times begin there.
+class Follower:
+    """`from_ns`: when it took over, 0 for an original generator; its own times begin there.
 
     `phases`: which phases of the whole its phases are, by workload; empty where they are the same.
     """
@@ -41,14 +41,15 @@ class Stream:
     phases: list[list[int]] = field(default_factory=list)
     state: Literal["running", "ended", "lost"] = "running"
     ended_whole: bool = False
-    """All of its log has come."""
+    """All of its spool has been received."""
     offset: int = 0
     streamed: Tally = field(default_factory=Tally)
-    asked: Asked | None = None
-    sent_at: float = field(default_factory=time.monotonic)
-    heard_at: float = field(default_factory=time.monotonic)
+    call: Call | None = None
+    """The one that is on its way."""
+    called_at: float = field(default_factory=time.monotonic)
+    answered_at: float = field(default_factory=time.monotonic)
     copy: Path | None = None
-    _unfolding: Unfolding = field(default_factory=Unfolding)
+    _frames: FrameReader = field(default_factory=FrameReader)
 
     @property
     def node(self) -> Node:
@@ -61,12 +62,12 @@ class Stream:
         self.copy.touch(exist_ok=False)
 
     def take(self, data: bytes) -> list[Any]:
-        """The next bytes of its log: the intervals that are whole with them, in times of the whole trial."""
+        """The next bytes of its spool: the intervals that they complete, in times of the whole trial."""
         if self.copy is not None and data:
             with self.copy.open("ab") as file:
                 file.write(data)
         self.offset += len(data)
-        found = [self.placed(interval) for interval in self._unfolding.add(data)]
+        found = [self.placed(interval) for interval in self._frames.add(data)]
         for interval in found:
             self.streamed.add(interval)
         return found
@@ -79,3 +80,20 @@ class Stream:
             if self.phases and self.phases[series["workload"]]:
                 series["phase"] = self.phases[series["workload"]][series["phase"]]
         return interval
+
+    def account(self, clock_after: dict[str, int] | None) -> dict[str, Any]:
+        """Its entry in the ledger. What only a lost one's spool holds is not known before it is collected."""
+        assert self.copy is not None
+        nothing = {"intervals": 0, "sent": 0, "until_ns": self.streamed.until_ns}
+        return {
+            "generator": self.index + 1,
+            "host": self.node.address,
+            "log": self.log,
+            "from_ns": self.from_ns,
+            "copy": self.copy.name,
+            "streamed": vars(self.streamed),
+            "only_in_log": nothing if self.ended_whole else None,
+            "whole": self.ended_whole,
+            "why": "" if self.ended_whole else "its spool has not been fetched",
+            "clock_after": clock_after,
+        }

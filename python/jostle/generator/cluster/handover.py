@@ -1,17 +1,44 @@
-"""The rest of a load from some moment on, for a generator that takes over the share of a lost one."""
+"""A lost generator's share: when another one may take it over, and what is left of the load by then."""
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jostle.errors import StartRefused
+from jostle.generator.api import Lost
+from jostle.generator.cluster.follower import Follower
 
-__all__ = ["Remainder", "refuse_what_cannot_move", "remainder"]
+__all__ = ["Handover", "Remainder", "first_interval", "refuse_countable_load", "remainder"]
+
+PREPARE_S = 3.0
+"""From the decision until another generator takes over: time to come up and to prepare the load."""
+
+
+@dataclass
+class Handover:
+    """The share of `follower`, which may move once its lease is over: from `not_before` on (monotonic, s)."""
+
+    follower: Follower
+    lost: Lost
+    not_before: float
+
+    @property
+    def index(self) -> int:
+        return self.follower.index
+
+
+def first_interval(spec: Mapping[str, Any], passed_ns: int) -> int:
+    """The begin of the first interval that another generator can give, ns from the start of the load."""
+    interval_ns: int = spec["interval_ns"]
+    return math.ceil((passed_ns + PREPARE_S * 1e9) / interval_ns) * interval_ns
+
 
 Remainder = tuple[dict[str, Any], list[list[int]]]
 """A specification, and for each workload which phase of the whole each of its own phases is."""
 
 
-def refuse_what_cannot_move(spec: Mapping[str, Any]) -> None:
+def refuse_countable_load(spec: Mapping[str, Any]) -> None:
     """Raises `StartRefused` for a load that counts requests: who knows how many a lost generator has sent?"""
     for workload in spec["workloads"]:
         (load,) = workload["load"].values()

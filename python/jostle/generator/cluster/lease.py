@@ -1,26 +1,37 @@
-"""The lease: a generator may send only for as long as the driver has promised, in the generator's own clock.
+"""The lease: a generator may send only for as long as the driver has promised, by the generator's clock.
 
-Every question of the driver carries the end of a new lease, counted from when the question was *sent*: one
-that was stuck on the way renews nothing. Whoever is cut off therefore stops by itself, and the driver knows
-by when, without a word between them.
+Every call of the driver carries the end of a new lease, counted from when the call was *sent*: one that was
+stuck on the way renews nothing. A generator that is cut off therefore stops by itself, and the driver knows
+by when, without a message between them.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-__all__ = ["EXPIRED_S", "LEASE_S", "SILENT_S", "Lease"]
+__all__ = ["Lease", "LeaseTimes"]
 
-LEASE_S = 4.0
-"""From the sending of a question to the end of the lease that it brings."""
+CHECK_S = 0.05
 
-SILENT_S = 5.0
-"""A generator that has not answered for so long is given up, for good."""
 
-EXPIRED_S = LEASE_S + 0.5
-"""So long after the last question was sent, its lease is over for certain: clocks and threads are slow."""
+@dataclass(frozen=True)
+class LeaseTimes:
+    """The length of a lease, from the sending of a call to the lease's end, and what follows from it."""
 
-LOOK_S = 0.05
+    length_s: float = 4.0
+    margin_s: float = 0.5
+    """Clocks and threads are slow."""
+
+    @property
+    def silent_s(self) -> float:
+        """A generator that has not answered for so long is given up, for good."""
+        return self.length_s * 1.25
+
+    @property
+    def expired_s(self) -> float:
+        """So long after the last call was sent, its lease is over for certain."""
+        return self.length_s + self.margin_s
 
 
 class Lease:
@@ -34,7 +45,7 @@ class Lease:
         threading.Thread(target=self._watch, name="lease", daemon=True).start()
 
     def renew(self, end_ns: int) -> None:
-        """Questions may overtake one another: a lease is never made shorter, nor brought back to life."""
+        """Calls may overtake one another: a lease is never made shorter, nor brought back to life."""
         self.end_ns = max(self.end_ns, end_ns)
 
     def release(self) -> None:
@@ -42,7 +53,7 @@ class Lease:
         self._done.set()
 
     def _watch(self) -> None:
-        while not self._done.wait(LOOK_S):
+        while not self._done.wait(CHECK_S):
             if time.monotonic_ns() >= self.end_ns:
                 self.over = True
                 self._expired()

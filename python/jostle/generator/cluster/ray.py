@@ -1,6 +1,6 @@
-"""The network that Ray makes: actors pinned to nodes. The only file that knows Ray.
+"""The transport over Ray: actors pinned to nodes. The only file that knows Ray.
 
-Station is sent by name: every node has its own jostle, and plans carry data only.
+The agent's class goes by name: every node has its own jostle, and plans carry data only.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jostle.errors import ClusterRefused, JostleError
-from jostle.generator.cluster.agent import Station
+from jostle.generator.cluster.agent import Agent
 from jostle.generator.cluster.credentials import Credentials
-from jostle.generator.cluster.logs import forget_log, read_log
 from jostle.generator.cluster.node import RESOURCE
-from jostle.generator.cluster.transport import Asked, Gone, Node, Remote, Unavailable
+from jostle.generator.cluster.spool import forget_log, read_log
+from jostle.generator.cluster.transport import Call, Gone, Node, Remote, Unavailable
 from jostle.text import reason
 
-__all__ = ["OnRay"]
+__all__ = ["RayTransport"]
 
 HEAD_GONE_S = 5.0
 ANSWER_S = 10.0
@@ -28,7 +28,7 @@ SHARE_OF_NODE = 0.001
 """Of the resource: a node can bear more than one generator, where one takes over another's share."""
 
 
-class OnRay:
+class RayTransport:
     """Connected to the cluster at `address` until the process ends."""
 
     def __init__(self, address: str) -> None:
@@ -60,24 +60,24 @@ class OnRay:
         return sorted(found, key=lambda node: ipaddress.ip_address(node.address).packed)
 
     def place(self, node: Node) -> "_Actor":
-        actor = self._ray.remote(Station).options(
+        actor = self._ray.remote(Agent).options(
             **self._pinned(node), max_restarts=0, max_task_retries=0, max_concurrency=8
         )
         return _Actor(node, actor.remote())
 
-    def wait(self, asked: Sequence[Asked], timeout_s: float) -> Sequence[Asked]:
-        if not asked:
+    def wait(self, calls: Sequence[Call], timeout_s: float) -> Sequence[Call]:
+        if not calls:
             time.sleep(timeout_s)
             return []
-        ready: list[Asked] = self._ray.wait(list(asked), num_returns=1, timeout=timeout_s)[0]
+        ready: list[Call] = self._ray.wait(list(calls), num_returns=1, timeout=timeout_s)[0]
         if ready:  # and all that have come beside it
-            ready = self._ray.wait(list(asked), num_returns=len(asked), timeout=0)[0]
+            ready = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)[0]
         return ready
 
-    def answer(self, asked: Asked, timeout_s: float | None = ANSWER_S) -> Any:
+    def answer(self, call: Call, timeout_s: float | None = ANSWER_S) -> Any:
         errors = self._ray.exceptions
         try:
-            return self._ray.get(asked, timeout=timeout_s)
+            return self._ray.get(call, timeout=timeout_s)
         except (errors.ActorUnavailableError, errors.GetTimeoutError) as error:
             raise Unavailable(str(error)) from None
         except errors.RayActorError as error:
@@ -123,7 +123,7 @@ class OnRay:
         }
 
     def _watch_head(self) -> None:
-        """Ray itself ends this process a minute after the head: too late, and without a word."""
+        """Ray itself ends this process a minute after the head: too late, and without a message."""
         while True:
             with contextlib.suppress(OSError), socket.create_connection(self._head, 1.0):
                 self._seen = time.monotonic()
@@ -135,8 +135,8 @@ class _Actor:
         self.node = node
         self.actor = actor
 
-    def ask(self, word: str, *arguments: Any) -> Asked:
-        return getattr(self.actor, word).remote(*arguments)
+    def call(self, method: str, *arguments: Any) -> Call:
+        return getattr(self.actor, method).remote(*arguments)
 
 
 def _own_address(head: tuple[str, int]) -> str:

@@ -1,22 +1,47 @@
-"""A generator's own log: its intervals as frames, on the disk of its host before anybody is told of them.
+"""A generator's spool (a write-ahead log): its intervals as frames, on its host's disk before they are sent.
 
 What is streamed to the driver are pieces of this very file, so that the driver's copy is always the beginning
 of it, and what is missing there is its rest.
 """
 
+import contextlib
 import io
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jostle.errors import NotARun
 from jostle.generator.wire import read_frame, write_frame
+from jostle.host.cache import cache_folder
 
-__all__ = ["OwnLog", "Unfolding", "read_from"]
+__all__ = ["FrameReader", "Spool", "forget_log", "log_path", "read_from", "read_log"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+"""Names come from the record of a run, which may be a stranger's."""
 
 
-class OwnLog:
+def log_path(name: str) -> Path:
+    """Where the spool `name` is on this host: on a disk that outlives the generator. Raises `NotARun`."""
+    if not _NAME.fullmatch(name):
+        raise NotARun(f"{name!r} is not the name of a generator's spool", "its ledger was changed by hand")
+    return cache_folder("generators") / f"{name}.frames"
+
+
+def read_log(log: str, offset: int) -> Iterator[bytes]:
+    """Its bytes from `offset` on, whoever wrote it. Raises `FileNotFoundError`, `NotARun`."""
+    yield from read_from(log_path(log), offset)
+
+
+def forget_log(log: str) -> None:
+    """Remove it: the driver has all of it."""
+    with contextlib.suppress(FileNotFoundError):
+        log_path(log).unlink()
+
+
+class Spool:
     """Grows by whole intervals, each synced to the disk. Read by other threads while it is written."""
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +84,7 @@ def read_from(path: Path, offset: int, end: int | None = None, piece: int = 4 <<
             yield data
 
 
-class Unfolding:
+class FrameReader:
     """Pieces of a log in, whole intervals out. Frames may be cut anywhere."""
 
     def __init__(self) -> None:

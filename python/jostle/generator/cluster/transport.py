@@ -1,16 +1,17 @@
-"""The seam between the driver and whatever carries its questions to generators: place, ask, and read files.
+"""The seam between the driver and whatever carries its calls to generators: place, call, and read files.
 
-Ray is one implementation (`onray`); the driver's benchmark is another one, with two hundred generators.
+Ray is one implementation (`jostle.generator.cluster.ray`); the driver's benchmark has another
+one, with two hundred generators.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Asked", "Gone", "Network", "Node", "Remote", "Unavailable"]
+__all__ = ["Call", "Gone", "Node", "Remote", "Transport", "Unavailable"]
 
-Asked = Any
-"""A question that is on its way."""
+Call = Any
+"""A call that is on its way."""
 
 
 class Unavailable(Exception):
@@ -30,16 +31,16 @@ class Node:
 
 
 class Remote(Protocol):
-    """A generator on a node; its words are those of `jostle.generator.cluster.agent.Station`."""
+    """A generator on a node; its methods are those of `jostle.generator.cluster.agent.Agent`."""
 
     node: Node
 
-    def ask(self, word: str, *arguments: Any) -> Asked:
-        """Say it, and do not wait for the answer."""
+    def call(self, method: str, *arguments: Any) -> Call:
+        """Send the call, and do not wait for the answer."""
 
 
-class Network(Protocol):
-    """Places generators on nodes and speaks with them."""
+class Transport(Protocol):
+    """Places generators on nodes and calls them."""
 
     def nodes(self) -> Sequence[Node]:
         """Those that can generate now, by address."""
@@ -47,10 +48,10 @@ class Network(Protocol):
     def place(self, node: Node) -> Remote:
         """A new generator there. It may turn out not to come up: its answers say so."""
 
-    def wait(self, asked: Sequence[Asked], timeout_s: float) -> Sequence[Asked]:
+    def wait(self, calls: Sequence[Call], timeout_s: float) -> Sequence[Call]:
         """Those that are answered, as soon as there is one or the time is up."""
 
-    def answer(self, asked: Asked, timeout_s: float | None = None) -> Any:
+    def answer(self, call: Call, timeout_s: float | None = None) -> Any:
         """What was answered. Raises `Unavailable`, `Gone`, and a `JostleError` of the generator."""
 
     def read(self, node: Node, log: str, offset: int) -> Iterator[bytes]:
