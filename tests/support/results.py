@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from jostle.analysis.results import (
     Timeline,
     TrialResult,
     Validity,
-    Verdict,
 )
+from jostle.record.verdict import Verdict, worst
 
 Times = NDArray[np.float64]
 
@@ -168,7 +168,7 @@ def validity(verdict: Verdict) -> Validity:
     return Validity(
         verdict,
         [
-            Check("generator CPU", "valid", 0.22, 0.8, "share", "the generator was idle enough"),
+            Check("generator CPU", Verdict.VALID, 0.22, 0.8, "share", "the generator was idle enough"),
             Check(
                 "pacing lag",
                 verdict,
@@ -178,7 +178,9 @@ def validity(verdict: Verdict) -> Validity:
                 f"requests left late: p99 of the lag is {lag:.0%} of the median response time",
                 "give the generator a core of its own, or lower the rate",
             ),
-            Check("shared cores", "valid", 0, 0, "cores", "server and generator had cores of their own"),
+            Check(
+                "shared cores", Verdict.VALID, 0, 0, "cores", "server and generator had cores of their own"
+            ),
         ],
     )
 
@@ -217,7 +219,7 @@ def make_starvation(
                     runtime,
                     workload,
                     number,
-                    bad.get(index, "valid"),
+                    bad.get(index, Verdict.VALID),
                     starts,
                     times,
                     slow,
@@ -252,7 +254,7 @@ def make_trial(
     rng: np.random.Generator,
 ) -> TrialResult:
     """One trial; two requests of it time out when its verdict is invalid."""
-    outcomes = {"ok": len(times)} | ({"response timeout": 2} if verdict == "invalid" else {})
+    outcomes = {"ok": len(times)} | ({"response_timeout": 2} if verdict is Verdict.INVALID else {})
     return TrialResult(
         number=number,
         contestant=runtime.name,
@@ -288,13 +290,12 @@ def make_cell(runtime: Runtime, workload: str, title: str, made: Sequence[tuple[
     for trial in trials:
         for kind, count in trial.outcomes.items():
             outcomes[kind] = outcomes.get(kind, 0) + count
-    verdicts: list[Verdict] = ["invalid", "suspect", "valid"]
     return Cell(
         contestant=runtime.name,
         workload=workload,
         title=title,
         rounds=len(trials),
-        verdict=next(v for v in verdicts if any(t.validity.verdict == v for t in trials)),
+        verdict=worst(t.validity.verdict for t in trials),
         throughput=over_rounds([t.throughput_per_s for t in trials], "/s"),
         response=quantiles(times),
         service=quantiles(times * 0.97),
@@ -354,8 +355,7 @@ def make_result(
     **changes: Any,
 ) -> RunResult:
     """A whole result around trials and cells; `changes` replaces any field."""
-    verdicts: list[Verdict] = ["invalid", "suspect", "valid"]
-    verdict = next((v for v in verdicts if any(t.validity.verdict == v for t in trials)), "invalid")
+    verdict = worst(t.validity.verdict for t in trials) if trials else Verdict.INVALID
     reasons = [
         f"trial {t.number} ({t.contestant}, {t.workload}): {r}" for t in trials for r in t.validity.reasons
     ]
@@ -461,7 +461,7 @@ def make_comparison(
         b,
         (rounds, rounds),
         True,
-        "valid",
+        Verdict.VALID,
         differences,
         delta,
         shift,
@@ -469,7 +469,7 @@ def make_comparison(
     )
 
 
-def make_hit(verdict: Literal["valid", "suspect", "invalid"] = "valid", *, seed: int = 7) -> RunResult:
+def make_hit(verdict: Verdict = Verdict.VALID, *, seed: int = 7) -> RunResult:
     """One workload on one server, once, as `jostle hit` makes it."""
     rng = np.random.default_rng(seed)
     runtime = Runtime("127.0.0.1:8080", "http://127.0.0.1:8080/", "", 250e-6, 1.0, 0.0)

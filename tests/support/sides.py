@@ -10,6 +10,7 @@ from jostle.analysis.results import Cell, Estimate
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.sample import from_values, pool
+from jostle.record.verdict import Verdict
 
 MEDIAN_S = 0.01
 
@@ -42,7 +43,7 @@ def side_of(label: str, rounds: list[Round], *, seed: int = 7) -> Side:
         workload="w",
         title="A workload",
         rounds=len(rounds),
-        verdict="valid",
+        verdict=Verdict.VALID,
         throughput=mean_over_rounds([r.throughput for r in rounds], "/s"),
         response=quantiles_over_rounds(responses, zlib.crc32(label.encode())),
         service={},

@@ -18,7 +18,8 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from jostle.record import RunWriter
-from jostle.record.rows import COLUMNS, OUTCOMES
+from jostle.record.outcomes import Outcome
+from jostle.record.rows import COLUMNS
 
 STARTED_NS = 1_795_287_154_000_000_000
 
@@ -226,7 +227,7 @@ def _rows(requests: list[Request]) -> dict[str, bytes]:
         "sent_ns": [ns(r.sent) for r in requests],
         "headers_ns": [ns(r.end) if r.outcome == "ok" else 0 for r in requests],
         "end_ns": [ns(r.end) for r in requests],
-        "outcome": [OUTCOMES.index(r.outcome) for r in requests],
+        "outcome": [list(Outcome).index(r.outcome) for r in requests],
         "status": [200 if r.outcome == "ok" else 0 for r in requests],
         "bytes": [1200 if r.outcome == "ok" else 0 for r in requests],
     }

@@ -10,9 +10,9 @@ import pytest
 
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
-from jostle.analysis.trial.data import ENDED_BY_STOP, Facts
+from jostle.analysis.trial.data import Facts
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.rows import OUTCOMES
+from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.synthetic import (
     Request,
     Trial,
@@ -196,8 +196,8 @@ def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
     assert check(validity, "answers").says == "none of 1 requests was answered"
 
 
-@pytest.mark.parametrize("kind", OUTCOMES)
-def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", Outcome)
+def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: Outcome) -> None:
     """What is to be done about a certificate is not in the server's log, nor done by a longer run."""
     if kind in ("ok", *ENDED_BY_STOP):
         return
@@ -240,7 +240,7 @@ def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
         ("response_timeout", 200, "suspect"),
     ],
 )
-def test_errors_by_kind(tmp_path: Path, kind: str, failed: int, verdict: str) -> None:
+def test_errors_by_kind(tmp_path: Path, kind: Outcome, failed: int, verdict: str) -> None:
     """Timeouts are censored response times, and no reason to throw the rest away."""
     requests = closed(lambda _: 0.002, 5.0, clients=1)
     requests = [replace(r, outcome=kind) if i < failed else r for i, r in enumerate(requests)]
@@ -359,7 +359,7 @@ def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     validity = changed(folder, Trial("node", "fast", 1, requests, 10.0), fail)
     errors = check(validity, "errors").says
-    assert "failed (100 tls failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
+    assert "failed (100 TLS failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
     assert errors.endswith(", 60 kinds more)")
 
 

@@ -18,6 +18,7 @@ from jostle.cli import app
 from jostle.errors import NotComparable, UnknownName, UserError
 from jostle.plan.conditions import change
 from jostle.record import RunRecord
+from jostle.record.verdict import Verdict
 from support.results import make_hit
 from support.synthetic import Trial, closed, lognormal, make_run
 
@@ -169,7 +170,7 @@ def test_suspect_trials_are_told_of_the_side_that_they_are_on(tmp_path: Path) ->
 
 def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     found = compared(*runs)
-    distrusted = replace(found, comparisons=[replace(c, verdict="invalid") for c in found.comparisons])
+    distrusted = replace(found, comparisons=[replace(c, verdict=Verdict.INVALID) for c in found.comparisons])
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
     assert {c.verdict for c in judged.conditions} == {"cannot tell"}
     assert all(c.says.startswith("trials were invalid (") for c in judged.conditions)
@@ -187,7 +188,7 @@ def test_hostile_names_stay_text(runs: tuple[Path, Path]) -> None:
 
 
 def test_a_run_as_junit() -> None:
-    whole = make_hit("invalid")
+    whole = make_hit(Verdict.INVALID)
     root = ET.fromstring(report.to_junit(whole))
     (suite,) = root.findall("testsuite")
     assert suite.get("errors") == "1"

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from jostle import report
 from jostle.analysis.results import FORMAT, Estimate
+from jostle.record.verdict import Verdict
 from support.golden import Golden
 from support.results import RUNTIMES, make_hit, make_starvation
 
 
 def test_markdown(golden: Golden) -> None:
-    golden("starvation.md", report.to_markdown(make_starvation(RUNTIMES[:2], bad={3: "suspect"})))
+    golden("starvation.md", report.to_markdown(make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT})))
     golden("hit.md", report.to_markdown(make_hit()))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from jostle import report
 from jostle.analysis.results import RunResult
+from jostle.record.verdict import Verdict
 from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028'\"{{ 7*7 }}{% raw %}"
@@ -49,7 +50,7 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def starvation() -> Page:
-    return Page(report.page(make_starvation(bad={3: "suspect"})))
+    return Page(report.page(make_starvation(bad={3: Verdict.SUSPECT})))
 
 
 def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
@@ -177,7 +178,7 @@ def test_an_empty_run_says_that_nothing_was_measured() -> None:
         make_hit(),
         cells=[],
         trials=[],
-        verdict="invalid",
+        verdict=Verdict.INVALID,
         complete=False,
         incomplete_why="stopped before the first trial",
     )

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
+from jostle.record.verdict import Verdict
 from jostle.report.blocks import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
@@ -30,11 +31,11 @@ def printed(result: RunResult, *, hit: bool = False, terminal: bool = False) -> 
 @pytest.mark.parametrize(
     ("name", "result", "hit"),
     [
-        ("starvation", make_starvation(bad={3: "suspect"}), False),
+        ("starvation", make_starvation(bad={3: Verdict.SUSPECT}), False),
         ("one-round", make_starvation(RUNTIMES[:2], rounds=1, open_form=False), False),
         ("plain", make_plain(), False),
         ("hit", make_hit(), True),
-        ("hit-invalid", make_hit("invalid"), True),
+        ("hit-invalid", make_hit(Verdict.INVALID), True),
     ],
 )
 def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, hit: bool) -> None:
@@ -45,8 +46,8 @@ def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, hit: b
 
 
 def test_the_verdict_is_the_first_line() -> None:
-    assert printed(make_hit("invalid"), hit=True).startswith("✗ invalid")
-    assert printed(make_hit("suspect"), hit=True).startswith("? suspect")
+    assert printed(make_hit(Verdict.INVALID), hit=True).startswith("✗ invalid")
+    assert printed(make_hit(Verdict.SUSPECT), hit=True).startswith("? suspect")
     assert printed(make_plain()).startswith("✓ valid")
 
 
@@ -145,7 +146,7 @@ def test_the_load_stands_above_the_figures() -> None:
 
 
 def test_what_to_do_stands_below_its_reason() -> None:
-    result = make_hit("invalid")
+    result = make_hit(Verdict.INVALID)
     trial = result.trials[0]
     checks = [Check(n, "invalid", 1, 0, "", f"{n} failed", f"mend {n}") for n in ("one", "two")]
     told = replace(trial, validity=Validity("invalid", checks))
@@ -155,7 +156,7 @@ def test_what_to_do_stands_below_its_reason() -> None:
 
 def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> None:
     why = "node ended with exit code 1; its last output:\nTraceback:\n  no port"
-    result = make_hit("invalid")
+    result = make_hit(Verdict.INVALID)
     trial = replace(result.trials[0], status="failed", why=why)
     nothing = {
         "p50": Estimate(None, note="nothing was measured"),

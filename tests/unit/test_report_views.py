@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from jostle.record.verdict import Verdict
 from jostle.report.views import ALONE, WITH_SLOW, find_cell, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
 
@@ -34,7 +35,7 @@ def test_cells_without_an_answer_are_not_drawn() -> None:
 
 
 def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
-    whole = make_starvation(rounds=3, bad={1: "invalid", 2: "suspect"})
+    whole = make_starvation(rounds=3, bad={1: Verdict.INVALID, 2: Verdict.SUSPECT})
     drawn = typical_trial(whole, "node", "fast-only")
     assert drawn is not None
     assert drawn.number == 3

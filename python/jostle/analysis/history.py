@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.results import Estimate, Verdict
+from jostle.analysis.results import Estimate
 from jostle.analysis.run import analyse
 from jostle.errors import NotARun
 from jostle.host.files import write_whole
 from jostle.record import RunRecord
+from jostle.record.verdict import Verdict
 
 __all__ = ["INDEX", "Entry", "Figures", "Unreadable", "history"]
 
@@ -120,7 +121,7 @@ def _read(path: Path) -> Iterator[tuple[str, Entry]]:
             if table.pop("version") != VERSION:
                 continue
             figures = [_figures(f) for f in table.pop("figures")]
-            entry = Entry(figures=figures, **table)
+            entry = Entry(figures=figures, verdict=Verdict(table.pop("verdict")), **table)
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
         yield entry.folder, entry
@@ -128,7 +129,7 @@ def _read(path: Path) -> Iterator[tuple[str, Entry]]:
 
 def _figures(table: dict[str, Any]) -> Figures:
     estimates: dict[str, Any] = {name: Estimate(**table.pop(name)) for name in ("throughput", "p50", "p99")}
-    return Figures(**table, **estimates)
+    return Figures(verdict=Verdict(table.pop("verdict")), **table, **estimates)
 
 
 def _write(path: Path, entries: list[Entry]) -> None:

@@ -6,6 +6,8 @@ Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` byte
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from jostle.record.verdict import Verdict
+
 __all__ = [
     "Cell",
     "Check",
@@ -16,6 +18,7 @@ __all__ = [
     "ConditionResult",
     "Crowd",
     "CrowdCourse",
+    "Decision",
     "Difference",
     "Distribution",
     "EarlierRun",
@@ -23,7 +26,6 @@ __all__ = [
     "Finding",
     "Goodput",
     "Mode",
-    "Outcome",
     "Phase",
     "PublishedFigure",
     "Ratio",
@@ -37,12 +39,9 @@ __all__ = [
     "Times",
     "TrialResult",
     "Validity",
-    "Verdict",
 ]
 
-Verdict = Literal["valid", "suspect", "invalid"]
-
-Outcome = Literal["pass", "fail", "cannot tell"]
+Decision = Literal["pass", "fail", "cannot tell"]
 
 Finding = Literal["less", "more", "same", "unclear"]
 
@@ -90,9 +89,8 @@ class Validity:
     @property
     def reasons(self) -> list[str]:
         """What the failed checks say, worst first."""
-        order = {"invalid": 0, "suspect": 1, "valid": 2}
-        failed = [c for c in self.checks if c.verdict != "valid"]
-        return [c.says for c in sorted(failed, key=lambda c: order[c.verdict])]
+        failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
+        return [c.says for c in sorted(failed, key=lambda c: -c.verdict.rank)]
 
 
 @dataclass(frozen=True)
@@ -319,7 +317,7 @@ class Requirement:
     confidence: float
     estimate: Estimate  # its interval has this confidence
     limit: float
-    verdict: Outcome
+    verdict: Decision
     says: str
 
 
@@ -488,7 +486,7 @@ class ConditionResult:
     workload: str
     a: str
     b: str
-    verdict: Outcome
+    verdict: Decision
     says: str
 
 

@@ -21,7 +21,6 @@ from jostle.analysis.results import (
     Starvation,
     TrialResult,
     Validity,
-    Verdict,
 )
 from jostle.analysis.summaries import by_cell, describe_cell
 from jostle.analysis.topics.baseline import floor_note
@@ -33,8 +32,9 @@ from jostle.analysis.topics.starvation import Form, compare
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.summary import describe_trial
-from jostle.analysis.validity.checks import judge_facts, worst
+from jostle.analysis.validity.checks import judge_facts
 from jostle.record import RunRecord, TrialRecord
+from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 
 __all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
@@ -209,18 +209,17 @@ def _starvation(
 
 def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict]:
     if not trials:
-        return ["invalid"]
-    return [] if record.complete else ["suspect"]
+        return [Verdict.INVALID]
+    return [] if record.complete else [Verdict.SUSPECT]
 
 
 def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
     """Worst first; the same check of the same cell once, with the number of rounds in which it failed."""
-    order = {"invalid": 0, "suspect": 1}
     failed: dict[tuple[int, str, str, str], list[str]] = {}
     for trial in trials:
         for check in trial.validity.checks:
-            if check.verdict != "valid":
-                key = (order[check.verdict], trial.contestant, trial.workload, check.name)
+            if check.verdict is not Verdict.VALID:
+                key = (-check.verdict.rank, trial.contestant, trial.workload, check.name)
                 failed.setdefault(key, []).append(check.says)
     rounds: dict[tuple[str, str], int] = {}
     for trial in trials:

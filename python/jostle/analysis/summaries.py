@@ -4,14 +4,15 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.results import Cell, Estimate, Verdict
+from jostle.analysis.results import Cell, Estimate
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, Facts
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
-from jostle.analysis.validity.checks import worst
+from jostle.record.outcomes import error_share
+from jostle.record.verdict import Verdict, worst
 
 __all__ = ["by_cell", "describe_cell", "seed_of"]
 
@@ -31,7 +32,6 @@ def describe_cell(
         outcomes.update(facts.outcomes())
         wrong_statuses.update(facts.wrong_statuses())
         tls_failures.update(facts.counts.tls_failures)
-    failed = sum(sum(facts.errors.values()) for facts in measured)
     cpu = [share for facts in measured if (share := cpu_per_request(facts)) is not None]
     return Cell(
         contestant=first.contestant,
@@ -43,7 +43,7 @@ def describe_cell(
         response=quantiles_over_rounds(responses, seed),
         service=quantiles_over_rounds(services, seed),
         outcomes=dict(outcomes),
-        error_share=failed / (failed + outcomes["ok"]) if failed else 0.0,
+        error_share=error_share(outcomes),
         response_distribution=describe(pool(responses), shape=distributions),
         service_distribution=describe(pool(services), shape=distributions),
         server_cpu_s_per_request=mean_over_rounds(cpu, "s"),

@@ -10,6 +10,8 @@ from jostle.cli.progress import observer_for
 from jostle.errors import ExecutorLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
+from jostle.record import outcomes
+from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c
 from jostle.runner.observer import Silent
@@ -80,8 +82,8 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
     if pages:
         _write_pages(result, folder, quiet=as_json)
     failed = any(requirement.verdict == "fail" for requirement in result.requirements)
-    unanswered = not any(cell.outcomes.get("ok") for cell in result.cells)
-    return 1 if failed or unanswered or result.verdict == "invalid" else 0
+    unanswered = not any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.cells)
+    return 1 if failed or unanswered or result.verdict is Verdict.INVALID else 0
 
 
 def _print(result: "RunResult") -> None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from jostle.record.outcomes import Outcome
+from jostle.record.verdict import Verdict
 from jostle.runner.observer import Silent
 
 if TYPE_CHECKING:
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
     from jostle.runner.schedule import Planned
 
 __all__ = ["Plain", "Progress", "observer_for"]
-
-MARKS = {"valid": "✓", "suspect": "?", "invalid": "✗"}
-STYLES = {"valid": "green", "suspect": "yellow", "invalid": "red"}
 
 
 class Plain(Silent):
@@ -98,7 +97,7 @@ class Progress(Silent):
         if self._now is None:
             return
         outcomes = [series["outcomes"] for series in interval["series"] if series["workload"] == 0]
-        ok = sum(outcome.get("ok", 0) for outcome in outcomes)
+        ok = sum(outcome.get(Outcome.OK, 0) for outcome in outcomes)
         self._failed += sum(sum(outcome.values()) for outcome in outcomes) - ok
         length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
         said = f"{ok / length_s:,.0f}/s" if length_s > 0 else ""
@@ -115,8 +114,8 @@ class Progress(Silent):
             return
         total = bars.tasks[0].total or 0
         bars.update(self._all, completed=planned.number, said=f"{planned.number}/{total:.0f}")
-        if validity is None or validity.verdict != "valid":
-            style = STYLES[validity.verdict] if validity else "red"
+        if validity is None or validity.verdict is not Verdict.VALID:
+            style = validity.verdict.style if validity else "red"
             text = f"{planned.number}/{total:.0f} {_name(planned)}: {_verdict(status, why, validity)}"
             bars.console.print(text, style=style, markup=False, highlight=False)
 
@@ -141,4 +140,4 @@ def _verdict(status: str, why: str, validity: "Validity | None") -> str:
     if validity is None:
         return f"{status}: {why}"
     reasons = "; ".join(validity.reasons)
-    return f"{MARKS[validity.verdict]} {validity.verdict}" + (f": {reasons}" if reasons else "")
+    return f"{validity.verdict.symbol} {validity.verdict}" + (f": {reasons}" if reasons else "")

@@ -19,6 +19,7 @@ from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
 from jostle.record.jsonl import read_json
+from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.observer import Silent
 from jostle.units import format_duration
@@ -130,7 +131,7 @@ def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, see
     for path in paths[:1]:
         print(f"\nall       {path}")
     sound = all(state.of_experiment(name).get("state") == "done" for name in names)
-    return 0 if sound and all(r.verdict != "invalid" for r in results.values()) else 1
+    return 0 if sound and all(r.verdict is not Verdict.INVALID for r in results.values()) else 1
 
 
 def _names(only: Sequence[str] | None) -> list[str]:

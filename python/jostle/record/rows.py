@@ -6,30 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.host.files import write_whole
+from jostle.record.outcomes import Outcome
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["OUTCOMES", "RowWriter", "read_rows"]
-
-OUTCOMES = (
-    "ok",
-    "connect_refused",
-    "connect_timeout",
-    "connect_failed",
-    "dns_failed",
-    "tls_failed",
-    "reset",
-    "closed_early",
-    "response_timeout",
-    "malformed",
-    "too_large",
-    "wrong_status",
-    "wrong_body",
-    "never_sent",
-    "unfinished",
-)
-"""By the number that stands in a row; the same names as the counters (crates/engine/src/interval.rs)."""
+__all__ = ["RowWriter", "read_rows"]
 
 COLUMNS = {
     "workload": "<u2",
@@ -107,7 +89,9 @@ class RowWriter:
             },
             orient="row",
         )
-        outcome = polars.col("outcome").replace_strict(dict(enumerate(OUTCOMES)), return_dtype=polars.String)
+        outcome = polars.col("outcome").replace_strict(
+            dict(enumerate(map(str, Outcome))), return_dtype=polars.String
+        )
         return frame.join(lookup, on=["workload", "request"], how="left", maintain_order="left").select(
             polars.col("workload_name").cast(polars.Categorical).alias("workload"),
             polars.col("request_name").cast(polars.Categorical).alias("request"),

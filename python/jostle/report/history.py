@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from jostle.analysis.history import Entry, Figures, Unreadable
 from jostle.plan.labels import meant
-from jostle.report.text import SYMBOL, percent, shown, when
+from jostle.report.text import percent, shown, when
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def render_history(
             table.add_column(name, justify="left" if i < 2 else "right", no_wrap=True)
         for entry, f in found:
             times = [shown(e).value for e in (f.throughput, f.p50, f.p99)]
-            mark = SYMBOL[f.verdict] + ("" if entry.complete else " part")
+            mark = f.verdict.symbol + ("" if entry.complete else " part")
             table.add_row(when(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
         console.print(table)
     if not all(entry.complete for found in series.values() for entry, _ in found):

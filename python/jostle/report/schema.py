@@ -25,6 +25,8 @@ def result_schema() -> dict[str, Any]:
         whole["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
         definitions[made.__name__] = whole
     for about in definitions.values():
+        if "properties" not in about:
+            continue  # an enumeration
         about["additionalProperties"] = False
         about["required"] = sorted(about["properties"])
     return {

@@ -8,16 +8,17 @@ from jostle.analysis.results import (
     Cell,
     Check,
     Comparison,
+    Decision,
     Estimate,
     Finding,
-    Outcome,
     PublishedFigure,
     RunResult,
     Starvation,
     TrialResult,
-    Verdict,
 )
-from jostle.report.text import MISSING, SYMBOL, Shown, amount, check_value, details, percent, shown
+from jostle.record.outcomes import outcome_label
+from jostle.record.verdict import Verdict
+from jostle.report.text import MISSING, Shown, amount, check_value, details, percent, shown
 from jostle.report.views import ALONE, WITH_SLOW, View, find_cell
 
 __all__ = [
@@ -37,9 +38,8 @@ __all__ = [
     "trials",
 ]
 
-RANK: dict[Verdict, int] = {"invalid": 0, "suspect": 1, "valid": 2}
 NOTHING = Shown(MISSING, "", "")
-OUTCOME_SYMBOL: dict[Outcome, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
+OUTCOME_SYMBOL: dict[Decision, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
 FINDING: dict[Finding, str] = {
     "less": "less",
     "more": "more",
@@ -72,7 +72,7 @@ def columns(text: str) -> list[str]:
 
 def mark(verdict: Verdict) -> str:
     """A verdict as symbol and word, so that it needs no colour."""
-    return f"{SYMBOL[verdict]}\N{NO-BREAK SPACE}{verdict}"
+    return f"{verdict.symbol}\N{NO-BREAK SPACE}{verdict}"
 
 
 def estimate(found: dict[str, Estimate], name: str) -> Shown:
@@ -168,21 +168,21 @@ def trials(result: RunResult, limit: int = 500) -> Table:
 def _ended(t: TrialResult) -> str:
     if t.status == "ended":
         return mark(t.validity.verdict)
-    return f"{SYMBOL['invalid']} {t.status}" + (f": {t.why}" if t.why else "")
+    return f"{Verdict.INVALID.symbol} {t.status}" + (f": {t.why}" if t.why else "")
 
 
 def requirements(result: RunResult) -> Table:
     """What the plan requires, and whether it holds: what fails first."""
     names = columns("result | requirement | contestant | workload | measured, with the interval that decides")
     table = Table("Requirements of the plan", names, words=5)
-    order: dict[Outcome, int] = {"fail": 0, "cannot tell": 1, "pass": 2}
+    order: dict[Decision, int] = {"fail": 0, "cannot tell": 1, "pass": 2}
     for r in sorted(result.requirements, key=lambda r: order[r.verdict]):
         sure = f"{r.that} (with {r.confidence * 100:g} % confidence)"
         table.add(outcome_mark(r.verdict), sure, r.contestant or "all", r.workload or "all", r.says)
     return table
 
 
-def outcome_mark(verdict: Outcome) -> str:
+def outcome_mark(verdict: Decision) -> str:
     """An outcome as symbol and word."""
     return f"{OUTCOME_SYMBOL[verdict]}\N{NO-BREAK SPACE}{verdict}"
 
@@ -229,7 +229,7 @@ def outcomes(result: RunResult) -> Table:
     kinds = list(dict.fromkeys(k for c in result.cells for k in c.outcomes))
     table = Table(
         "How the requests ended",
-        ["workload", "contestant", *(k.replace("_", " ") for k in kinds), "not as expected"],
+        ["workload", "contestant", *(outcome_label(k) for k in kinds), "not as expected"],
         words=2,
     )
     for c in result.cells:
@@ -243,15 +243,15 @@ def failed_checks(result: RunResult) -> Table:
     grouped: dict[tuple[str, str, str], list[tuple[Check, int]]] = {}
     for trial in result.trials:
         for check in trial.validity.checks:
-            if check.verdict != "valid":
+            if check.verdict is not Verdict.VALID:
                 key = (check.name, trial.contestant, trial.workload)
                 grouped.setdefault(key, []).append((check, trial.number))
     names = (
         "verdict | check | contestant | workload | trials | measured | allowed | what it means | what to do"
     )
     table = Table("Checks that failed", columns(names), words=9)
-    worst = [(min(found, key=lambda c: RANK[c[0].verdict])[0], key, found) for key, found in grouped.items()]
-    for check, key, found in sorted(worst, key=lambda w: RANK[w[0].verdict]):
+    worst = [(max(found, key=lambda c: c[0].verdict.rank)[0], key, found) for key, found in grouped.items()]
+    for check, key, found in sorted(worst, key=lambda w: -w[0].verdict.rank):
         numbers = _numbers([number for _, number in found])
         measured, allowed = check_value(check, check.value), check_value(check, check.threshold)
         table.add(mark(check.verdict), *key, numbers, measured, allowed, check.says, check.remedy)
@@ -271,8 +271,8 @@ def checks(result: RunResult) -> Table:
         for check in trial.validity.checks:
             by_name.setdefault(check.name, []).append(check)
     for name, found in by_name.items():
-        counts = [str(sum(c.verdict == v for c in found)) for v in ("valid", "suspect", "invalid")]
-        largest = max(found, key=lambda c: (-RANK[c.verdict], abs(c.value or 0)))
+        counts = [str(sum(c.verdict == v for c in found)) for v in Verdict]
+        largest = max(found, key=lambda c: (c.verdict.rank, abs(c.value or 0)))
         table.add(name, *counts, check_value(largest, largest.value), check_value(largest, largest.threshold))
     return table
 

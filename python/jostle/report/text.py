@@ -5,13 +5,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from jostle.analysis import wording
-from jostle.analysis.results import Cell, Check, Estimate, PublishedFigure, Verdict
+from jostle.analysis.results import Cell, Check, Estimate, PublishedFigure
+from jostle.record.outcomes import Outcome
 from jostle.units import MINUS, format_bytes, format_count, format_duration, format_rate
 
 __all__ = [
-    "MEANING",
     "MISSING",
-    "SYMBOL",
     "Shown",
     "amount",
     "check_value",
@@ -24,14 +23,6 @@ __all__ = [
 ]
 
 MISSING = DASH = "\N{EN DASH}"
-
-SYMBOL: dict[Verdict, str] = {"valid": "✓", "suspect": "?", "invalid": "✗"}
-
-MEANING: dict[Verdict, str] = {
-    "valid": "Every check passed: the figures can be trusted.",
-    "suspect": "Some checks failed by a little: read the figures with the reasons below in mind.",
-    "invalid": "Checks failed: do not quote these figures; mend what is named below and measure again.",
-}
 
 
 class Shown(NamedTuple):
@@ -64,7 +55,10 @@ def amount(value: float | None, unit: str) -> str:
 
 def details(cell: Cell, kind: str) -> str:
     """What follows the number of an outcome, " (4,000 × 503, 635 × 500)"; nothing where no more is known."""
-    known = {"wrong_status": cell.wrong_statuses, "tls_failed": cell.tls_failures}
+    known: dict[str, dict[str, int]] = {
+        Outcome.WRONG_STATUS: cell.wrong_statuses,
+        Outcome.TLS_FAILED: cell.tls_failures,
+    }
     found = wording.tallied(known.get(kind, {}))
     return f" ({found})" if found else ""
 

@@ -104,7 +104,6 @@ def find_cell(result: RunResult, contestant: str, workload: str) -> Cell | None:
 
 def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialResult | None:
     """The trial to draw over time: of the most trustworthy ones, that of the median throughput."""
-    order = {"valid": 0, "suspect": 1, "invalid": 2}
     ran = [
         t
         for t in result.trials
@@ -112,8 +111,8 @@ def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialRes
     ]
     if not ran:
         return None
-    best = min(order[t.validity.verdict] for t in ran)
+    best = min(t.validity.verdict.rank for t in ran)
     trusted = sorted(
-        (t for t in ran if order[t.validity.verdict] == best), key=lambda t: (t.throughput_per_s, t.number)
+        (t for t in ran if t.validity.verdict.rank == best), key=lambda t: (t.throughput_per_s, t.number)
     )
     return trusted[len(trusted) // 2]

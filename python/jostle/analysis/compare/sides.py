@@ -30,7 +30,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, Sample, pool
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import Facts
-from jostle.analysis.validity.checks import worst
+from jostle.record.verdict import worst
 
 __all__ = ["SAME", "SHIFT_LEVELS", "Round", "Side", "compare_sides", "pair"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from jostle.analysis.compare.pairs import Key, differs, side
 from jostle.analysis.compare.sides import compare_sides, pair
 from jostle.analysis.judge.requirements import outcome
-from jostle.analysis.results import Cell, CompareResult, Comparison, ConditionResult, Estimate, Outcome
+from jostle.analysis.results import Cell, CompareResult, Comparison, ConditionResult, Decision, Estimate
 from jostle.analysis.run import describe_cells, plan_of
 from jostle.analysis.summaries import by_cell
 from jostle.analysis.trial.data import Facts
@@ -14,6 +14,7 @@ from jostle.analysis.validity.checks import judge_facts
 from jostle.errors import NotComparable, PlanError, UnknownName
 from jostle.plan.conditions import Condition
 from jostle.record import RunRecord
+from jostle.record.verdict import Verdict
 
 __all__ = ["compare_contestants", "compare_records", "compare_runs", "judge_conditions"]
 
@@ -113,7 +114,7 @@ def _compared(
         doubts += [
             f"{label}, {cell.workload}: trials were {cell.verdict}: see `jostle report`"
             for label, cell in zip(labels, (a.cells[ours], b.cells[theirs]), strict=True)
-            if cell.verdict != "valid"
+            if cell.verdict is not Verdict.VALID
         ]
     if not found:
         raise NotComparable(
@@ -139,9 +140,9 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     (found,) = [d for d in c.differences if d.quantity == condition.quantity]
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = outcome(condition.below, condition.limit, estimate)
-    opposite: dict[Outcome, Outcome] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
+    opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
     verdict, says = opposite[holds], found.sentence
-    if c.verdict == "invalid":
+    if c.verdict is Verdict.INVALID:
         verdict, says = "cannot tell", f"trials were invalid ({says.removesuffix('.')})."
     return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, says)
 

@@ -19,6 +19,7 @@ from jostle.analysis.trial.data import Facts, by_round
 from jostle.analysis.wording import amount, interval
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, QUANTITIES
+from jostle.record.verdict import Verdict
 
 __all__ = ["Measured", "Rule", "judge_claims", "rounds_needed"]
 
@@ -136,7 +137,7 @@ def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Meas
     verdict, says = rule.judge(estimate), f"{name} {interval(estimate, unit)}"
     if absent := [key for key in sides if not measured.rounds(key)]:
         verdict, says = "cannot tell", _absent(absent[0], measured)
-    elif invalid := [key for key in sides if measured.cells[key].verdict == "invalid"]:
+    elif invalid := [key for key in sides if measured.cells[key].verdict is Verdict.INVALID]:
         verdict, says = "cannot tell", f"the trials of {', '.join(invalid[0])} were invalid ({says})"
     else:
         says += {"holds": ", is ", "fails": ", is not ", "cannot tell": ", asked: "}[verdict] + rule.text(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jostle.analysis import metrics
-from jostle.analysis.results import Cell, Estimate, Outcome, Requirement
+from jostle.analysis.results import Cell, Decision, Estimate, Requirement
 from jostle.analysis.stats.bootstrap import quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.summaries import seed_of
@@ -15,6 +15,7 @@ from jostle.analysis.wording import interval
 from jostle.errors import PlanError
 from jostle.plan.conditions import INDICES, Condition, requirement
 from jostle.plan.labels import meant
+from jostle.record.verdict import Verdict
 from jostle.units import share
 
 __all__ = ["judge_requirements", "outcome"]
@@ -101,7 +102,7 @@ def _estimate(asked: _Asked, trials: Sequence[Facts]) -> Estimate:
     return quantiles_over_rounds(times, seed_of(asked.contestant, asked.workload), confidence)[name]
 
 
-def outcome(below: bool, limit: float, estimate: Estimate) -> Outcome:
+def outcome(below: bool, limit: float, estimate: Estimate) -> Decision:
     """ "pass" or "fail" where the whole interval lies on one side of the limit; else "cannot tell"."""
     surely_below = estimate.high is not None and estimate.high < limit and estimate.value is not None
     surely_above = estimate.low is not None and estimate.low > limit and estimate.value is not None
@@ -116,7 +117,7 @@ def _requirement(
     condition = asked.condition
     verdict = outcome(condition.below, condition.limit, estimate)
     says = f"{condition.quantity} {interval(estimate, condition.unit)}"
-    if any(cell.verdict == "invalid" for cell in cells):
+    if any(cell.verdict is Verdict.INVALID for cell in cells):
         verdict, says = "cannot tell", f"the trials were invalid ({says})"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
         says += ": the limit lies within the interval; more rounds would narrow it"

@@ -14,13 +14,12 @@ from jostle.analysis.results import Estimate, Goodput
 from jostle.analysis.stats.bootstrap import mean_over_rounds
 from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.resource_usage import Vitals
+from jostle.record.outcomes import TIMEOUTS
 
 if TYPE_CHECKING:
     from jostle.analysis.compare.pairs import Key
 
 __all__ = ["database_cpu_per_request", "dispersion", "goodput", "goodputs"]
-
-TIMEOUTS = ("connect_timeout", "response_timeout")
 
 CHOICES = ("delay_ms", "pool", "index", "customers")
 """What of a database decides how servers rank: these are recorded with every trial."""

@@ -1,5 +1,6 @@
 """What came before the measured run of the load on the same started server (`runs` of a workload)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.compare.pairs import Key
@@ -7,6 +8,7 @@ from jostle.analysis.results import EarlierRun
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import Facts
+from jostle.record.outcomes import error_share
 
 __all__ = ["earlier_runs"]
 
@@ -28,13 +30,14 @@ def _runs(facts: Facts) -> list[Facts]:
 def _earlier(key: Key, number: int, runs: Sequence[Facts]) -> EarlierRun:
     contestant, workload = key
     usable = [run for run in runs if run.usable]
-    failed = sum(sum(run.errors.values()) for run in usable)
-    ended = failed + sum(run.ok() for run in usable)
+    outcomes: Counter[str] = Counter()
+    for one in usable:
+        outcomes.update(one.outcomes())
     return EarlierRun(
         contestant=contestant,
         workload=workload,
         run=number,
         throughput=mean_over_rounds([run.throughput for run in usable], "/s"),
         response=quantiles_over_rounds([run.response for run in usable], seed_of(*key, str(number))),
-        error_share=failed / ended if ended else 0.0,
+        error_share=error_share(outcomes),
     )

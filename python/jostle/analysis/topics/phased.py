@@ -15,6 +15,7 @@ from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
 from jostle.analysis.trial.counters import Refusal
 from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.summary import until_the_end
+from jostle.record.outcomes import outcome_label
 from jostle.units import format_count
 
 __all__ = ["clients_held", "crowds", "sustained_throughput", "time_to_headers"]
@@ -167,7 +168,7 @@ def _first_refusal(trials: Sequence[Facts]) -> str:
 
 
 def _told(refusal: Refusal) -> tuple[float, int, str]:
-    kinds = [f"{format_count(n)} {kind.replace('_', ' ')}" for kind, n in refusal.kinds.items()]
+    kinds = [f"{format_count(n)} {outcome_label(kind)}" for kind, n in refusal.kinds.items()]
     return refusal.start_s, refusal.connections, ", ".join(kinds)
 
 

@@ -25,6 +25,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import BACKGROUND, Facts, by_round
+from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
 __all__ = ["Form", "compare", "to_repeat"]
@@ -93,7 +94,7 @@ def compare(
     sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
     found = [] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput])
     sentence += _two_modes(found)
-    if "invalid" in (alone.verdict, beside.verdict):
+    if Verdict.INVALID in (alone.verdict, beside.verdict):
         sentence = "Not to be trusted, the trials were invalid: " + sentence
     return replace(starvation, sentence=sentence, modes=found)
 

@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 
 from jostle.analysis.stats.sample import Floats, Ints
+from jostle.record.outcomes import REFUSALS, Outcome, failures
 
-__all__ = ["BACKGROUND", "ENDED_BY_STOP", "MEASURED", "Counts", "Refusal"]
+__all__ = ["BACKGROUND", "MEASURED", "Counts", "Refusal"]
 
 MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
-
-ENDED_BY_STOP = ("never_sent", "unfinished")
-"""Not failures: the run ended first."""
-
-REFUSALS = ("connect_refused", "connect_timeout", "connect_failed", "reset", "closed_early")
 
 MOST_TEXTS = 64
 """Of peers' own making: further ones count as others."""
@@ -114,7 +110,7 @@ class _Tally:
         for name, column in self.columns.items():
             column.append(row[name])
         self._add_generator(interval)
-        kinds = {kind: outcomes[kind] for kind in REFUSALS if outcomes[kind]}
+        kinds = {str(kind): outcomes[kind] for kind in Outcome if kind in REFUSALS and outcomes[kind]}
         if kinds and self.refusal is None:
             self.refusal = Refusal(interval["start_ns"] / 1e9, row["connections"], kinds)
 
@@ -160,8 +156,8 @@ def _row(
         "start_ns": interval["start_ns"],
         "end_ns": interval["end_ns"],
         "last": int(interval["last"]),
-        "ok": outcomes.get("ok", 0),
-        "failed": sum(n for kind, n in outcomes.items() if kind not in ("ok", *ENDED_BY_STOP)),
+        "ok": outcomes.get(Outcome.OK, 0),
+        "failed": sum(failures(outcomes).values()),
         "bytes_in": sum(series.get("bytes_in", 0) for series in measured),
         "bytes_out": sum(series.get("bytes_out", 0) for series in measured),
         "clients": state.get("clients", 0),

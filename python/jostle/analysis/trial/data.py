@@ -11,15 +11,16 @@ import numpy as np
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.quantile_ci import autocorrelation_time, quantile_estimate
 from jostle.analysis.stats.sample import Bools, Floats, Sample, from_histograms, pool, quantile_of
-from jostle.analysis.trial.counters import BACKGROUND, ENDED_BY_STOP, MEASURED, Counts
+from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.analysis.trial.streaming import Figure, Folded, fold
 from jostle.record import TrialRecord
+from jostle.record.outcomes import Outcome, error_share, failures
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "ENDED_BY_STOP", "MEASURED", "PARTS", "Facts", "by_round"]
+__all__ = ["BACKGROUND", "MEASURED", "PARTS", "Facts", "by_round"]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
@@ -164,18 +165,17 @@ class Facts:
         return self.counts.wrong_statuses.get(workload, {})
 
     def ok(self, workload: int = MEASURED) -> int:
-        return self.outcomes(workload).get("ok", 0)
+        return self.outcomes(workload).get(Outcome.OK, 0)
 
     @property
     def errors(self) -> dict[str, int]:
         """Failures by kind; what the end of the run cut off is none."""
-        return {k: n for k, n in self.outcomes().items() if k != "ok" and k not in ENDED_BY_STOP}
+        return failures(self.outcomes())
 
     @property
     def error_share(self) -> float:
         """Failures among all requests that came to an end of their own."""
-        failed = sum(self.errors.values())
-        return failed / (failed + self.ok()) if failed else 0.0
+        return error_share(self.outcomes())
 
     def total(self, what: str, workload: int = MEASURED) -> int:
         """Sum over the intervals of a counter of the workload ("due", "sent", "busy_sum_ns", …)."""
@@ -283,7 +283,9 @@ class Facts:
         if self.rows is None:
             return 1.0
         longer = (self.rows["end_ns"] - self.rows["intended_ns"]) > round(value_s * 1e9)
-        return autocorrelation_time((longer | (self.rows["outcome"] != "ok")).to_numpy().astype(float))
+        return autocorrelation_time(
+            (longer | (self.rows["outcome"] != Outcome.OK.value)).to_numpy().astype(float)
+        )
 
 
 def by_round(trials: Iterable[Facts]) -> dict[int, Facts]:

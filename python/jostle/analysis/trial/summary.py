@@ -11,6 +11,7 @@ from jostle.analysis.stats.steady_state import Course, course
 from jostle.analysis.trial.data import BACKGROUND, MEASURED, Facts
 from jostle.analysis.validity.checks import judge_facts
 from jostle.analysis.validity.limits import port_range
+from jostle.record.outcomes import Outcome
 
 __all__ = ["cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
 
@@ -73,7 +74,7 @@ def _background(facts: Facts) -> dict[str, Any]:
     if not facts.has_background:
         return {}
     outcomes = facts.outcomes(BACKGROUND)
-    ok = outcomes.get("ok", 0)
+    ok = outcomes.get(Outcome.OK, 0)
     service_ns = facts.total("service_sum_ns", BACKGROUND)
     running_s = facts.total("in_flight_ns", BACKGROUND) / 1e9
     return {

@@ -6,17 +6,17 @@ the plan does badly is. Thresholds: docs/METHODOLOGY.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 
-from jostle.analysis.results import Check, Validity, Verdict
+from jostle.analysis.results import Check, Validity
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.steady_state import mser
-from jostle.analysis.trial.data import BACKGROUND, ENDED_BY_STOP, MEASURED, Facts
+from jostle.analysis.trial.data import BACKGROUND, MEASURED, Facts
 from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,
@@ -28,9 +28,11 @@ from jostle.analysis.validity.generator import (
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.analysis.wording import tallied
+from jostle.record.outcomes import WRONG_ANSWERS, failures, outcome_label
+from jostle.record.verdict import Verdict, worst
 from jostle.units import format_count, format_duration, format_rate
 
-__all__ = ["judge_facts", "worst"]
+__all__ = ["judge_facts"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
@@ -52,8 +54,6 @@ STEADY_CHANGE = 0.05
 
 ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
 
-WRONG = ("wrong_status", "wrong_body")
-
 
 def judge_facts(facts: Facts) -> Validity:
     """All checks that apply to the trial; the verdict is the worst of them."""
@@ -64,14 +64,8 @@ def judge_facts(facts: Facts) -> Validity:
     return Validity(worst(check.verdict for check in checks), checks)
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """ "valid" where there are none."""
-    order: list[Verdict] = ["valid", "suspect", "invalid"]
-    return max(verdicts, key=order.index, default="valid")
-
-
 def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
-    return "invalid" if value > invalid else "suspect" if value > suspect else "valid"
+    return Verdict.INVALID if value > invalid else Verdict.SUSPECT if value > suspect else Verdict.VALID
 
 
 def _percent(share: float) -> str:
@@ -88,48 +82,49 @@ def _ended(facts: Facts) -> Check:
     status, why = facts.trial.status, facts.trial.why
     done = facts.duration_s / facts.planned_s if facts.planned_s else None
     if status == "failed":
-        return Check(
-            "end", "invalid", done, 1, "share", f"the trial failed: {why}", "see the server's last output"
-        )
+        says, remedy = f"the trial failed: {why}", "see the server's last output"
+        return Check("end", Verdict.INVALID, done, 1, "share", says, remedy)
     if not facts.recorded:
         return Check(
-            "end", "invalid", 0, 1, "share", f"nothing was recorded: {why or status}", "run it again"
+            "end", Verdict.INVALID, 0, 1, "share", f"nothing was recorded: {why or status}", "run it again"
         )
     if status == "cut short":
         says = f"cut short after {format_duration(facts.duration_s)}{planned}: {why}"
-        return Check("end", "suspect", done, 1, "share", says, "run it again to its end")
-    return Check("end", "valid", done, 1, "share", f"ran for {format_duration(facts.duration_s)}{planned}")
+        return Check("end", Verdict.SUSPECT, done, 1, "share", says, "run it again to its end")
+    return Check(
+        "end", Verdict.VALID, done, 1, "share", f"ran for {format_duration(facts.duration_s)}{planned}"
+    )
 
 
 def _wrong_answers(facts: Facts) -> Check:
     found = {w: facts.outcomes(w) for w in (MEASURED, BACKGROUND)}
-    wrong = {kind: sum(o.get(kind, 0) for o in found.values()) for kind in WRONG}
+    wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
     total = sum(wrong.values())
     if not total:
-        return Check("verified work", "valid", 0, 0, "answers", "every answer was the right one")
-    kinds = " and ".join(f"{format_count(n)} with a {k.replace('_', ' ')}" for k, n in wrong.items() if n)
+        return Check("verified work", Verdict.VALID, 0, 0, "answers", "every answer was the right one")
+    kinds = " and ".join(f"{format_count(n)} with a {outcome_label(k)}" for k, n in wrong.items() if n)
     codes = tallied(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
     kinds += f" ({codes})" if codes else ""
     return Check(
-        "verified work", "invalid", total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
+        "verified work", Verdict.INVALID, total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
     )
 
 
 def _errors(facts: Facts) -> Check:
     """Timeouts alone never make a run invalid: they are counted as censored response times."""
     share = facts.error_share
-    errors = {kind: n for kind, n in facts.errors.items() if kind not in WRONG}
+    errors = {kind: n for kind, n in facts.errors.items() if kind not in WRONG_ANSWERS}
     answered = facts.ok() + sum(facts.errors.values())
     beside_timeouts = sum(n for kind, n in errors.items() if kind != "response_timeout")
     verdict = _graded(share, ERRORS_SUSPECT)
     if answered and beside_timeouts / answered > ERRORS_INVALID:
-        verdict = "invalid"
+        verdict = Verdict.INVALID
     if not facts.errors:
-        return Check("errors", "valid", 0, ERRORS_SUSPECT, "share", "no request failed")
-    kinds = ", ".join(f"{format_count(n)} {k.replace('_', ' ')}" for k, n in sorted(facts.errors.items()))
+        return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
+    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(facts.errors.items()))
     why = f"; {tallied(facts.counts.tls_failures)}" if facts.counts.tls_failures else ""
     says = f"{_percent(share)} of the requests failed ({kinds}{why})"
-    remedy = remedy_for(facts.errors) if verdict != "valid" else ""
+    remedy = remedy_for(facts.errors) if verdict is not Verdict.VALID else ""
     return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
 
 
@@ -139,7 +134,7 @@ def _answers(facts: Facts) -> Check:
     if sent == 0:
         says = "no request was sent" + (": no connection could be made" if facts.errors else "")
         remedy = remedy_for(facts.errors) if facts.errors else "let it run longer, or raise the rate"
-        return Check("answers", "invalid", 0, 1, "requests", says, remedy)
+        return Check("answers", Verdict.INVALID, 0, 1, "requests", says, remedy)
     if n == 0 and not facts.has_background:
         says = f"none of {format_count(sent)} requests was answered"
         remedy = (
@@ -147,16 +142,16 @@ def _answers(facts: Facts) -> Check:
             if facts.errors
             else "let it run longer than an answer takes: try one by hand"
         )
-        return Check("answers", "suspect", 0, FEW_ANSWERS, "answers", says, remedy)
+        return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", says, remedy)
     if n < min(FEW_ANSWERS, _planned_requests(facts)) and not facts.has_background:
         says = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
-        return Check("answers", "suspect", n, FEW_ANSWERS, "answers", says, remedy)
+        return Check("answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", says, remedy)
     needed = samples_needed(0.999)
     says = f"{format_count(n)} answers"
     if n < needed:
         says += f"; p99.9 is left out: it needs {format_count(needed)}"
-    return Check("answers", "valid", n, FEW_ANSWERS, "answers", says)
+    return Check("answers", Verdict.VALID, n, FEW_ANSWERS, "answers", says)
 
 
 def _planned_requests(facts: Facts) -> float:
@@ -168,10 +163,10 @@ def _generator_cpu(facts: Facts) -> Check:
     share = facts.generator_cpu
     verdict = _graded(share, CPU_SUSPECT, CPU_INVALID)
     says = f"{busiest(facts)}'s busiest thread used {_percent(share)} of a core"
-    if verdict != "valid":
+    if verdict is not Verdict.VALID:
         says += ": the figures may show the generator's limit and not the server's"
-    remedy = "give the generator more threads and cores, or send less" if verdict != "valid" else ""
-    limit = CPU_INVALID if verdict == "invalid" else CPU_SUSPECT
+    remedy = "give the generator more threads and cores, or send less" if verdict is not Verdict.VALID else ""
+    limit = CPU_INVALID if verdict is Verdict.INVALID else CPU_SUSPECT
     return Check("generator CPU", verdict, share, limit, "share", says, remedy)
 
 
@@ -193,11 +188,15 @@ def _pacing(facts: Facts) -> Check | None:
         late_p, took_p, limit = 0.99, 0.5, PACING_SUSPECT
     lag, response = parts[late_p][0], parts[took_p][1]
     share = lag / response
-    verdict: Verdict = "valid" if share <= limit else "suspect" if limit == PACING_SUSPECT else "invalid"
+    verdict = (
+        Verdict.VALID if share <= limit else Verdict.SUSPECT if limit == PACING_SUSPECT else Verdict.INVALID
+    )
     part = _part(share, f"the {names[took_p]} response time of {format_duration(response)}")
     says = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
     remedy = "give the generator a core of its own, or read only differences much larger than this"
-    return Check("pacing lag", verdict, share, limit, "share", says, remedy if verdict != "valid" else "")
+    return Check(
+        "pacing lag", verdict, share, limit, "share", says, remedy if verdict is not Verdict.VALID else ""
+    )
 
 
 def _offered(facts: Facts) -> Check | None:
@@ -209,15 +208,15 @@ def _offered(facts: Facts) -> Check | None:
     offered, achieved = format_rate(due / facts.duration_s), format_rate(sent / facts.duration_s)
     says = f"{achieved} of {offered} due were sent ({_percent(share)})"
     if share >= SENT_SUSPECT:
-        return Check("offered load", "valid", share, SENT_SUSPECT, "share", says)
+        return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", says)
     limit = facts.open.get("max_connections", math.inf)
     if facts.counts.connections.max() >= limit:
         says += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
         remedy = (
             "a finding about the server; response times then grow with the length of the run: lower the rate"
         )
-        return Check("offered load", "suspect", share, SENT_SUSPECT, "share", says, remedy)
-    verdict: Verdict = "suspect" if share >= SENT_INVALID else "invalid"
+        return Check("offered load", Verdict.SUSPECT, share, SENT_SUSPECT, "share", says, remedy)
+    verdict = Verdict.SUSPECT if share >= SENT_INVALID else Verdict.INVALID
     remedy = "give the generator more threads and cores, or lower the rate"
     return Check("offered load", verdict, share, SENT_SUSPECT, "share", says, remedy)
 
@@ -233,7 +232,7 @@ def _littles_law(facts: Facts) -> Check | None:
     verdict = _graded(residual, LITTLE_SUSPECT)
     says = f"Little's law holds to {_percent(residual)}"
     remedy = ""
-    if verdict != "valid":
+    if verdict is not Verdict.VALID:
         says = f"Little's law is off by {_percent(residual)}: some time of some requests was not recorded"
         remedy = "this should not happen: please report it with the run folder"
     return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", says, remedy)
@@ -259,7 +258,7 @@ def _interactive_law(facts: Facts) -> Check | None:
     verdict = _graded(residual, INTERACTIVE_SUSPECT)
     says = f"the clients' time is accounted for to {_percent(residual)}"
     remedy = ""
-    if verdict != "valid":
+    if verdict is not Verdict.VALID:
         says = (
             f"{_percent(residual)} of the clients' time was the generator's own: neither waiting nor thinking"
         )
@@ -274,16 +273,16 @@ def _shared_cores(facts: Facts) -> Check | None:
     if shared is None:
         return None
     if not shared:
-        return Check("cores", "valid", 0, 0, "", "server and generator had cores of their own")
+        return Check("cores", Verdict.VALID, 0, 0, "", "server and generator had cores of their own")
     if _takes_turns(facts) and facts.generator_cpu <= TURNS_CPU:
         says = (
             "server and generator shared cores, with one request in flight: they take turns, and the "
             f"generator used {_percent(facts.generator_cpu)} of a core"
         )
-        return Check("cores", "valid", facts.generator_cpu, TURNS_CPU, "share", says)
+        return Check("cores", Verdict.VALID, facts.generator_cpu, TURNS_CPU, "share", says)
     says = "server and generator shared cores: each slows the other down"
     remedy = "use a machine with more cores, or leave share-cores out of the plan"
-    return Check("cores", "suspect", 1, 0, "", says, remedy)
+    return Check("cores", Verdict.SUSPECT, 1, 0, "", says, remedy)
 
 
 def _takes_turns(facts: Facts) -> bool:
@@ -295,20 +294,18 @@ def _background(facts: Facts) -> Check | None:
     if not facts.has_background:
         return None
     sent = facts.total("sent", BACKGROUND)
-    failed = sum(
-        n for kind, n in facts.outcomes(BACKGROUND).items() if kind not in ("ok", *ENDED_BY_STOP, *WRONG)
-    )
+    failed = sum(n for kind, n in failures(facts.outcomes(BACKGROUND)).items() if kind not in WRONG_ANSWERS)
     if sent == 0:
         says = "the background workload sent nothing"
         return Check(
-            "background", "invalid", 0, 1, "requests", says, "let it run longer, or check its request"
+            "background", Verdict.INVALID, 0, 1, "requests", says, "let it run longer, or check its request"
         )
     if failed:
         says = f"{format_count(failed)} of {format_count(sent)} background requests failed"
         remedy = "raise their timeout above the time that they take, or look at the server's log"
-        return Check("background", "suspect", failed, 0, "requests", says, remedy)
+        return Check("background", Verdict.SUSPECT, failed, 0, "requests", says, remedy)
     says = f"{format_count(sent)} background requests were sent, and none failed"
-    return Check("background", "valid", failed, 0, "requests", says)
+    return Check("background", Verdict.VALID, failed, 0, "requests", says)
 
 
 def _arrivals(facts: Facts) -> Check | None:
@@ -326,10 +323,12 @@ def _arrivals(facts: Facts) -> Check | None:
     statistic, limit = anderson_darling_exponential(gaps), ARRIVALS_FACTOR * EXPONENTIAL_1_PERCENT
     verdict = _graded(statistic, limit)
     says = "requests were sent as a Poisson process"
-    if verdict != "valid":
+    if verdict is not Verdict.VALID:
         says = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
     remedy = "the generator was late, or all connections were busy: see pacing lag and offered load"
-    return Check("arrivals", verdict, statistic, limit, "", says, remedy if verdict != "valid" else "")
+    return Check(
+        "arrivals", verdict, statistic, limit, "", says, remedy if verdict is not Verdict.VALID else ""
+    )
 
 
 def _steady_state(facts: Facts) -> Check | None:
@@ -343,7 +342,7 @@ def _steady_state(facts: Facts) -> Check | None:
     changes = [_change(s) for s in series if not mser(s).settled]
     change = max(changes, default=0.0)
     verdict = _graded(change, STEADY_CHANGE)
-    if verdict == "valid":
+    if verdict is Verdict.VALID:
         return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
     says = f"no steady state: the second half differs from the first by {_percent(change)}"
     remedy = "let it run longer, or give it a warm-up"
@@ -363,7 +362,7 @@ def _clock(facts: Facts) -> Check | None:
     share = CLOCK_S / median
     verdict = _graded(share, CLOCK_SUSPECT)
     says = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
-    remedy = "differences of a few microseconds mean nothing here" if verdict != "valid" else ""
+    remedy = "differences of a few microseconds mean nothing here" if verdict is not Verdict.VALID else ""
     return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", says, remedy)
 
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from jostle.analysis.results import Check, Verdict
+from jostle.analysis.results import Check
 from jostle.analysis.trial.data import Facts
 from jostle.record.hlog import empty_histogram
+from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -38,11 +39,11 @@ def all_bore_their_share(facts: Facts) -> Check | None:
         return None
     if not lost:
         return Check(
-            "generators", "valid", 0, 0, "share", f"all {count} generators bore their share to the end"
+            "generators", Verdict.VALID, 0, 0, "share", f"all {count} generators bore their share to the end"
         )
     whole_s = max(facts.duration_s, facts.planned_s or 0.0)
     missing = sum(_missing_s(one, whole_s) / whole_s / one["of"] for one in lost) if whole_s else 1.0
-    verdict: Verdict = "invalid" if missing > MISSING_INVALID else "suspect"
+    verdict = Verdict.INVALID if missing > MISSING_INVALID else Verdict.SUSPECT
     each = "; ".join(f"{one['why']}, {_when(one)}" for one in lost)
     says = f"{missing * 100:.3g} % of the offered load is missing: {each}"
     remedy = "run it again; look for a lack of memory (dmesg)"
@@ -74,7 +75,7 @@ def accounts_closed(facts: Facts) -> Check | None:
     if unknown:
         says = f"the spool of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
         return Check(
-            "accounts", "suspect", len(unknown), 0, "logs", says, "when it is back: jostle collect RUN"
+            "accounts", Verdict.SUSPECT, len(unknown), 0, "logs", says, "when it is back: jostle collect RUN"
         )
     if only:
         each = ", ".join(
@@ -84,10 +85,16 @@ def accounts_closed(facts: Facts) -> Check | None:
         )
         says = f"{format_count(sent)} requests of generators that were cut off are in no figure: {each}"
         return Check(
-            "accounts", "suspect", sent, 0, "requests", says, "they are in the trial's folder: generators/"
+            "accounts",
+            Verdict.SUSPECT,
+            sent,
+            0,
+            "requests",
+            says,
+            "they are in the trial's folder: generators/",
         )
     says = "all that the generators recorded has come"
-    return Check("accounts", "valid", 0, 0, "requests", says)
+    return Check("accounts", Verdict.VALID, 0, 0, "requests", says)
 
 
 def busiest(facts: Facts) -> str:
@@ -119,14 +126,14 @@ def saw_the_same(facts: Facts) -> Check | None:
     low, high = sorted((max(medians[odd], 1e-6), max(usual, 1e-6)))
     if high / low <= DIFFERENT or high - low <= DIFFERENT_S:
         says = "all generators saw the same service times"
-        return Check("same view", "valid", high / low, DIFFERENT, "ratio", says)
+        return Check("same view", Verdict.VALID, high / low, DIFFERENT, "ratio", says)
     one = next(g for g in generators if g["number"] == odd)
     says = (
         f"generator {odd} of {len(generators)}{_on(one)} saw a median service time of "
         f"{format_duration(medians[odd])}, the others {format_duration(usual)}"
     )
     remedy = "is its network longer, or is it overloaded? Its own figures: intervals.hlog, generator.N"
-    return Check("same view", "suspect", high / low, DIFFERENT, "ratio", says, remedy)
+    return Check("same view", Verdict.SUSPECT, high / low, DIFFERENT, "ratio", says, remedy)
 
 
 def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
@@ -144,9 +151,9 @@ def started_together(facts: Facts) -> Check | None:
     if len(starts) < 2:
         return None
     apart_s = (max(starts) - min(starts)) / 1e9
-    verdict: Verdict = "suspect" if apart_s > APART_SUSPECT_S else "valid"
+    verdict = Verdict.SUSPECT if apart_s > APART_SUSPECT_S else Verdict.VALID
     says = f"the generators started within {format_duration(apart_s)} of one another"
-    remedy = "" if verdict == "valid" else "the machine is overloaded: use fewer generator processes"
+    remedy = "" if verdict is Verdict.VALID else "the machine is overloaded: use fewer generator processes"
     return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", says, remedy)
 
 
@@ -156,9 +163,9 @@ def all_recorded(facts: Facts) -> Check | None:
     if workers:
         says = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
         remedy = "this should not happen: please report it with the run folder"
-        return Check("record", "invalid", workers, 0, "threads", says, remedy)
+        return Check("record", Verdict.INVALID, workers, 0, "threads", says, remedy)
     if rows:
         says = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
         remedy = "leave rows out of the plan; histograms and counts are whole"
-        return Check("record", "suspect", rows, 0, "rows", says, remedy)
+        return Check("record", Verdict.SUSPECT, rows, 0, "rows", says, remedy)
     return None

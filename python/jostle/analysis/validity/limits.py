@@ -9,6 +9,8 @@ from typing import Any
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import MEASURED, Facts
 from jostle.host.limits import PortRange
+from jostle.record.outcomes import Outcome
+from jostle.record.verdict import Verdict
 from jostle.units import format_count
 
 __all__ = ["port_range", "within_files", "within_ports"]
@@ -41,11 +43,11 @@ def _check(facts: Facts, name: str, held: int, limit: int, says: str, remedy: st
     share = held / limit if limit > 0 else 0.0
     if share < PLENTY:
         return None
-    failed = facts.outcomes(MEASURED).get("connect_failed", 0)
+    failed = facts.outcomes(MEASURED).get(Outcome.CONNECT_FAILED, 0)
     if share < FULL or not failed:
-        return Check(name, "valid", share, FULL, "share", says)
+        return Check(name, Verdict.VALID, share, FULL, "share", says)
     says = f"{format_count(failed)} connects failed, and {says}: the generator's limit, not the server's"
-    return Check(name, "suspect", share, FULL, "share", says, remedy)
+    return Check(name, Verdict.SUSPECT, share, FULL, "share", says, remedy)
 
 
 def port_range(host: Mapping[str, Any]) -> int:

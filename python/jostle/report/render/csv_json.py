@@ -12,7 +12,7 @@ from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
 from jostle.report.tables import Table
-from jostle.report.text import MEANING, SYMBOL, published, when
+from jostle.report.text import published, when
 
 __all__ = ["finite", "inline", "markdown_table", "to_csv", "to_json", "to_markdown"]
 
@@ -173,7 +173,7 @@ def to_markdown(result: RunResult) -> str:
     """Verdict, findings and tables for a pull request or a wiki."""
     parts = [
         f"# {inline(result.title)}",
-        f"**{SYMBOL[result.verdict]} {result.verdict}.** {MEANING[result.verdict]}",
+        f"**{result.verdict.symbol} {result.verdict}.** {result.verdict.meaning}",
         "\n".join(f"- {inline(reason)}" for reason in result.reasons),
         "" if result.complete else f"**Cut short:** {inline(result.incomplete_why)}",
     ]

@@ -28,7 +28,7 @@ from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
 from jostle.report.tables import Table
-from jostle.report.text import MEANING, SYMBOL, Shown, amount, published, published_per_s, shown, when
+from jostle.report.text import Shown, amount, published, published_per_s, shown, when
 from jostle.report.views import View, find_cell, views
 
 __all__ = ["page", "rendered", "write_page"]
@@ -101,7 +101,6 @@ def page(result: RunResult) -> str:
             "requests": tables.requests(result),
             "host": tables.host(result),
         },
-        meaning=MEANING,
         reasons=result.reasons[:MOST_REASONS],
         more_reasons=max(0, len(result.reasons) - MOST_REASONS),
         shown=shown,
@@ -127,7 +126,6 @@ def rendered(template: str, pictures: Iterable[Picture], **values: Any) -> str:
         script=Markup(script),
         style=Markup(_asset("page.css")),
         hashes=[_hash(library), _hash(script)],
-        symbol=SYMBOL,
         claim_symbol=beside.CLAIM_SYMBOL,
         is_shown=lambda value: isinstance(value, Shown),
         **values,

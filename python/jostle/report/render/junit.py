@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from jostle.analysis.results import Claim, CompareResult, Outcome, RunResult
+from jostle.analysis.results import Claim, CompareResult, Decision, RunResult
+from jostle.record.verdict import Verdict
 
 __all__ = ["compare_to_junit", "to_junit"]
 
@@ -21,7 +22,7 @@ def to_junit(result: RunResult) -> str:
     measured = []
     for cell in result.cells:
         case = ET.Element("testcase", classname=_text(cell.contestant), name=_text(cell.workload))
-        if cell.verdict == "invalid":
+        if cell.verdict is Verdict.INVALID:
             about = [r for r in result.reasons if r.startswith(f"{cell.contestant}, {cell.workload}")]
             says = "\n".join(about) or "the trials were invalid"
             ET.SubElement(case, "error", message=_text(says.partition("\n")[0])).text = _text(says)
@@ -56,7 +57,7 @@ def _claim(claim: Claim) -> ET.Element:
     return case
 
 
-def _case(about: str, name: str, verdict: Outcome, says: str) -> ET.Element:
+def _case(about: str, name: str, verdict: Decision, says: str) -> ET.Element:
     case = ET.Element("testcase", classname=_text(about), name=_text(name))
     if verdict == "fail":
         ET.SubElement(case, "failure", message=_text(says)).text = _text(says)

@@ -11,7 +11,7 @@ from jostle.report.charts import Picture
 from jostle.report.charts.shift import shift
 from jostle.report.png import titled
 from jostle.report.tables import OUTCOME_SYMBOL, Table
-from jostle.report.text import MEANING, SYMBOL, Shown
+from jostle.report.text import Shown
 from jostle.report.views import views
 
 __all__ = ["as_chart", "comparison_html", "run_charts", "run_html", "shift_chart"]
@@ -19,10 +19,10 @@ __all__ = ["as_chart", "comparison_html", "run_charts", "run_html", "shift_chart
 
 def run_html(result: RunResult) -> str:
     """Verdict with its reasons, findings, and the table of all cells."""
-    verdict = f"<strong>{SYMBOL[result.verdict]} {result.verdict}</strong>"
+    verdict = f"<strong>{result.verdict.symbol} {result.verdict}</strong>"
     parts = [
         f"<h3>{escape(result.title)}</h3>",
-        f"<p>{verdict} {escape(MEANING[result.verdict])}</p>",
+        f"<p>{verdict} {escape(result.verdict.meaning)}</p>",
         _list(result.reasons),
         _list([s.sentence for s in result.starvation]),
         _table(tables.cells(result)),

@@ -5,13 +5,14 @@ import textwrap
 import tomllib
 from typing import TYPE_CHECKING
 
-from jostle.analysis.results import Cell, Distribution, RunResult, Starvation, Verdict
+from jostle.analysis.results import Cell, Distribution, RunResult, Starvation
+from jostle.record.verdict import Verdict
 from jostle.report import tables
 from jostle.report.blocks import shape, shares_of, span
 from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
-from jostle.report.text import MISSING, SYMBOL, Shown, amount, details, percent, published, shown
+from jostle.report.text import MISSING, Shown, amount, details, percent, published, shown
 from jostle.report.views import find_cell
 from jostle.text import one_line
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["render_hit", "render_terminal"]
 
-STYLE: dict[Verdict, str] = {"valid": "green", "suspect": "yellow", "invalid": "red"}
 OUTCOME_STYLE = {"✓": "green", "?": "yellow", "✗": "bold red"}
 MOST_REASONS = 5
 SHAPE_WIDTH = 16
@@ -117,8 +117,8 @@ def _heading(console: "Console", text: str) -> None:
 
 
 def _verdict(result: RunResult, console: "Console") -> None:
-    style = STYLE[result.verdict]
-    _say(console, f"{SYMBOL[result.verdict]} {result.verdict}  {one_line(result.title)}", f"bold {style}")
+    style = result.verdict.style
+    _say(console, f"{result.verdict.symbol} {result.verdict}  {one_line(result.title)}", f"bold {style}")
     for remedy, reasons in _by_remedy(result).items():
         for reason in reasons:
             _say(console, f"  {one_line(reason.partition(NEWLINE)[0])}", style)
@@ -135,7 +135,7 @@ def _verdict(result: RunResult, console: "Console") -> None:
 
 def _by_remedy(result: RunResult) -> dict[str, list[str]]:
     """The first reasons of the verdict, by what is to be done about them ("" where nothing is said of it)."""
-    failed = [c for t in result.trials for c in t.validity.checks if c.verdict != "valid"]
+    failed = [c for t in result.trials for c in t.validity.checks if c.verdict is not Verdict.VALID]
     found: dict[str, list[str]] = {}
     for reason in result.reasons[:MOST_REASONS]:
         remedy = next((c.remedy for c in failed if reason.endswith(c.says)), "")
@@ -184,9 +184,9 @@ def _text(text: str, style: str = "") -> "Text":
 
 def _marked(name: str, cell: Cell | None) -> "Text":
     """A name, with the sign of the verdict after it where that is not valid."""
-    if cell is None or cell.verdict == "valid":
+    if cell is None or cell.verdict is Verdict.VALID:
         return _text(name)
-    return _text(name).append(f" {SYMBOL[cell.verdict]}", STYLE[cell.verdict])
+    return _text(name).append(f" {cell.verdict.symbol}", cell.verdict.style)
 
 
 def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
@@ -225,7 +225,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
                 shape(c.response_distribution, low, high, 16) if c.response_distribution.quantile_s else ""
             )
             rate = shown(c.throughput).value.removesuffix("/s")
-            mark = _text(SYMBOL[c.verdict], STYLE[c.verdict])
+            mark = _text(c.verdict.symbol, c.verdict.style)
             table.add_row(
                 _text(one_line(c.contestant), "bold"), mark, rate, *times, percent(c.error_share), drawn
             )

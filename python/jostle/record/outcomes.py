@@ -1,0 +1,91 @@
+"""How a request ended, and what that counts as."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+__all__ = [
+    "CENSORED",
+    "ENDED_BY_STOP",
+    "REFUSALS",
+    "TIMEOUTS",
+    "WRONG_ANSWERS",
+    "Outcome",
+    "error_share",
+    "failures",
+    "outcome_label",
+]
+
+
+class Outcome(StrEnum):
+    """In the order of the engine (crates/engine/src/record/interval.rs), which gives rows their numbers."""
+
+    OK = "ok"
+    CONNECT_REFUSED = "connect_refused"
+    CONNECT_TIMEOUT = "connect_timeout"
+    CONNECT_FAILED = "connect_failed"
+    DNS_FAILED = "dns_failed"
+    TLS_FAILED = "tls_failed"
+    RESET = "reset"
+    CLOSED_EARLY = "closed_early"
+    RESPONSE_TIMEOUT = "response_timeout"
+    MALFORMED = "malformed"
+    TOO_LARGE = "too_large"
+    WRONG_STATUS = "wrong_status"
+    WRONG_BODY = "wrong_body"
+    NEVER_SENT = "never_sent"
+    UNFINISHED = "unfinished"
+    STALE = "stale"
+    """A reused connection that the server had closed: not a byte of the answer came."""
+
+
+_LABELS: Mapping[str, str] = {
+    Outcome.CONNECT_REFUSED: "connection refused",
+    Outcome.CONNECT_TIMEOUT: "connect timeout",
+    Outcome.CONNECT_FAILED: "connect failed",
+    Outcome.DNS_FAILED: "DNS failed",
+    Outcome.TLS_FAILED: "TLS failed",
+    Outcome.STALE: "stale connection",
+}
+
+ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})
+"""Not failures: the run ended first."""
+
+TIMEOUTS = frozenset({Outcome.CONNECT_TIMEOUT, Outcome.RESPONSE_TIMEOUT})
+"""Given up because their time was over."""
+
+CENSORED = TIMEOUTS | ENDED_BY_STOP
+"""They might have been answered later. All other failures were never going to be."""
+
+REFUSALS = frozenset(
+    {
+        Outcome.CONNECT_REFUSED,
+        Outcome.CONNECT_TIMEOUT,
+        Outcome.CONNECT_FAILED,
+        Outcome.RESET,
+        Outcome.CLOSED_EARLY,
+    }
+)
+"""The server did not take a connection, or did not keep it."""
+
+WRONG_ANSWERS = frozenset({Outcome.WRONG_STATUS, Outcome.WRONG_BODY})
+"""Answers in whole that were not the right ones."""
+
+
+def outcome_label(kind: str) -> str:
+    """An outcome as people read it; a foreign record may have one of its own."""
+    return _LABELS.get(kind, kind.replace("_", " "))
+
+
+def failures(outcomes: Mapping[str, int]) -> dict[str, int]:
+    """Those of `outcomes` (requests by how they ended) that count as errors, without the zeros."""
+    return {
+        kind: count
+        for kind, count in outcomes.items()
+        if count and kind != Outcome.OK and kind not in ENDED_BY_STOP
+    }
+
+
+def error_share(outcomes: Mapping[str, int]) -> float:
+    """Failed requests among those that came to an end of their own, 0 to 1; 0 where there are none."""
+    failed = sum(failures(outcomes).values())
+    return failed / (failed + outcomes.get(Outcome.OK, 0)) if failed else 0.0

@@ -1,0 +1,48 @@
+"""Can a trial, a workload or a run be trusted? One order, one symbol and one meaning for each answer."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+__all__ = ["Verdict", "worst"]
+
+
+class Verdict(StrEnum):
+    """In order, the best first."""
+
+    VALID = "valid"
+    SUSPECT = "suspect"
+    INVALID = "invalid"
+
+    @property
+    def rank(self) -> int:
+        """0 for valid; the worse, the higher."""
+        return list(Verdict).index(self)
+
+    @property
+    def symbol(self) -> str:
+        """It says the same without colour."""
+        return {"valid": "✓", "suspect": "?", "invalid": "✗"}[self]
+
+    @property
+    def style(self) -> str:
+        """A colour of terminals."""
+        return {"valid": "green", "suspect": "yellow", "invalid": "red"}[self]
+
+    @property
+    def meaning(self) -> str:
+        """What it means for the reader of the figures."""
+        return _MEANING[self]
+
+
+_MEANING = {
+    Verdict.VALID: "Every check passed: the figures can be trusted.",
+    Verdict.SUSPECT: "Some checks failed by a little: read the figures with the reasons below in mind.",
+    Verdict.INVALID: (
+        "Checks failed: do not quote these figures; mend what is named below and measure again."
+    ),
+}
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of them; valid where there are none."""
+    return max(verdicts, key=lambda verdict: verdict.rank, default=Verdict.VALID)
