@@ -9,6 +9,7 @@ use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
 use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};
 use crate::wire::h1::codec::{Template, encode_request};
+use crate::wire::linger::MOST_LINGERING;
 use crate::wire::request::{Request, Turns};
 use crate::wire::tap::Tap;
 use crate::wire::target::Target;
@@ -17,7 +18,7 @@ use crate::wire::watch::Limits;
 
 /// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
-const FILES_PER_THREAD: u64 = 8;
+const FILES_PER_THREAD: u64 = 8 + MOST_LINGERING;
 
 /// Checks everything, encodes the requests, resolves the names, and raises the limit of open files.
 pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {

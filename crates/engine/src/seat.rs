@@ -207,6 +207,11 @@ impl Seat {
         }
     }
 
+    /// Another one at the same worker.
+    pub fn take_another(&self) -> Self {
+        Self::take(&self.seats)
+    }
+
     /// The task that awaits this is the one to be woken.
     pub async fn sit(&self) {
         poll_fn(|cx| {

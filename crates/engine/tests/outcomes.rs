@@ -359,3 +359,52 @@ fn a_full_listen_queue_is_a_connect_timeout() {
         seen.recorded(Measure::Censored)
     );
 }
+
+#[test]
+fn a_client_is_free_at_the_end_of_the_answer_and_waits_for_no_close() {
+    // None of these servers closes; the first announces that it will, the second's framing is not trusted.
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ] {
+        let address = serve(move |mut stream| async move {
+            while read_request(&mut stream).await.is_some() {
+                stream.write_all(answer.as_bytes()).await.ok();
+            }
+        });
+        let seen = run(one(workload(address, closed(1, 10)), 0));
+        assert_eq!(seen.outcomes(), all("ok"));
+        assert_eq!(seen.sum(0, |state| state.connects), 10);
+        let rows = seen
+            .rows()
+            .flat_map(|rows| rows.intended_ns.iter().zip(&rows.end_ns));
+        let rows: Vec<(u64, u64)> = rows.map(|(intended, end)| (*intended, *end)).collect();
+        for pair in rows.windows(2) {
+            assert_eq!(pair[1].0, pair[0].1, "the next request is due at once");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_announced_to_close_closes_first() {
+    // The one that closes first keeps the port in TIME_WAIT; a read that ends tells the server who did.
+    let closed_by_client = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counter = closed_by_client.clone();
+    let address = serve(move |mut stream| {
+        let counter = counter.clone();
+        async move {
+            read_request(&mut stream).await;
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer).await.ok();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            if matches!(stream.try_read(&mut [0; 1]), Ok(0)) {
+                counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    });
+    let load =
+        json!({"closed": {"clients": 1, "requests": 10, "think": {"constant": {"ns": 20 * MS}}}});
+    assert_eq!(run(one(workload(address, load), 0)).outcomes(), all("ok"));
+    // With the run's end the last one is closed at once.
+    assert!(closed_by_client.load(std::sync::atomic::Ordering::Relaxed) <= 1);
+}

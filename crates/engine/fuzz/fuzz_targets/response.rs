@@ -44,8 +44,12 @@ fn decode(
                     assert!(rest.is_empty());
                     break;
                 }
-                Step::Head { status, keep_alive } => {
-                    assert!(used > 0 && status >= 200);
+                Step::Head {
+                    status,
+                    keep_alive,
+                    closes,
+                } => {
+                    assert!(used > 0 && status >= 200 && !(keep_alive && closes));
                     assert_eq!(seen.head.replace((status, keep_alive)), None);
                 }
                 Step::Body(bytes) => {

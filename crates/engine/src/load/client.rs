@@ -99,24 +99,20 @@ impl Client {
             last: job.last || per_connection(workload).is_some_and(|most| self.used >= most),
         };
         let outcome = link.exchange(call, &mut watch).await;
-        let mut ended = self.finish(sample, outcome);
+        let spent = link.is_spent();
+        let ended = self.finish(sample, outcome);
         // At the end of the run links stay until all have been counted.
-        if let Some(link) = &mut self.link
-            && link.is_spent()
-            && self.seat.running(ended.at)
-        {
-            if link.part(&self.seat).await {
-                ended.at = self.seat.now();
-            }
+        if spent && self.seat.running(ended.at) {
             self.hang_up();
         }
         ended
     }
 
     pub fn hang_up(&mut self) {
-        if self.link.take().is_some() {
+        if let Some(link) = self.link.take() {
             self.used = 0;
             self.shared.recorder.borrow_mut().parted(self.workload);
+            link.part(&self.seat);
         }
     }
 

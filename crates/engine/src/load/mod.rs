@@ -15,7 +15,7 @@ use crate::record::recorder::Recorder;
 use crate::schedule::clock::Clock;
 use crate::seat::Seats;
 use crate::spec::Role;
-use crate::wire::Buffers;
+use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use finish::Finish;
 
@@ -41,8 +41,8 @@ impl Shared {
         finish: Arc<Finish>,
         recorder: Recorder,
     ) -> io::Result<Self> {
-        let buffers = Rc::new(Buffers::default());
-        let dialer = |_| Dialer::new(worker, buffers.clone(), recorder.ports.clone());
+        let common = Rc::new(Common::default());
+        let dialer = |_| Dialer::new(worker, common.clone(), recorder.ports.clone());
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),

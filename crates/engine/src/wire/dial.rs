@@ -17,7 +17,7 @@ use crate::record::interval::Outcome;
 use crate::record::ports::PortTable;
 use crate::record::recorder::ConnectTimes;
 use crate::seat::{Interrupt, Seat};
-use crate::wire::Buffers;
+use crate::wire::Common;
 use crate::wire::target::{Address, Name, Target, resolve};
 use crate::wire::tls::Tls;
 use crate::wire::transport::{Plain, Transport};
@@ -29,7 +29,7 @@ const UNIX_RETRY_NS: u64 = 1_000_000;
 /// Opens the connections of one workload on one worker. Addresses and source addresses take turns.
 #[derive(Debug)]
 pub struct Dialer {
-    pub buffers: Rc<Buffers>,
+    pub common: Rc<Common>,
     ports: Rc<PortTable>,
     /// Whose turn it is.
     address: Cell<usize>,
@@ -45,9 +45,9 @@ fn bit(index: usize) -> u64 {
 
 impl Dialer {
     /// Workers begin with different addresses.
-    pub fn new(worker: usize, buffers: Rc<Buffers>, ports: Rc<PortTable>) -> Self {
+    pub fn new(worker: usize, common: Rc<Common>, ports: Rc<PortTable>) -> Self {
         Self {
-            buffers,
+            common,
             ports,
             address: Cell::new(worker),
             source: Cell::new(worker),

@@ -23,7 +23,7 @@ impl Link {
         let transport = dialer.connect(target, watch).await?;
         Ok(Self::H1(h1::Link::new(
             transport,
-            dialer.buffers.clone(),
+            dialer.common.clone(),
             watch.body_limit(),
         )))
     }
@@ -49,10 +49,10 @@ impl Link {
         }
     }
 
-    /// Closes in good order. True if that took a wait for the server.
-    pub async fn part(&mut self, seat: &Seat) -> bool {
+    /// Closes in good order.
+    pub fn part(self, seat: &Seat) {
         match self {
-            Self::H1(link) => link.part(seat).await,
+            Self::H1(link) => link.part(seat),
         }
     }
 }

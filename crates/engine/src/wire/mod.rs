@@ -8,6 +8,7 @@
 //! ```
 pub mod dial;
 pub mod h1;
+pub mod linger;
 pub mod link;
 pub mod request;
 pub mod tap;
@@ -17,24 +18,27 @@ pub mod transport;
 pub mod verify;
 pub mod watch;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 const SCRATCH_BYTES: usize = 64 * 1024;
 
-/// What all connections of one worker read into and write from.
+/// What all connections of one worker share.
 #[derive(Debug)]
-pub struct Buffers {
+pub struct Common {
     /// All read into this; what is to be kept is copied by whoever keeps it.
     pub scratch: RefCell<Box<[u8]>>,
-    /// For requests with parameters, used again and again.
+    /// Buffers for requests with parameters, used again and again.
     pub spare: RefCell<Vec<Vec<u8>>>,
+    /// Connections that wait for the server's close.
+    lingering: Cell<u64>,
 }
 
-impl Default for Buffers {
+impl Default for Common {
     fn default() -> Self {
         Self {
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             spare: RefCell::default(),
+            lingering: Cell::default(),
         }
     }
 }

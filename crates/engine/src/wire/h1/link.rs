@@ -9,18 +9,16 @@ use tokio::io::ReadBuf;
 
 use crate::record::interval::Outcome;
 use crate::seat::Seat;
-use crate::wire::Buffers;
+use crate::wire::Common;
 use crate::wire::h1::codec::{ResponseDecoder, Step};
+use crate::wire::linger::linger;
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
-/// How long a client waits for a server that is to close. Then the client closes first.
-const CLOSE_WAIT_NS: u64 = 100_000_000;
-
 pub struct Link {
     transport: Transport,
-    buffers: Rc<Buffers>,
+    common: Rc<Common>,
     decoder: ResponseDecoder,
     state: State,
 }
@@ -37,10 +35,10 @@ enum State {
 }
 
 impl Link {
-    pub fn new(transport: Transport, buffers: Rc<Buffers>, body_limit: Option<u64>) -> Self {
+    pub fn new(transport: Transport, common: Rc<Common>, body_limit: Option<u64>) -> Self {
         Self {
             transport,
-            buffers,
+            common,
             decoder: ResponseDecoder::new(body_limit),
             state: State::Open,
         }
@@ -56,10 +54,10 @@ impl Link {
 
     pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
         let template = call.request.template(call.last);
-        let buffers = self.buffers.clone();
+        let common = self.common.clone();
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
-            filled = buffers.spare.borrow_mut().pop().unwrap_or_default();
+            filled = common.spare.borrow_mut().pop().unwrap_or_default();
             call.request.fill(template, call.random, &mut filled);
             &filled
         });
@@ -71,6 +69,7 @@ impl Link {
             unsent,
             broken: None,
             keep_alive: false,
+            closes: false,
             clean: false,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
@@ -78,27 +77,16 @@ impl Link {
         self.state = state;
         if filled.capacity() > 0 {
             filled.clear();
-            buffers.spare.borrow_mut().push(filled);
+            common.spare.borrow_mut().push(filled);
         }
         outcome
     }
 
-    /// The server announced to close: let it close first, so that the used-up port stays at its side.
-    pub async fn part(&mut self, seat: &Seat) -> bool {
-        if self.state != State::Closing {
-            return false;
+    /// If the server announced to close, it may close first, so that the used-up port stays at its side.
+    pub fn part(self, seat: &Seat) {
+        if self.state == State::Closing {
+            linger(self.transport, seat, &self.common);
         }
-        seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
-        poll_fn(|cx| {
-            let mut byte = [0];
-            match self.transport.poll_read(cx, &mut ReadBuf::new(&mut byte)) {
-                Poll::Ready(_) => Poll::Ready(()),
-                Poll::Pending => seat.poll_interrupt().map(|_| ()),
-            }
-        })
-        .await;
-        seat.clear_deadline();
-        true
     }
 }
 
@@ -109,22 +97,20 @@ struct Exchange<'a, 'w> {
     unsent: &'a [u8],
     /// Writing failed, and what that means if there is no answer to be read all the same.
     broken: Option<Outcome>,
-    /// As its head says.
+    /// As its head says: the connection may be used again, the server is going to close it.
     keep_alive: bool,
+    closes: bool,
     /// The response is whole, nothing stands behind it, and the peer has not closed.
     clean: bool,
 }
 
 impl Exchange<'_, '_> {
     fn state_after(&self, last: bool) -> State {
-        if !self.clean {
-            State::Spent
-        } else if !self.keep_alive {
-            State::Closing
-        } else if last || self.broken.is_some() || !self.unsent.is_empty() {
-            State::Spent
-        } else {
-            State::Open
+        let reusable = self.keep_alive && !last && self.broken.is_none() && self.unsent.is_empty();
+        match self.clean {
+            true if self.closes => State::Closing,
+            true if reusable => State::Open,
+            _ => State::Spent,
         }
     }
 
@@ -133,8 +119,8 @@ impl Exchange<'_, '_> {
             return Poll::Ready(outcome);
         }
         self.write(cx);
-        let buffers = self.link.buffers.clone();
-        let mut scratch = buffers.scratch.borrow_mut();
+        let common = self.link.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
         loop {
             let mut buffer = ReadBuf::new(&mut scratch);
             match self.link.transport.poll_read(cx, &mut buffer) {
@@ -188,9 +174,13 @@ impl Exchange<'_, '_> {
             };
             match step {
                 Step::NeedMore => return None,
-                Step::Head { status, keep_alive } => {
+                Step::Head {
+                    status,
+                    keep_alive,
+                    closes,
+                } => {
                     self.watch.head(status);
-                    self.keep_alive = keep_alive;
+                    (self.keep_alive, self.closes) = (keep_alive, closes);
                 }
                 Step::Body(length) => self.watch.body(&input[used - length..used]),
                 Step::End => {

@@ -9,11 +9,11 @@ pub(super) struct Chunks {
     left: u64,
     /// Bytes of the size line so far, at most [`MAX_CHUNK_LINE_BYTES`].
     line: u16,
-    place: Place,
+    stage: Stage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Stage {
     Size,
     /// White space between the size and an extension, or the line's end.
     AfterSize,
@@ -40,7 +40,7 @@ impl Chunks {
     pub const BEGIN: Self = Self {
         left: 0,
         line: 0,
-        place: Place::Size,
+        stage: Stage::Size,
     };
 
     /// Consumes up to one chunk's data; a chunk that is larger than `allowance` is refused at its size line.
@@ -51,17 +51,17 @@ impl Chunks {
     ) -> Result<(usize, ChunkStep), DecodeError> {
         let mut used = 0;
         while let Some(&byte) = input.get(used) {
-            match self.place {
-                Place::Trailers => return Ok((used, ChunkStep::Trailers)),
-                Place::Data => {
+            match self.stage {
+                Stage::Trailers => return Ok((used, ChunkStep::Trailers)),
+                Stage::Data => {
                     let data = self.left.min((input.len() - used) as u64);
                     self.left -= data;
                     if self.left == 0 {
-                        self.place = Place::DataCr;
+                        self.stage = Stage::DataCr;
                     }
                     return Ok((used + data as usize, ChunkStep::Data(data as usize)));
                 }
-                Place::DataCr | Place::DataLf => self.data_end(byte)?,
+                Stage::DataCr | Stage::DataLf => self.data_end(byte)?,
                 _ => self.size_line(byte, allowance)?,
             }
             used += 1;
@@ -70,12 +70,12 @@ impl Chunks {
     }
 
     fn data_end(&mut self, byte: u8) -> Result<(), DecodeError> {
-        *self = match (self.place, byte) {
-            (Place::DataCr, b'\r') => Self {
-                place: Place::DataLf,
+        *self = match (self.stage, byte) {
+            (Stage::DataCr, b'\r') => Self {
+                stage: Stage::DataLf,
                 ..*self
             },
-            (Place::DataLf, b'\n') => Self::BEGIN,
+            (Stage::DataLf, b'\n') => Self::BEGIN,
             _ => return Err(DecodeError::ChunkLineEnd),
         };
         Ok(())
@@ -85,26 +85,26 @@ impl Chunks {
         if self.line == MAX_CHUNK_LINE_BYTES {
             return Err(DecodeError::ChunkLineTooLong);
         }
-        self.place = match (self.place, byte) {
-            (Place::Size, _) if byte.is_ascii_hexdigit() => {
+        self.stage = match (self.stage, byte) {
+            (Stage::Size, _) if byte.is_ascii_hexdigit() => {
                 self.digit(byte)?;
-                Place::Size
+                Stage::Size
             }
-            (Place::Size, _) if self.line == 0 => return Err(DecodeError::ChunkSize),
-            (Place::Size | Place::AfterSize, b' ' | b'\t') => Place::AfterSize,
-            (Place::Size | Place::AfterSize, b';') => Place::Extension,
-            (Place::Size | Place::AfterSize | Place::Extension, b'\r') => Place::SizeLf,
-            (Place::Size | Place::AfterSize, _) => return Err(DecodeError::ChunkSize),
-            (Place::Extension, _) if byte != b'\t' && byte.is_ascii_control() => {
+            (Stage::Size, _) if self.line == 0 => return Err(DecodeError::ChunkSize),
+            (Stage::Size | Stage::AfterSize, b' ' | b'\t') => Stage::AfterSize,
+            (Stage::Size | Stage::AfterSize, b';') => Stage::Extension,
+            (Stage::Size | Stage::AfterSize | Stage::Extension, b'\r') => Stage::SizeLf,
+            (Stage::Size | Stage::AfterSize, _) => return Err(DecodeError::ChunkSize),
+            (Stage::Extension, _) if byte != b'\t' && byte.is_ascii_control() => {
                 return Err(DecodeError::ChunkExtension);
             }
-            (Place::Extension, _) => Place::Extension,
-            (Place::SizeLf, b'\n') if self.left == 0 => Place::Trailers,
-            (Place::SizeLf, b'\n') => {
+            (Stage::Extension, _) => Stage::Extension,
+            (Stage::SizeLf, b'\n') if self.left == 0 => Stage::Trailers,
+            (Stage::SizeLf, b'\n') => {
                 *allowance = allowance
                     .checked_sub(self.left)
                     .ok_or(DecodeError::BodyTooLarge)?;
-                Place::Data
+                Stage::Data
             }
             _ => return Err(DecodeError::ChunkLineEnd),
         };

@@ -13,6 +13,8 @@ pub(super) struct Head {
     pub status: u16,
     /// The connection may carry another request after this response.
     pub keep_alive: bool,
+    /// The server is going to close the connection.
+    pub closes: bool,
     pub framing: Framing,
 }
 
@@ -123,15 +125,12 @@ fn head(
     };
     // Both lengths in one head is how responses are smuggled: the body is read, the connection is not trusted.
     let two_lengths = fields.codings > 0 && fields.content_length.is_some();
-    let asked = if version == 0 {
-        fields.keep_alive
-    } else {
-        true
-    };
-    let keep_alive = asked && !fields.close && !two_lengths && framing != Framing::UntilClose;
+    let persistent = version > 0 || fields.keep_alive;
+    let closes = fields.close || !persistent || framing == Framing::UntilClose;
     Ok(Head {
         status,
-        keep_alive,
+        keep_alive: !closes && !two_lengths,
+        closes,
         framing,
     })
 }

@@ -10,7 +10,13 @@ pub enum Step {
     /// All input is consumed, and the response goes on.
     NeedMore,
     /// The head of the final response; 1xx heads before it are swallowed.
-    Head { status: u16, keep_alive: bool },
+    Head {
+        status: u16,
+        /// The connection may carry another request afterwards.
+        keep_alive: bool,
+        /// The server is going to close it.
+        closes: bool,
+    },
     /// That many of the consumed bytes, at their END, are body; at least 1.
     Body(usize),
     /// The response is whole. Input that is not consumed does not belong to it.
@@ -29,13 +35,13 @@ pub struct ResponseDecoder {
     body_limit: u64,
     /// Body bytes that this response may still have, at most `body_limit`.
     allowance: u64,
-    place: Place,
+    stage: Stage,
     head_request: bool,
 }
 
 /// Where in the response the next byte stands; the transitions are drawn in the module's documentation.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Stage {
     Head,
     /// So many bytes of body are to come; 0: the response is whole.
     Length(u64),
@@ -45,7 +51,7 @@ enum Place {
     Failed(DecodeError),
 }
 
-const WHOLE: Place = Place::Length(0);
+const WHOLE: Stage = Stage::Length(0);
 
 impl Default for ResponseDecoder {
     fn default() -> Self {
@@ -62,7 +68,7 @@ impl ResponseDecoder {
             gathered: Vec::new(),
             body_limit,
             allowance: body_limit,
-            place: WHOLE,
+            stage: WHOLE,
             head_request: false,
         }
     }
@@ -71,7 +77,7 @@ impl ResponseDecoder {
     pub fn begin(&mut self, head_request: bool) {
         self.gathered = Vec::new();
         self.allowance = self.body_limit;
-        self.place = Place::Head;
+        self.stage = Stage::Head;
         self.head_request = head_request;
     }
 
@@ -79,48 +85,48 @@ impl ResponseDecoder {
     /// the response is whole. After an error every step gives that error, until `begin`.
     #[inline]
     pub fn step(&mut self, input: &[u8]) -> Result<(usize, Step), DecodeError> {
-        let result = match &mut self.place {
-            Place::Head => self.head(input),
-            Place::Length(0) => Ok((0, Step::End)),
-            Place::Length(left) => Ok(body(input, left)),
-            Place::Chunked(chunks) => match chunks.step(input, &mut self.allowance) {
+        let result = match &mut self.stage {
+            Stage::Head => self.head(input),
+            Stage::Length(0) => Ok((0, Step::End)),
+            Stage::Length(left) => Ok(body(input, left)),
+            Stage::Chunked(chunks) => match chunks.step(input, &mut self.allowance) {
                 Ok((used, ChunkStep::NeedMore)) => Ok((used, Step::NeedMore)),
                 Ok((used, ChunkStep::Data(data))) => Ok((used, Step::Body(data))),
                 Ok((used, ChunkStep::Trailers)) => {
-                    self.place = Place::Trailers;
+                    self.stage = Stage::Trailers;
                     self.trailers(input, used)
                 }
                 Err(error) => Err(error),
             },
-            Place::Trailers => self.trailers(input, 0),
-            Place::UntilClose if self.allowance == 0 && !input.is_empty() => {
+            Stage::Trailers => self.trailers(input, 0),
+            Stage::UntilClose if self.allowance == 0 && !input.is_empty() => {
                 Err(DecodeError::BodyTooLarge)
             }
-            Place::UntilClose => Ok(body(input, &mut self.allowance)),
-            Place::Failed(error) => Err(*error),
+            Stage::UntilClose => Ok(body(input, &mut self.allowance)),
+            Stage::Failed(error) => Err(*error),
         };
         result.map_err(|error| self.fail(error))
     }
 
     /// The peer closed its side: the end of the response, or too early for it.
     pub fn eof(&mut self) -> Result<Step, DecodeError> {
-        let error = match self.place {
-            Place::Length(0) | Place::UntilClose => {
-                self.place = WHOLE;
+        let error = match self.stage {
+            Stage::Length(0) | Stage::UntilClose => {
+                self.stage = WHOLE;
                 return Ok(Step::End);
             }
-            Place::Failed(error) => error,
-            Place::Head if self.gathered.is_empty() => DecodeError::ClosedBeforeHead,
+            Stage::Failed(error) => error,
+            Stage::Head if self.gathered.is_empty() => DecodeError::ClosedBeforeHead,
             // What was wrong in the unfinished line is the better answer.
-            Place::Head => match parse_head(&self.gathered, self.head_request) {
+            Stage::Head => match parse_head(&self.gathered, self.head_request) {
                 Err(error) => error,
                 Ok(_) => DecodeError::ClosedInHead,
             },
-            Place::Trailers => match parse_trailers(&self.gathered) {
+            Stage::Trailers => match parse_trailers(&self.gathered) {
                 Err(error) => error,
                 Ok(_) => DecodeError::ClosedInBody,
             },
-            Place::Length(_) | Place::Chunked(_) => DecodeError::ClosedInBody,
+            Stage::Length(_) | Stage::Chunked(_) => DecodeError::ClosedInBody,
         };
         Err(self.fail(error))
     }
@@ -128,7 +134,7 @@ impl ResponseDecoder {
     #[cold]
     fn fail(&mut self, error: DecodeError) -> DecodeError {
         self.gathered = Vec::new();
-        self.place = Place::Failed(error);
+        self.stage = Stage::Failed(error);
         error
     }
 
@@ -155,17 +161,18 @@ impl ResponseDecoder {
     }
 
     fn body_follows(&mut self, head: Head) -> Result<Step, DecodeError> {
-        self.place = match head.framing {
+        self.stage = match head.framing {
             Framing::Length(length) if length > self.body_limit => {
                 return Err(DecodeError::BodyTooLarge);
             }
-            Framing::Length(length) => Place::Length(length),
-            Framing::Chunked => Place::Chunked(Chunks::BEGIN),
-            Framing::UntilClose => Place::UntilClose,
+            Framing::Length(length) => Stage::Length(length),
+            Framing::Chunked => Stage::Chunked(Chunks::BEGIN),
+            Framing::UntilClose => Stage::UntilClose,
         };
         Ok(Step::Head {
             status: head.status,
             keep_alive: head.keep_alive,
+            closes: head.closes,
         })
     }
 
@@ -179,7 +186,7 @@ impl ResponseDecoder {
         if end.is_none() {
             return Ok((used + length, Step::NeedMore));
         }
-        self.place = WHOLE;
+        self.stage = WHOLE;
         Ok((used + length, Step::End))
     }
 

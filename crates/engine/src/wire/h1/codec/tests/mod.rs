@@ -47,7 +47,15 @@ fn decode_with(
                     assert_eq!(at, piece.len(), "asked for more and left some");
                     break;
                 }
-                Step::Head { status, keep_alive } => {
+                Step::Head {
+                    status,
+                    keep_alive,
+                    closes,
+                } => {
+                    assert!(
+                        !(keep_alive && closes),
+                        "kept alive by a server that closes"
+                    );
                     assert_eq!(seen.status, 0, "two heads");
                     assert!(status >= 200, "an interim head came out");
                     (seen.status, seen.keep_alive) = (status, keep_alive);

@@ -223,6 +223,16 @@ fn another_last_coding_ends_with_the_connection() {
 fn two_lengths_make_the_connection_unfit() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n";
     ok(&format!("{head}1\r\nx\r\n0\r\n\r\n"), false, "x");
+    assert!(!closes(head), "nobody said that the server will close it");
+}
+
+fn closes(head: &str) -> bool {
+    let mut decoder = ResponseDecoder::default();
+    decoder.begin(false);
+    match decoder.step(head.as_bytes()) {
+        Ok((_, Step::Head { closes, .. })) => closes,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -293,6 +303,7 @@ fn connection_options() {
         let head =
             format!("HTTP/{version} 200 OK\r\nConnection: {value}\r\nContent-Length: 0\r\n\r\n");
         ok(&head, keep_alive, "");
+        assert_eq!(closes(&head), !keep_alive, "{head}");
     }
 }
 

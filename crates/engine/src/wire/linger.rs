@@ -1,0 +1,46 @@
+//! Connections that the server is going to close, as it said. Who closes first keeps the port for a minute
+//! (`TIME_WAIT`), and the side with the many clients has no ports to spare: so it waits a while, but nobody waits
+//! with it.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::ReadBuf;
+use tokio::task::spawn_local;
+
+use crate::seat::Seat;
+use crate::wire::Common;
+use crate::wire::transport::Transport;
+
+/// After this time the connection is closed all the same.
+const CLOSE_WAIT_NS: u64 = 100_000_000;
+/// So many of a worker's connections wait at a time; each holds an open file. Further ones are closed at once.
+pub const MOST_LINGERING: u64 = 64;
+
+/// Closes the connection after the server, or when it takes too long. `seat`: any of this worker's.
+pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
+    let mut here = Context::from_waker(Waker::noop());
+    let count = common.lingering.get();
+    if count >= MOST_LINGERING || poll_close(&mut transport, &mut here).is_ready() {
+        return;
+    }
+    common.lingering.set(count + 1);
+    let (seat, common) = (seat.take_another(), common.clone());
+    spawn_local(async move {
+        seat.sit().await;
+        seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
+        poll_fn(|cx| match poll_close(&mut transport, cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => seat.poll_interrupt().map(|_| ()),
+        })
+        .await;
+        common.lingering.set(common.lingering.get() - 1);
+    });
+}
+
+fn poll_close(transport: &mut Transport, cx: &mut Context<'_>) -> Poll<()> {
+    transport
+        .poll_read(cx, &mut ReadBuf::new(&mut [0]))
+        .map(|_| ())
+}
