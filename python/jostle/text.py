@@ -17,6 +17,7 @@ __all__ = [
     "host_and_port",
     "names_a_secret",
     "one_line",
+    "quoted",
     "reason",
     "redact",
     "redact_body",
@@ -51,6 +52,14 @@ def host_and_port(url: str) -> tuple[str, int]:
     """
     parts = urlsplit(url)
     return parts.hostname or "", DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
+
+
+def quoted(text: str) -> str:
+    """Lines of foreign origin, each behind a bar.
+
+    A line of a log that begins with "::" is an order to GitHub's runner, which ignores blanks before it.
+    """
+    return "\n".join(f"│ {line}" for line in text.split("\n"))
 
 
 def reason(error: OSError) -> str:

@@ -20,7 +20,7 @@ import pytest
 
 from jostle import database, roster
 from jostle.contestant import Server, find
-from jostle.contestant.contract import verify
+from jostle.contestant.contract import CheckResult, verify
 from jostle.database import Database
 from jostle.errors import StartFailed
 from jostle.host.procfs import with_environment
@@ -31,7 +31,7 @@ JOSTLE = """
 import sys, time
 from jostle.contestant import find
 server = find(sys.argv[1]).start()
-print(server.kept.task.scratch, *server.kept.tree(), flush=True)
+print(server.process.task.scratch.folder, *server.process.tree(), flush=True)
 time.sleep(1000)
 """
 
@@ -53,14 +53,17 @@ def shop() -> Iterator[Database]:
 def test_keeps_the_contract(name: str, shop: Database) -> None:
     contestant = find(name)
     assert [(need.command, need.install) for need in contestant.missing()] == []
-    with contestant.start(database=shop) as server:
-        assert server.describe()["database"] == (shop.describe() if contestant.file.database else None)
-        assert server.kept is not None
-        tmp = server.kept.task.env["TMPDIR"]
-        wrong = [(check.route, check.says) for check in verify(server) if not check.ok]
-        printed = server.last_output()
+    with contestant.start(database=shop.placeholders()) as server:
+        assert server.process is not None
+        tmp = server.process.task.env["TMPDIR"]
+        wrong = [
+            (check.part, check.message)
+            for check in verify(server, contestant.file, pages=shop.pages())
+            if not check.ok
+        ]
+        printed = server.last_lines()
         if os.geteuid() == 0:
-            assert {owner(pid) for pid in server.kept.tree()} == {65534}
+            assert {owner(pid) for pid in server.process.tree()} == {65534}
         assert server.alive()
         start = time.monotonic()
         server.stop()
@@ -74,9 +77,9 @@ def test_keeps_the_contract(name: str, shop: Database) -> None:
 
 @pytest.mark.parametrize("name", [name for name in roster.names() if roster.load(name)[0].database])
 def test_orders_are_refused_without_a_database(name: str) -> None:
-    with find(name).start() as server:
-        (orders,) = (check for check in verify(server, ["/orders"]))
-        assert (orders.route, orders.says) == ("/orders", "")
+    contestant = find(name)
+    with contestant.start() as server:
+        assert verify(server, contestant.file, parts=["/orders"]) == [CheckResult("/orders", True)]
 
 
 def test_a_jdk_that_ringo_does_not_know_is_told() -> None:
@@ -95,12 +98,13 @@ def test_a_jdk_that_ringo_does_not_know_is_told() -> None:
     ],
 )
 def test_who_serves_one_at_a_time_does_not_wait_for_itself(label: str) -> None:
-    with find(label).start() as server:
+    contestant = find(label)
+    with contestant.start() as server:
         with urlopen(f"{server.url}/pair/1/1?where=local", timeout=10) as answer:
             assert answer.status == 200
         with pytest.raises(HTTPError, match="409"):
             urlopen(f"{server.url}/pair/1/1?where=remote&peer={server.url}", timeout=10)
-        assert [check.says for check in verify(server, ["/pair"]) if not check.ok] == []
+        assert verify(server, contestant.file, parts=["/pair"]) == [CheckResult("/pair", True)]
 
 
 COMPUTE = [

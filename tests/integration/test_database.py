@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from jostle import database
-from jostle.database import Database, Options
-from jostle.database import server as cluster
+from jostle.database import Database, Options, server
 from jostle.database.current import CurrentDatabase
 from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTarget
 from jostle.host.procfs import descendants
@@ -25,7 +24,7 @@ JOSTLE = """
 import sys, time
 from jostle import database
 found = database.start(database.Options(customers=20, delay_ms=1))
-print(*found.cluster.kept.tree(), *found.proxy.kept.tree(), flush=True)
+print(*found.server.process.tree(), *found.proxy.process.tree(), flush=True)
 time.sleep(1000)
 """
 
@@ -45,6 +44,13 @@ def ask(found: Database, sql: str, user: str = "") -> subprocess.CompletedProces
     return subprocess.run(["psql", "-XAt", url, "-c", sql], capture_output=True, text=True, check=False)
 
 
+def expected_pages(options: Options) -> dict[str, list[str]]:
+    return {
+        customer.name: [f"{order.ordered_on}: {order.item}" for order in customer.by_date()]
+        for customer in options.content()
+    }
+
+
 def test_it_holds_what_was_generated() -> None:
     options = Options(customers=300)
     with database.start(options) as found:
@@ -52,10 +58,10 @@ def test_it_holds_what_was_generated() -> None:
         rows = ask(
             found, "SELECT customer_id, ordered_on, item FROM orders ORDER BY customer_id, ordered_on"
         ).stdout.splitlines()
-        content = found.content()
+        pages = found.pages()
     assert people == [f"{customer.id}|{customer.name}" for customer in options.content()]
     assert rows == [f"{c.id}|{o.ordered_on}|{o.item}" for c in options.content() for o in c.by_date()]
-    assert content == {customer.name: customer for customer in options.content()}
+    assert pages == expected_pages(options)
 
 
 @pytest.mark.parametrize("index", [True, False])
@@ -75,19 +81,19 @@ def test_servers_may_only_read_and_nobody_is_root() -> None:
         owners = {Path(f"/proc/{pid}").stat().st_uid for pid in (found.pid, *descendants(found.pid))}
         assert 0 not in owners
         assert found.alive()
-        folder = found.cluster.folder if found.cluster else Path()
-        assert (folder / "tmp" / f".s.PGSQL.{found.places()['database_port']}").is_socket()
+        assert found.server is not None
+        assert (found.server.scratch.tmp / f".s.PGSQL.{found.placeholders()['database_port']}").is_socket()
         found.stop()
         found.stop()
         assert not found.alive()
-        assert not folder.exists()
+        assert not found.server.scratch.folder.exists()
         assert not Path(f"/proc/{found.pid}").exists()
 
 
 def test_far_away() -> None:
     with database.start(Options(**SMALL, delay_ms=100)) as found:
-        assert found.cluster is not None
-        assert found.places()["database_port"] != str(found.cluster.port)
+        assert found.server is not None
+        assert found.placeholders()["database_port"] != str(found.server.port)
         start = time.monotonic()
         assert ask(found, "SELECT count(*) FROM customers").stdout == "20\n"
         assert time.monotonic() - start >= 0.2  # at connecting, and at the question
@@ -105,8 +111,8 @@ def test_ones_own_database_is_left_running() -> None:
 
 def as_owner(found: Database, sql: str) -> None:
     """As the superuser of the private cluster, through its socket."""
-    assert found.cluster is not None
-    folder, port = found.cluster.folder / "tmp", found.cluster.port
+    assert found.server is not None
+    folder, port = found.server.scratch.tmp, found.server.port
     command = ["psql", "-XAtq", "-h", folder, "-p", str(port), "-U", "postgres", "-d", "jostle", "-c", sql]
     subprocess.run(command, check=True)
 
@@ -123,7 +129,7 @@ def test_ones_own_database_is_filled_with_leave_only() -> None:
             with database.start(options, url=private.url, fill=True) as own:
                 told = own.describe()
                 indexes = ask(own, "SELECT indexdef FROM pg_indexes WHERE tablename = 'orders'").stdout
-                assert own.content() == {customer.name: customer for customer in options.content()}
+                assert own.pages() == expected_pages(options)
                 assert ask(own, "SELECT count(*) FROM customers").stdout == f"{options.customers}\n"
             assert (told["private"], told["customers"]) == (False, options.customers)
             assert ("(customer_id)" in indexes) is options.index
@@ -149,7 +155,7 @@ def test_one_database_at_a_time_as_each_workload_asks() -> None:
         near = current.as_asked(table())
         assert current.as_asked(table()) is near
         pooled = current.as_asked(table(pool=3))
-        assert (pooled.pid, pooled.places()["pool"], pooled.url) == (near.pid, "3", near.url)
+        assert (pooled.pid, pooled.placeholders()["pool"], pooled.url) == (near.pid, "3", near.url)
         far = current.as_asked(table(delay="2ms"))
         assert (far.pid, far.describe()["delay_ms"]) == (near.pid, 2.0)
         assert far.url != near.url
@@ -180,14 +186,14 @@ def test_kill_9_of_jostle_leaves_nothing(running: Path) -> None:
 
 
 def test_it_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(cluster.SETTINGS, "max_connections", "many")
+    monkeypatch.setitem(server.SETTINGS, "max_connections", "many")
     with pytest.raises(StartFailed, match=r"(?s)ended with exit code 1 before it was ready.*max_connections"):
         database.start(Options(**SMALL))
 
 
 def test_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    need = Need(command="postgres-of-nobody", install=cluster.POSTGRES.install)
-    monkeypatch.setattr(cluster, "POSTGRES", need)
+    need = Need(command="postgres-of-nobody", install=server.POSTGRES.install)
+    monkeypatch.setattr(server, "POSTGRES", need)
     (Path(os.environ["JOSTLE_CACHE"]) / "running").mkdir()
     assert database.missing() is not None
     with pytest.raises(MissingRuntime, match="apt-get install -y --no-install-recommends postgresql-15"):

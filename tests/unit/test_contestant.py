@@ -11,7 +11,7 @@ import pytest
 from jostle import roster
 from jostle.contestant import Contestant, find
 from jostle.errors import BuildFailed, MissingRuntime, PlanError, StartFailed, UnknownName, UserError
-from jostle.host.users import Account
+from jostle.host.users import User
 from jostle.plan.contestant import ContestantFile
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
@@ -108,7 +108,7 @@ def test_who_may_run_a_program(cache: Path) -> None:
     program, folder = cache / "closed" / "program", cache / "closed"
     folder.mkdir()
     program.write_text("#!/bin/sh\n")
-    nobody = Account("nobody", 54321, 54321)
+    nobody = User("nobody", 54321, 54321)
     program.chmod(0o755)
     folder.chmod(0o755)
     assert nobody.can_run(program)
@@ -243,10 +243,10 @@ def test_a_build_that_fails_shows_its_last_lines(cache: Path) -> None:
     with pytest.raises(BuildFailed) as caught:
         contestant.build()
     told = str(caught.value)
-    assert "ended with exit code 7; its last lines:" in told
+    assert "ended with exit code 7; its last output:" in told
     assert "the reason" in told
-    assert "line 82\n" in told
-    assert "line 81\n" not in told
+    assert "│ line 82\n" in told
+    assert "│ line 81\n" not in told
     assert not contestant.is_built()
 
 

@@ -1,5 +1,6 @@
 """A server's life: ready, watched, ended; and every way in which a start can go wrong."""
 
+import json
 import os
 import socket
 import subprocess
@@ -74,13 +75,14 @@ def refused(contestant: Contestant, **how: int) -> str:
 
 
 def marked(server: Server) -> list[int]:
-    assert server.kept is not None
-    return with_environment(server.kept.task.env["TMPDIR"])
+    assert server.process is not None
+    return with_environment(server.process.task.env["TMPDIR"])
 
 
 def test_from_start_to_stop(folder: Path) -> None:
     core = min(os.sched_getaffinity(0))
-    with mine(folder).start(cores=[core]) as server:
+    contestant = mine(folder)
+    with contestant.start(cores=[core]) as server:
         assert server.alive()
         assert server.pid in marked(server)
         assert server.answer["cores"] == [core]
@@ -88,7 +90,7 @@ def test_from_start_to_stop(folder: Path) -> None:
         assert {"PATH", "HOME", "LANG", "TMPDIR"} >= server.answer["environ"].keys() - {"LC_CTYPE"}
         if os.geteuid() == 0:
             assert server.answer["uid"] == 65534
-        told = server.describe()
+        told = contestant.describe(server)
         assert told["label"] == "mine"
         assert told["command"][2] == str(server.port)
         assert told["needs"]["python3"].startswith("Python 3")
@@ -112,7 +114,7 @@ def test_one_that_ignores_sigterm_is_killed(folder: Path) -> None:
 
 def test_one_that_dies_at_start_is_told_with_its_own_words(folder: Path) -> None:
     told = refused(mine(folder, 'print("no configuration"); sys.exit(3)'))
-    assert told == "mine ended with exit code 3 before it was ready; its last output:\nno configuration"
+    assert told == "mine ended with exit code 3 before it was ready; its last output:\n│ no configuration"
 
 
 def test_one_that_is_killed_at_start(folder: Path) -> None:
@@ -130,13 +132,49 @@ def test_one_that_is_never_ready(folder: Path) -> None:
     contestant = mine(folder, 'print("still warming up", flush=True); STATUS = 503', ready={"timeout": "1s"})
     told = refused(contestant)
     assert "mine was not ready within 1" in told
-    assert "the last time: status 503" in told
+    assert "the last one: GET / on port" in told
     assert "still warming up" in told
 
 
 def test_one_that_listens_elsewhere(folder: Path) -> None:
     told = refused(mine(folder, "port = 0", ready={"timeout": "1s"}))
-    assert "the last time: connection refused; it printed nothing" in told
+    assert "connection refused; it printed nothing" in told
+
+
+def answering(body: bytes) -> str:
+    """Behaviour of a server that answers every request with `body`."""
+    return (
+        "\nbody = " + repr(body) + "\n"
+        "def do_GET(self):\n"
+        "    self.send_response(200)\n"
+        "    self.send_header('Content-Length', str(len(body)))\n"
+        "    self.end_headers()\n"
+        "    self.wfile.write(body)\n"
+        "Handler.do_GET = do_GET"
+    )
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b"{", b"\xff\xfe", b"[1]", b'"text"'])
+def test_an_answer_that_is_no_json_object_says_nothing_of_it(folder: Path, body: bytes) -> None:
+    contestant = mine(folder, answering(body))
+    with contestant.start() as server:
+        assert server.answer == {}
+        assert contestant.describe(server)["version"] == ""
+
+
+def test_what_a_server_tells_of_itself_can_be_recorded(folder: Path) -> None:
+    """A lone surrogate is valid JSON, and no valid Unicode; a version may be of any length."""
+    contestant = mine(folder, answering(rb'{"version": "1.\ud800", "runtime": "' + b"x" * 10_000 + b'"}'))
+    with contestant.start() as server:
+        described = contestant.describe(server)
+    assert described["version"] == "1.?"
+    assert described["runtime"] == "x" * 200
+    json.dumps(described, ensure_ascii=False).encode()
+
+
+def test_a_line_of_its_output_is_no_order_to_a_ci_runner(folder: Path) -> None:
+    told = refused(mine(folder, 'print("::stop-commands::x"); sys.exit(1)'))
+    assert not [line for line in told.splitlines() if line.lstrip().startswith("::")]
 
 
 def test_a_command_that_is_not_there(folder: Path) -> None:
@@ -205,16 +243,16 @@ def test_one_that_dies_in_the_middle(folder: Path) -> None:
         with socket.create_connection((server.host, server.port)) as connection:
             connection.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
             connection.recv(1)
-        assert server.kept is not None
-        server.kept.wait()
+        assert server.process is not None
+        server.process.wait()
         assert not server.alive()
         assert str(server.exit) == "ended with exit code 9"
-        assert server.last_output() == "out of luck"
+        assert server.last_lines() == "out of luck"
 
 
 def test_what_it_prints_goes_where_it_is_wanted(folder: Path, tmp_path: Path) -> None:
     with mine(folder, r'print("\x1b[31mred", flush=True)').start(output=tmp_path / "out") as server:
-        assert server.last_output() == "\N{REPLACEMENT CHARACTER}[31mred"
+        assert server.last_lines() == "\N{REPLACEMENT CHARACTER}[31mred"
     assert (tmp_path / "out").read_text() == "\x1b[31mred\n"
 
 
@@ -227,7 +265,7 @@ def test_a_server_that_runs_already_is_left_running() -> None:
                 {"url": f"http://127.0.0.1:{port}", "pid": process.pid}, "contestant.mine"
             )
             with find("mine", {"mine": table}).start() as server:
-                assert (server.pid, server.url, server.last_output()) == (
+                assert (server.pid, server.url, server.last_lines()) == (
                     process.pid,
                     f"http://127.0.0.1:{port}",
                     "",

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jostle.database import Database, Options, start
-from jostle.database import server as cluster
+from jostle.database import Database, Options, server, start
 from jostle.errors import PlanError, UnreachableTarget
-from jostle.host.users import Account
+from jostle.host.users import User
 from jostle.plan import parse_plan, to_toml
 from jostle.text import without_password
 
@@ -45,9 +44,9 @@ def test_options_out_of_range(wrong: dict[str, int], told: str) -> None:
         Options(**wrong)  # type: ignore[arg-type]
 
 
-def test_places_and_description_of_ones_own() -> None:
+def test_placeholders_and_description_of_ones_own() -> None:
     own = Database("postgres://me%40here:se%3Acret@db.example/the%20shop", Options(pool=5))
-    assert own.places() == {
+    assert own.placeholders() == {
         "database_url": own.url,
         "database_host": "db.example",
         "database_port": "5432",
@@ -59,7 +58,7 @@ def test_places_and_description_of_ones_own() -> None:
     assert told["url"] == "postgres://me%40here@db.example/the%20shop"
     assert "cret" not in str(told)
     assert (told["pool"], told["delay_ms"], told["private"]) == (5, 0.0, False)
-    assert own.content() is None
+    assert own.pages() == {}
     assert own.pid is None
 
 
@@ -84,13 +83,13 @@ def test_a_socket_path_that_would_be_too_long_goes_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / ("long" * 30)))
-    scratch = cluster._scratch(Account.of("nobody"), 65535)
+    scratch = server._scratch(User.of("nobody"), 65535)
     try:
-        assert len(str(scratch / "tmp" / ".s.PGSQL.65535")) < 108
+        assert len(str(scratch.tmp / ".s.PGSQL.65535")) < 108
         assert list((tmp_path / ("long" * 30) / "running").iterdir()) == []
     finally:
-        (scratch / "tmp").rmdir()
-        scratch.rmdir()
+        scratch.tmp.rmdir()
+        scratch.folder.rmdir()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.contestant import Contestant, find
+from jostle.contestant import Contestant, Missing, find
 from jostle.contestant.install import Installation, install, what_is_missing
 from jostle.plan.contestant import ContestantFile
 
@@ -18,6 +18,10 @@ def lacking(name: str, package: str, install: str) -> Contestant:
     return find(name, {name: ContestantFile.of(table, name)})
 
 
+def no_database_needed() -> Missing | None:
+    raise AssertionError("none of the contestants uses a database")
+
+
 def test_each_package_is_installed_once_and_the_rest_is_for_hands() -> None:
     apt = "apt-get install -y --no-install-recommends some-package"
     found = what_is_missing(
@@ -25,7 +29,8 @@ def test_each_package_is_installed_once_and_the_rest_is_for_hands() -> None:
             lacking("one", "some-package", apt),
             lacking("two", "some-package", apt),
             lacking("three", "", "build it yourself"),
-        ]
+        ],
+        no_database_needed,
     )
     assert found == Installation(["some-package"], ["three: build it yourself"])
     update, brings = found.commands()
@@ -38,6 +43,11 @@ def test_nothing_missing_runs_nothing() -> None:
 
 
 def test_what_no_package_brings_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    left = install([lacking("three", "", "build it yourself")], print)
+    left = install([lacking("three", "", "build it yourself")], no_database_needed, print)
     assert left == ["three: build it yourself"]
     assert capsys.readouterr().out == ""
+
+
+def test_the_database_of_those_that_use_one_is_installed_too() -> None:
+    lacks = Missing("postgres", "apt-get install -y postgresql-15", "postgresql-15", "it is not installed")
+    assert "postgresql-15" in what_is_missing([find("node")], lambda: lacks).packages

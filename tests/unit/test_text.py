@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from jostle.text import host_and_port, reason
+from jostle.text import host_and_port, quoted, reason
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,7 @@ def test_why_an_operation_failed() -> None:
     refused = OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
     assert reason(refused) == "connection refused"
     assert reason(TimeoutError("timed out")) == "timed out"
+
+
+def test_every_foreign_line_stands_behind_a_bar() -> None:
+    assert quoted("one\n::error::two\n") == "│ one\n│ ::error::two\n│ "

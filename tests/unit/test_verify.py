@@ -4,13 +4,14 @@ import http.server
 import threading
 import time
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from jostle.contestant.contract import HELLO, MANNERS, ROUTES, RouteCheck, verify
-from jostle.database import Customer, Order
+from jostle import contestant
+from jostle.contestant.checks import HELLO
+from jostle.contestant.contract import PROTOCOL, ROUTES, CheckResult, verify
+from jostle.plan.contestant import ContestantFile
 
 REASON = "for a reason"
 
@@ -26,7 +27,7 @@ class Server(http.server.BaseHTTPRequestHandler):
     count_s = 3e-8
     lacks: ClassVar[dict[str, str]] = {}
     uses_database = False
-    database: ClassVar[Any] = None
+    shown: ClassVar[dict[str, list[str]] | None] = None
     pages: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
@@ -93,15 +94,13 @@ def checks(handler: type[Server]) -> Iterator[Any]:
     with Listener(("127.0.0.1", 0), handler) as listener:
         threading.Thread(target=listener.serve_forever, daemon=True).start()
 
-        def run(*claimed: str) -> dict[str, RouteCheck]:
+        def run(*claimed: str) -> dict[str, CheckResult]:
             absent = {route: REASON for route in ROUTES if route not in ("/hello", "/count", *claimed)}
             absent.pop("/", None)
             absent.update(handler.lacks)
-            contestant = SimpleNamespace(file=SimpleNamespace(absent=absent, database=handler.uses_database))
-            server = SimpleNamespace(
-                host="127.0.0.1", port=listener.server_port, contestant=contestant, database=handler.database
-            )
-            return {check.route: check for check in verify(server)}  # type: ignore[arg-type]
+            server = contestant.Server("mine", "127.0.0.1", listener.server_port, None)
+            file = ContestantFile(command=["x"], absent=absent, database=handler.uses_database)
+            return {check.part: check for check in verify(server, file, pages=handler.shown)}
 
         yield run
         listener.shutdown()
@@ -113,9 +112,9 @@ def test_a_server_that_keeps_the_contract(handler: type[Server], checks: Any) ->
         b'{"name": "mine", "version": "1", "runtime": "CPython", "workers": 1}',
     )
     found = checks()
-    assert list(found) == [*ROUTES, *MANNERS]
+    assert list(found) == [*ROUTES, *PROTOCOL]
     assert [check for check in found.values() if not check.ok] == []
-    assert found["/fast"].says == f"absent: {REASON}"
+    assert found["/fast"].message == f"absent: {REASON}"
 
 
 @pytest.mark.parametrize(
@@ -128,12 +127,12 @@ def test_a_server_that_keeps_the_contract(handler: type[Server], checks: Any) ->
 )
 def test_a_wrong_answer(handler: type[Server], checks: Any, kind: str, body: bytes, told: str) -> None:
     handler.answers["/hello"] = (kind, body)
-    assert told in checks()["/hello"].says
+    assert told in checks()["/hello"].message
 
 
 def test_work_that_is_not_done(handler: type[Server], checks: Any) -> None:
     handler.count_s = 0
-    assert checks()["/count"] == RouteCheck("/count", False, "they take no time: nothing is computed")
+    assert checks()["/count"] == CheckResult("/count", False, "they take no time: nothing is computed")
 
 
 def test_work_that_takes_a_fixed_time(handler: type[Server], checks: Any) -> None:
@@ -144,44 +143,44 @@ def test_work_that_takes_a_fixed_time(handler: type[Server], checks: Any) -> Non
     handler.count_s = Fixed()
     found = checks()["/count"]
     assert not found.ok
-    assert "times as long as" in found.says
+    assert "times as long as" in found.message
 
 
 def test_a_route_that_is_there_though_declared_absent(handler: type[Server], checks: Any) -> None:
     handler.answers["/fast/1"] = ("text/plain", b"1")
-    assert checks()["/fast"] == RouteCheck("/fast", False, "GET /fast/1: status: 200 instead of 404")
+    assert checks()["/fast"] == CheckResult("/fast", False, "GET /fast/1: status: 200 instead of 404")
 
 
 def test_a_route_that_is_not_there(checks: Any) -> None:
-    assert checks("/fibs")["/fibs"].says == "GET /fibs/0: status: 404 instead of 200"
+    assert checks("/fibs")["/fibs"].message == "GET /fibs/0: status: 404 instead of 200"
 
 
 def test_a_root_that_does_not_say_who_it_is(handler: type[Server], checks: Any) -> None:
     handler.answers["/"] = ("application/json", b'{"name": "mine"}')
-    assert "should tell name, version, runtime and workers" in checks()["/"].says
+    assert "should give name, version, runtime and workers" in checks()["/"].message
     handler.answers["/"] = ("application/json", b"<html>")
-    assert "not JSON" in checks()["/"].says
+    assert "not JSON" in checks()["/"].message
 
 
 def test_other_methods(handler: type[Server], checks: Any) -> None:
     handler.post_status = 200
-    assert checks()["other methods"].says == "POST /hello: status: 200 instead of 405"
+    assert checks()["other methods"].message == "POST /hello: status: 200 instead of 405"
 
 
 def test_a_connection_that_is_not_kept(handler: type[Server], checks: Any) -> None:
     handler.closes_after = 100
     found = checks()["keep-alive"]
     assert not found.ok
-    assert "100" in found.says or "no answer" in found.says
+    assert "100" in found.message or "no answer" in found.message
 
 
-def test_manners_may_be_declared_absent_but_not_when_they_are_there(
+def test_protocol_parts_may_be_declared_absent_but_not_when_they_are_there(
     handler: type[Server], checks: Any
 ) -> None:
     handler.lacks = {"keep-alive": REASON}
-    assert "it is there" in checks()["keep-alive"].says
+    assert "it is there" in checks()["keep-alive"].message
     handler.closes_after = 1
-    assert checks()["keep-alive"] == RouteCheck("keep-alive", True, f"absent: {REASON}")
+    assert checks()["keep-alive"] == CheckResult("keep-alive", True, f"absent: {REASON}")
 
 
 def page(name: str, *items: str) -> str:
@@ -192,12 +191,9 @@ ADA, BOB = (
     page("Ada &amp; Sons", "2012-01-01: tea", "2013-01-01: &lt;pot&gt;"),
     page("Bob", "2011-02-03: map"),
 )
-CONTENT = {
-    customer.name: customer
-    for customer in (
-        Customer(1, "Ada & Sons", (Order("2013-01-01", "<pot>"), Order("2012-01-01", "tea"))),
-        Customer(2, "Bob", (Order("2011-02-03", "map"),)),
-    )
+SHOWN = {
+    "Ada & Sons": ["2012-01-01: tea", "2013-01-01: <pot>"],
+    "Bob": ["2011-02-03: map"],
 }
 
 
@@ -205,7 +201,7 @@ def test_orders_without_a_database_are_refused(handler: type[Server], checks: An
     handler.uses_database = True
     assert checks("/orders")["/orders"].ok
     handler.pages = [ADA]
-    assert checks("/orders")["/orders"].says == "GET /orders: status: 200 instead of 503"
+    assert checks("/orders")["/orders"].message == "GET /orders: status: 200 instead of 503"
 
 
 @pytest.mark.parametrize(
@@ -224,15 +220,14 @@ def test_orders_are_those_of_the_database(
 ) -> None:
     handler.uses_database, handler.pages = True, list(pages)
     handler.lacks = {"/count": REASON}  # which takes long, and is not looked at here
-    handler.database = SimpleNamespace(content=lambda: CONTENT)
+    handler.shown = SHOWN
     found = checks("/orders")["/orders"]
     assert found.ok == (not told)
-    assert told in found.says
+    assert told in found.message
 
 
 def test_a_server_that_is_gone() -> None:
-    contestant = SimpleNamespace(file=SimpleNamespace(absent={}, database=False))
-    server = SimpleNamespace(host="127.0.0.1", port=1, contestant=contestant, database=None)
-    found = verify(server)  # type: ignore[arg-type]
+    server = contestant.Server("mine", "127.0.0.1", 1, None)
+    found = verify(server, ContestantFile(command=["x"]))
     assert not any(check.ok for check in found)
-    assert "no answer: ConnectionRefusedError" in found[0].says
+    assert "no answer: ConnectionRefusedError" in found[0].message

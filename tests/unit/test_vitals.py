@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jostle.host.procfs import Stat, read_stat
 from jostle.host.resource_usage import SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _Seldom
-from jostle.host.supervised import Kept, Task
+from jostle.host.supervised import SupervisedProcess, Task
 from support.waiting import eventually
 
 PRELUDE = """
@@ -166,21 +166,21 @@ def test_orphans_stay_members_with_all_that_they_did(tmp_path: Path) -> None:
     )
     ready = tmp_path / "ready"
     words = [sys.executable, "-c", PRELUDE + program, str(ready)]
-    kept = Kept(Task(words, "/", dict(os.environ), str(tmp_path / "output")))
+    process = SupervisedProcess(Task(words, Path("/"), dict(os.environ), tmp_path / "output"))
     try:
-        assert kept.pid is not None
-        sampler = Sampler(kept.pid)
+        assert process.pid is not None
+        sampler = Sampler(process.pid)
         eventually(ready.exists)
         before = take(sampler)
         assert before.processes == 2
-        (orphan,) = set(kept.tree()) - {kept.pid}
+        (orphan,) = set(process.tree()) - {process.pid}
         os.kill(orphan, signal.SIGKILL)
         eventually(lambda: read_stat(orphan) is None)
         after = take(sampler)
         assert after.processes == 1
         assert 0.28 <= cpu_s(before) <= cpu_s(after) < cpu_s(before) + 0.1
     finally:
-        kept.stop()
+        process.stop()
 
 
 def test_switches_of_ended_threads_stay_in_the_sum() -> None:

@@ -58,7 +58,7 @@ def install(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
 ) -> None:
     """Install what contestants need (Debian packages) and build them, each step said before it is taken."""
-    from jostle import contestant, roster
+    from jostle import contestant, database, roster
     from jostle.contestant import install as installing
     from jostle.errors import PlanError
 
@@ -66,11 +66,11 @@ def install(
         raise PlanError("install whom?", "name contestants, or give --all")
     chosen = [contestant.find(label) for label in names or roster.names()]
     if dry_run:
-        plan = installing.what_is_missing(chosen)
+        plan = installing.what_is_missing(chosen, database.missing)
         steps = [*("$ " + " ".join(command) for command in plan.commands()), *plan.by_hand]
         print("\n".join(steps) or "nothing is missing")
         return
-    left = installing.install(chosen, lambda step: print(step, flush=True))
+    left = installing.install(chosen, database.missing, lambda step: print(step, flush=True))
     for need in left:
         print(f"to be installed by hand: {need}", file=sys.stderr)
     raise typer.Exit(1 if left else 0)
@@ -93,20 +93,21 @@ def verify(
 
 def _verified(found: "Contestant", database: "Database | None") -> bool:
     """Tell how one contestant did; whether all was right."""
-    from jostle.contestant.contract import verify as check
+    from jostle.contestant.contract import verify as verify_contract
     from jostle.errors import ContestantError
 
     try:
-        with found.start(database=database) as server:
-            checks = check(server)
+        placeholders = database.placeholders() if database else None
+        with found.start(database=placeholders) as server:
+            checks = verify_contract(server, found.file, pages=database.pages() if database else None)
     except ContestantError as error:
         print(f"✗ {found.label}: {error}")
         return False
-    failed = [route for route in checks if not route.ok]
+    failed = [result for result in checks if not result.ok]
     mark = "✗" if failed else "✓"
     print(f"{mark} {found.label}: {len(checks) - len(failed)} of {len(checks)} checks passed", flush=True)
-    for route in failed:
-        print(f"    {route.route}: {route.says}")
+    for result in failed:
+        print(f"    {result.part}: {result.message}")
     return not failed
 
 
@@ -142,7 +143,7 @@ def start(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _database_for([found]) as database,
-        found.start(port=port, database=database) as server,
+        found.start(port=port, database=database.placeholders() if database else None) as server,
         Register(label, server.url),
     ):
         print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
@@ -151,7 +152,7 @@ def start(
                 time.sleep(0.2)
         except KeyboardInterrupt:
             return
-        print(f"{label} ended by itself:\n{server.last_output()}", file=sys.stderr)
+        print(f"{label} ended by itself; {server.printed()}", file=sys.stderr)
         raise typer.Exit(1)
 
 

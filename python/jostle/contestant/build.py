@@ -19,7 +19,7 @@ from jostle.contestant.tools import Found
 from jostle.errors import BuildFailed
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
-from jostle.host.supervised import Kept, Task, last_lines
+from jostle.host.supervised import SupervisedProcess, Task
 from jostle.plan.contestant import Build, fill
 
 __all__ = ["BuildJob"]
@@ -28,7 +28,6 @@ FORMAT = "1"
 """Part of every key: raised when builds of an older jostle are no longer good."""
 
 LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
-TOLD_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -84,22 +83,20 @@ class BuildJob:
     ) -> None:
         """One command, with the caller's environment: proxies and registries are set there.
 
-        The keeper holds the lock until nothing of the command is left.
+        The supervisor holds the lock until nothing of the command is left.
         """
         log = folder.with_name(f"{folder.name}.{number}.log")
         env = {**os.environ, **{key: fill(text, values) for key, text in self.build.env.items()}}
-        kept = Kept(Task(command, str(folder), env, str(log), hold=(lock,)))
+        process = SupervisedProcess(Task(command, folder, env, log, hold=(lock,)))
         try:
-            kept.wait()
+            process.wait()
         finally:
-            kept.stop()
-        if kept.failed is None and kept.exit is not None and kept.exit.code == 0:
+            process.stop()
+        if not process.start_error and process.exit is not None and process.exit.code == 0:
             return
-        why = f"could not be run: {kept.failed}" if kept.failed else str(kept.exit)
-        printed = last_lines(kept.output(), TOLD_LINES)
+        why = f"could not be run: {process.start_error}" if process.start_error else str(process.exit)
         raise BuildFailed(
-            f"{self.label} could not be built: `{' '.join(command)}` {why}"
-            + (f"; its last lines:\n{printed}" if printed else "; it printed nothing"),
+            f"{self.label} could not be built: `{' '.join(command)}` {why}; {process.printed()}",
             f"in {folder}; all that it printed: {log}",
         )
 

@@ -4,24 +4,21 @@ Known before anything starts, so that a server is not measured at its limit of f
 """
 
 import math
-from typing import TYPE_CHECKING
 
+from jostle.contestant.contestant import Contestant
 from jostle.errors import TooFewFiles
 from jostle.host.limits import connections_within, open_files
 from jostle.units import format_count
 
-if TYPE_CHECKING:
-    from jostle.contestant import Contestant
-
 __all__ = ["check_room", "most_connections"]
 
 
-def most_connections(contestant: "Contestant", files: int) -> int:
+def most_connections(contestant: Contestant, files: int) -> int:
     """What all of its processes hold together, where each may have `files` open files."""
     return connections_within(files) * _processes(contestant)
 
 
-def check_room(contestant: "Contestant", connections: int) -> None:
+def check_room(contestant: Contestant, connections: int) -> None:
     """Raises `TooFewFiles` when it cannot hold so many connections here, or by its making anywhere.
 
     Of a server that runs already the limits are not known: it is let pass.
@@ -41,7 +38,7 @@ def check_room(contestant: "Contestant", connections: int) -> None:
     )
 
 
-def _check_own_limit(contestant: "Contestant", connections: int) -> None:
+def _check_own_limit(contestant: Contestant, connections: int) -> None:
     limit = contestant.file.limit
     if limit is None or connections <= limit.connections or contestant.variants.get(limit.unless):
         return
@@ -52,7 +49,7 @@ def _check_own_limit(contestant: "Contestant", connections: int) -> None:
     )
 
 
-def _remedy(contestant: "Contestant", connections: int, files: int) -> str:
+def _remedy(contestant: Contestant, connections: int, files: int) -> str:
     spread, room = contestant.file.processes, connections_within(files)
     if isinstance(spread, str) and room > 0:
         return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / room)} has room for them"
@@ -61,7 +58,7 @@ def _remedy(contestant: "Contestant", connections: int, files: int) -> str:
     )
 
 
-def _processes(contestant: "Contestant") -> int:
+def _processes(contestant: Contestant) -> int:
     spread = contestant.file.processes
     if isinstance(spread, int):
         return spread

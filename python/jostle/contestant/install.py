@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from jostle import database
-from jostle.contestant import Contestant, Missing
+from jostle.contestant.contestant import Contestant
+from jostle.contestant.tools import Missing
 from jostle.errors import MissingRuntime
 
 __all__ = ["Installation", "install", "what_is_missing"]
@@ -33,11 +33,16 @@ class Installation:
         ]
 
 
-def what_is_missing(contestants: Iterable[Contestant]) -> Installation:
-    """Over all of them, each package once."""
+def what_is_missing(
+    contestants: Iterable[Contestant], missing_database: Callable[[], Missing | None]
+) -> Installation:
+    """Over all of them, each package once.
+
+    `missing_database`: asked what the database lacks, where one of them uses it.
+    """
     packages: set[str] = set()
     by_hand: set[str] = set()
-    for label, need in _needs(list(contestants)):
+    for label, need in _needs(list(contestants), missing_database):
         if need.install.startswith("apt-get install") and need.package:
             packages.add(need.package)
         else:
@@ -45,24 +50,32 @@ def what_is_missing(contestants: Iterable[Contestant]) -> Installation:
     return Installation(sorted(packages), sorted(by_hand))
 
 
-def install(contestants: list[Contestant], tell: Callable[[str], None]) -> list[str]:
+def install(
+    contestants: list[Contestant],
+    missing_database: Callable[[], Missing | None],
+    tell: Callable[[str], None],
+) -> list[str]:
     """Install the packages and build the contestants, `tell` hears each step first; what is still missing.
 
     Raises `MissingRuntime` when a package could not be installed, `BuildFailed`.
     """
-    for command in what_is_missing(contestants).commands():
+    for command in what_is_missing(contestants, missing_database).commands():
         tell("$ " + " ".join(command))
         if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
             raise MissingRuntime(f"`{' '.join(command)}` failed", "run it by hand to see why")
     for contestant in contestants:
         if not contestant.missing():
             contestant.build(tell)
-    return [f"{label}: {need.install or need.command}" for label, need in _needs(contestants)]
+    return [
+        f"{label}: {need.install or need.command}" for label, need in _needs(contestants, missing_database)
+    ]
 
 
-def _needs(contestants: list[Contestant]) -> list[tuple[str, Missing]]:
+def _needs(
+    contestants: list[Contestant], missing_database: Callable[[], Missing | None]
+) -> list[tuple[str, Missing]]:
     """What each of them lacks, and the database of those that use one."""
     needs = [(contestant.label, need) for contestant in contestants for need in contestant.missing()]
-    if any(contestant.file.database for contestant in contestants) and (need := database.missing()):
+    if any(contestant.file.database for contestant in contestants) and (need := missing_database()):
         needs.append(("database", need))
     return needs

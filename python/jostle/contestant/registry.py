@@ -9,7 +9,7 @@ from types import TracebackType
 
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
-from jostle.host.procfs import read_stat
+from jostle.host.procfs import start_time
 
 __all__ = ["Register", "stop_all"]
 
@@ -21,7 +21,7 @@ class Register:
 
     def __init__(self, label: str, url: str) -> None:
         self._file = _folder() / f"{os.getpid()}.json"
-        write_whole(self._file, json.dumps({"label": label, "url": url, "started": _start_time(os.getpid())}))
+        write_whole(self._file, json.dumps({"label": label, "url": url, "started": start_time(os.getpid())}))
 
     def __enter__(self) -> "Register":
         return self
@@ -38,21 +38,15 @@ def stop_all() -> list[tuple[str, str]]:
     for file in _folder().glob("*.json"):
         pid = int(file.stem)
         known = json.loads(file.read_text())
-        if known["started"] == _start_time(pid):  # not another process that got the same number
+        if known["started"] == start_time(pid):  # not another process that got the same number
             os.kill(pid, signal.SIGTERM)
             holders.append((pid, known))
         file.unlink(missing_ok=True)
     give_up = time.monotonic() + GRACE_S
-    while time.monotonic() < give_up and any(_start_time(pid) == known["started"] for pid, known in holders):
+    while time.monotonic() < give_up and any(start_time(pid) == known["started"] for pid, known in holders):
         time.sleep(0.02)
-    return [(known["label"], known["url"]) for pid, known in holders if _start_time(pid) != known["started"]]
+    return [(known["label"], known["url"]) for pid, known in holders if start_time(pid) != known["started"]]
 
 
 def _folder() -> Path:
     return cache_folder("started")
-
-
-def _start_time(pid: int) -> int | None:
-    """Clock ticks from boot to the start of process `pid`; None when there is none, or it has ended."""
-    stat = read_stat(pid)
-    return stat.started if stat is not None and stat.state not in "ZX" else None

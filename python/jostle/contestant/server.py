@@ -1,63 +1,53 @@
-"""A running server: started under a keeper, asked until it answers, stopped with all that it started."""
+"""A running server: started under a supervisor, asked until it answers, stopped with all that it started."""
 
 import json
 import os
 import socket
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from jostle.contestant.build import tool_paths
-from jostle.contestant.settings import as_text
-from jostle.contestant.tools import Found
 from jostle.errors import StartFailed, UnreachableTarget
 from jostle.host import ports
-from jostle.host.cache import cache_folder
-from jostle.host.procfs import read_stat
-from jostle.host.supervised import Exit, Kept, Task, last_lines
-from jostle.host.users import Account
-from jostle.plan.contestant import DATABASE_PLACES, fill
+from jostle.host.procfs import is_running
+from jostle.host.supervised import Exit, NotReady, Scratch, SupervisedProcess, Task, start_until_ready
+from jostle.host.users import User
+from jostle.plan.contestant import Ready, fill
 from jostle.text import host_and_port, reason
-from jostle.units import format_duration
 
-if TYPE_CHECKING:
-    from jostle.contestant import Contestant
-    from jostle.database import Database
+__all__ = ["Launch", "Server", "attach", "start"]
 
-__all__ = ["Server", "attach", "start"]
-
-FIRST_PAUSE_S, LAST_PAUSE_S = 0.005, 0.05
-"""Between two questions whether it is ready."""
 ATTEMPT_S, LAST_ATTEMPT_S = 5.0, 1.0
 """A first answer may take long, but a lost question must not take all of the time. The last is given some."""
 ANSWER_BYTES = 65536
+TEXT_CHARACTERS = 200
+"""How much of a text that a server tells about itself is kept."""
 
 
 @dataclass
 class Server:
     """A server that answers. As a context manager it is stopped at the end.
 
-    `pid` is its first process (None when a server that runs already was given without one); `answer` is the
-    JSON object that it answered when asked whether it is ready, {} when it was something else.
+    `pid`: its first process, None when a server that runs already was given without one. `answer`: the JSON
+    object that it answered when asked whether it is ready, {} when that was something else.
+    `tool_versions`: command → version. `process` None: it ran before, and is left running.
     """
 
-    contestant: "Contestant"
+    label: str
     host: str
     port: int
     pid: int | None
+    scheme: str = "http"
     command: list[str] = field(default_factory=list)
     cores: list[int] | None = None
     user: str = ""
-    needs: dict[str, str] = field(default_factory=dict)
-    answer: dict[str, Any] = field(default_factory=dict)
-    kept: Kept | None = None
-    scheme: str = "http"
-    database: "Database | None" = None
+    tool_versions: Mapping[str, str] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    process: SupervisedProcess | None = None
 
     @property
     def url(self) -> str:
@@ -66,44 +56,31 @@ class Server:
 
     def alive(self) -> bool:
         """False once its first process has ended. True for a server without a known process."""
-        if self.kept is not None:
-            self.kept.poll()
-            return self.kept.exit is None and not self.kept.ended
-        return self.pid is None or _runs(self.pid)
+        if self.process is not None:
+            return self.process.alive()
+        return self.pid is None or is_running(self.pid)
 
     @property
     def exit(self) -> Exit | None:
         """How it ended by itself, if it did: reads as "ended with exit code 1" or "was ended by SIGSEGV"."""
-        return self.kept.exit if self.kept is not None else None
+        return self.process.exit if self.process is not None else None
 
     def stop(self) -> None:
         """End its whole process tree; a server that ran before is left running. May be called again."""
-        if self.kept is not None:
-            self.kept.stop()
+        if self.process is not None:
+            self.process.stop()
 
-    def last_output(self, lines: int = 20) -> str:
+    def last_lines(self, lines: int = 20) -> str:
         """The last lines that it printed, on stdout or stderr."""
-        return last_lines(self.kept.output(), lines) if self.kept is not None else ""
+        return self.process.last_lines(lines) if self.process is not None else ""
 
-    def describe(self) -> dict[str, Any]:
-        """For the record: what it is, how it was started, with which versions."""
-        contestant = self.contestant
-        return {
-            "label": contestant.label,
-            "title": contestant.file.title or contestant.name,
-            "runtime": contestant.file.runtime or str(self.answer.get("runtime", "")),
-            "version": str(self.answer.get("version", "")),
-            "discipline": contestant.file.discipline,
-            "slice": contestant.file.slice,
-            "variants": contestant.variants,
-            "command": self.command,
-            "url": self.url,
-            "pid": self.pid,
-            "user": self.user,
-            "cores": self.cores,
-            "needs": self.needs,
-            "database": self.database.describe() if self.database is not None else None,
-        }
+    def printed(self) -> str:
+        """For the end of a message: its last output, or that there is none."""
+        return self.process.printed() if self.process is not None else ""
+
+    def text(self, key: str) -> str:
+        """What it answered under `key` about itself, short and in valid Unicode; "" when nothing."""
+        return str(self.answer.get(key, "")).encode(errors="replace").decode()[:TEXT_CHARACTERS]
 
     def __enter__(self) -> Self:
         return self
@@ -114,78 +91,71 @@ class Server:
         self.stop()
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a built server is started.
+
+    `command`, `env`: with placeholders. `values`: what these stand for, apart from {host}, {port} and {tmp},
+    which are known only at the start. `user`: as whom it runs where jostle is root.
+    """
+
+    label: str
+    name: str
+    folder: Path
+    command: Sequence[str]
+    env: Mapping[str, str]
+    values: Mapping[str, str]
+    user: str
+    ready: Ready
+    tool_versions: Mapping[str, str]
+
+
 def start(
-    contestant: "Contestant",
-    folder: Path,
-    tools: Sequence[Found],
-    *,
-    cores: Sequence[int] | None,
-    output: Path | None,
-    port: int,
-    host: str = ports.HOST,
-    database: "Database | None" = None,
+    launch: Launch, *, cores: Sequence[int] | None, output: Path | None, port: int, host: str = ports.HOST
 ) -> Server:
-    """Start a built contestant and wait until it is ready. Raises `StartFailed`, leaving nothing running."""
-    account = Account.of(contestant.file.user)
-    if not account.can_enter(folder):
+    """Start it and wait until it is ready. Raises `StartFailed`, leaving nothing running."""
+    user = User.of(launch.user)
+    if not user.can_enter(launch.folder):
         raise StartFailed(
-            f"{contestant.label} would run as user {account.name!r}, who may not enter {folder}",
+            f"{launch.label} would run as user {user.name!r}, who may not enter {launch.folder}",
             "move it, open the folders on the way to it, or set 'user'; for builds, set JOSTLE_CACHE",
         )
     port = ports.claim(port, host)
-    scratch = _scratch(contestant.name, account)
-    places = {**_places(contestant, folder, tools, host, port, scratch / "tmp"), **_database_places(database)}
-    command = [fill(word, places) for word in contestant.file.start_command()]
-    env = {key: fill(text, places) for key, text in contestant.file.start_env().items()}
-    as_root = os.geteuid() == 0
-    kept = Kept(
-        Task(
-            command=command,
-            folder=str(folder),
-            env={**_environment(folder, scratch / "tmp"), **env},
-            output=str(output.absolute() if output else scratch / "output"),
-            uid=account.uid if as_root else None,
-            gid=account.gid if as_root else None,
-            cores=list(cores or ()),
-            scratch=str(scratch),
-        )
+    scratch = Scratch.create(launch.name, user)
+    values = {**launch.values, "host": host, "port": str(port), "tmp": str(scratch.tmp)}
+    task = Task(
+        command=[fill(word, values) for word in launch.command],
+        folder=launch.folder,
+        env=_environment(launch.folder, scratch.tmp)
+        | {key: fill(text, values) for key, text in launch.env.items()},
+        output=output.absolute() if output else scratch.output,
+        user=user,
+        cores=list(cores or ()),
+        scratch=scratch,
     )
-    versions = {tool.command: tool.version for tool in tools}
-    server = Server(
-        contestant,
-        host,
-        port,
-        kept.pid,
-        command,
-        list(cores) if cores else None,
-        account.name,
-        versions,
-        kept=kept,
-        database=database,
+    process, answer = start_until_ready(
+        launch.label,
+        task,
+        lambda process, left_s: _answer(launch, host, port, process, left_s),
+        timeout_s=launch.ready.timeout,
+        hint="does it listen on {host} and {port} as it was given? 'ready.timeout' may be raised",
     )
-    try:
-        if kept.failed is not None:
-            raise StartFailed(f"{contestant.label}: `{' '.join(command)}` could not be run: {kept.failed}")
-        server.answer = _until_ready(server, kept)
-    except BaseException:
-        server.stop()
-        raise
-    return server
+    return Server(
+        launch.label, host, port, process.pid, "http", list(task.command), list(cores) if cores else None,
+        user.name, launch.tool_versions, answer, process,
+    )  # fmt: skip
 
 
-def attach(contestant: "Contestant", url: str, connect_to: Sequence[str] = ()) -> Server:
+def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()) -> Server:
     """A server that runs already: nothing is asked of it, only a connection is tried, to every place of
     `connect_to` ("IP:PORT", "unix:/path") where clients will not connect to its host.
 
     Raises `UnreachableTarget` when none can be made.
     """
-    parts = urlsplit(url)
     host, port = host_and_port(url)
-    server = Server(contestant, host, port, contestant.file.pid, scheme=parts.scheme)
+    server = Server(label, host, port, pid, urlsplit(url).scheme)
     if not server.alive():
-        raise UnreachableTarget(
-            f"{contestant.label}: there is no process {server.pid}", "correct 'pid', or leave it out"
-        )
+        raise UnreachableTarget(f"{label}: there is no process {pid}", "correct 'pid', or leave it out")
     for place in connect_to or [f"{host}:{port}"]:
         try:
             _connect(place).close()
@@ -210,111 +180,30 @@ def _connect(place: str) -> socket.socket:
     return socket.create_connection((host.removeprefix("[").removesuffix("]"), int(port)), ATTEMPT_S)
 
 
-def _scratch(name: str, account: Account) -> Path:
-    """A folder of this start alone; `tmp` in it belongs to the server. The keeper removes it."""
-    safe = "".join(c if c.isalnum() else "-" for c in name)
-    scratch = Path(tempfile.mkdtemp(prefix=f"{safe}-", dir=cache_folder("running")))
-    scratch.chmod(0o755)
-    (scratch / "tmp").mkdir(mode=0o700)
-    if os.geteuid() == 0:
-        os.chown(scratch / "tmp", account.uid, account.gid)
-    return scratch
-
-
 def _environment(folder: Path, tmp: Path) -> dict[str, str]:
     """All that a server gets from here. TMPDIR is its own, and so marks its processes wherever they go."""
     path = os.environ.get("PATH", os.defpath)
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "TMPDIR": str(tmp)}
 
 
-def _places(
-    contestant: "Contestant", folder: Path, tools: Sequence[Found], host: str, port: int, tmp: Path
-) -> Mapping[str, str]:
-    return {
-        "port": str(port),
-        "host": host,
-        "build": str(folder),
-        "tmp": str(tmp),
-        **{name: as_text(value) for name, value in contestant.variants.items()},
-        **tool_paths(tools, folder),
-    }
+def _answer(
+    launch: Launch, host: str, port: int, process: SupervisedProcess, left_s: float
+) -> dict[str, Any]:
+    """What it answers to the readiness question. Raises `NotReady`; `StartFailed` where another answers."""
+    path = launch.ready.path
+    status, body = _get(host, port, path, min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S)))
+    if status != 200:
+        raise NotReady(f"GET {path} on port {port}: status {status}")
+    if ports.listens(port, process.tree()) is False:
+        raise StartFailed(
+            f"{launch.label}: something else answers on port {port}; {process.printed()}",
+            "choose another port",
+        )
+    return _json_object(body)
 
 
-def _database_places(database: "Database | None") -> Mapping[str, str]:
-    """Empty without a database."""
-    return database.places() if database is not None else dict.fromkeys(DATABASE_PLACES, "")
-
-
-def _until_ready(server: Server, kept: Kept) -> dict[str, Any]:
-    """Ask until it answers 200, and see that it is the one who answers."""
-    ready, label = server.contestant.file.ready, server.contestant.label
-    deadline = time.monotonic() + ready.timeout
-    pause, asked = FIRST_PAUSE_S, 0
-    while True:
-        left = deadline - time.monotonic()
-        reply = _ask(server.host, server.port, ready.path, min(ATTEMPT_S, max(left, LAST_ATTEMPT_S)))
-        asked += 1
-        kept.poll(0 if reply.status == 200 else pause)
-        if kept.exit is None and not _runs(server.pid):  # the keeper is about to say so
-            kept.wait()
-        if kept.exit is not None:
-            raise StartFailed(_died(label, kept), "start it by hand to see more" if not kept.output() else "")
-        if reply.status == 200:
-            if ports.listens(server.port, kept.tree()) is False:
-                raise StartFailed(
-                    f"{label}: something else answers on port {server.port}; {_said(server)}",
-                    "choose another port",
-                )
-            return reply.as_object()
-        if left <= 0:
-            raise StartFailed(
-                f"{label} was not ready within {format_duration(ready.timeout)}: asked {asked} times for "
-                f"GET {server.url}{ready.path}, the last time: {reply.says}; {_said(server)}",
-                "does it listen on {host} and {port} as it was given? 'ready.timeout' may be raised",
-            )
-        pause = min(LAST_PAUSE_S, pause * 1.5)
-
-
-def _runs(pid: int | None) -> bool:
-    stat = read_stat(pid) if pid is not None else None
-    return stat is not None and stat.state not in "ZX"
-
-
-def _died(label: str, kept: Kept) -> str:
-    assert kept.exit is not None
-    others = ""
-    if kept.exit.others:
-        others = f" and left {kept.exit.others} processes running: it must stay in the foreground"
-    kept.wait()  # all that it printed is there only when nothing of it is left
-    printed = last_lines(kept.output())
-    return f"{label} {kept.exit} before it was ready{others}; " + (
-        f"its last output:\n{printed}" if printed else "it printed nothing"
-    )
-
-
-def _said(server: Server) -> str:
-    printed = server.last_output()
-    return f"its last output:\n{printed}" if printed else "it printed nothing"
-
-
-@dataclass(frozen=True)
-class _Reply:
-    """`status` None: none came, and `says` why."""
-
-    status: int | None
-    says: str
-    body: bytes = b""
-
-    def as_object(self) -> dict[str, Any]:
-        try:
-            value = json.loads(self.body)
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
-
-
-def _ask(host: str, port: int, path: str, timeout_s: float) -> _Reply:
-    """One GET. Reads at most `ANSWER_BYTES`, for at most about twice the time."""
+def _get(host: str, port: int, path: str, timeout_s: float) -> tuple[int, bytes]:
+    """Status and at most `ANSWER_BYTES` of the body, in at most about twice the time. Raises `NotReady`."""
     import http.client  # not for a server that runs already: `jostle hit` starts fast
 
     deadline = time.monotonic() + timeout_s
@@ -329,10 +218,19 @@ def _ask(host: str, port: int, path: str, timeout_s: float) -> _Reply:
             and (part := response.read1(ANSWER_BYTES))
         ):
             body += part
+        return response.status, body
     except http.client.HTTPException as error:
-        return _Reply(None, f"not HTTP: {error!r}")
+        raise NotReady(f"GET {path} on port {port}: not HTTP: {error!r}") from None
     except OSError as error:
-        return _Reply(None, reason(error))
+        raise NotReady(f"GET {path} on port {port}: {reason(error)}") from None
     finally:
         connection.close()
-    return _Reply(response.status, f"status {response.status}", body)
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    """{} for anything else."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):  # sixty thousand brackets are too deep for the parser
+        return {}
+    return value if isinstance(value, dict) else {}

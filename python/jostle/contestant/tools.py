@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jostle.host.users import Account
+from jostle.host.users import User
 from jostle.plan.contestant import Need, fill
 
 __all__ = ["OWN_PROGRAMS", "Found", "Missing", "look_up"]
@@ -38,13 +38,13 @@ class Missing:
     why: str
 
 
-def look_up(need: Need, account: Account) -> Found | Missing:
+def look_up(need: Need, user: User) -> Found | Missing:
     """The first candidate that the server's user can run and whose version command succeeds."""
     why = "it is not installed"
     for path in _candidates(need):
         own = path.parent == OWN_PROGRAMS
-        if not own and not account.can_run(path):
-            why = f"user {account.name!r} may not run {path}"
+        if not own and not user.can_run(path):
+            why = f"user {user.name!r} may not run {path}"
             continue
         try:
             version = _version(path, path.stat().st_mtime_ns, tuple(need.version))

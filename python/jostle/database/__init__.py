@@ -1,7 +1,7 @@
 """The database of the orders page: customers and their orders in PostgreSQL, near or far.
 
     with start(Options(delay_ms=2)) as database:
-        server = find("node").start(database=database)
+        server = find("node").start(database=database.placeholders())
 
 A private cluster is made, filled and started in about a second, and is gone afterwards, also when jostle is
 killed. A database of one's own (`url`) is used as it is: it needs the tables customers (id, name) and
@@ -18,7 +18,7 @@ from jostle.database.content import Customer, Order
 from jostle.database.external import prepare
 from jostle.database.options import Options
 from jostle.database.proxy import DelayProxy
-from jostle.database.server import NAME, USER, Cluster, missing
+from jostle.database.server import NAME, USER, PrivatePostgres, missing
 from jostle.host import ports
 from jostle.text import host_and_port, without_password
 
@@ -29,7 +29,7 @@ __all__ = ["Customer", "Database", "Options", "Order", "missing", "start"]
 class Database:
     """A database that servers can use. As a context manager it is stopped at the end.
 
-    `near`: where it is without a delay. `cluster` None: it ran before, and is left running. `filled`: what is
+    `near`: where it is without a delay. `server` None: it ran before, and is left running. `filled`: what is
     in it is what `options` say.
     """
 
@@ -37,7 +37,7 @@ class Database:
     options: Options
     version: str = ""
     filled: bool = False
-    cluster: Cluster | None = None
+    server: PrivatePostgres | None = None
     proxy: DelayProxy | None = None
 
     @property
@@ -52,19 +52,25 @@ class Database:
     @property
     def pid(self) -> int | None:
         """The postmaster, below which all that the database does is done; None for one of one's own."""
-        return self.cluster.pid if self.cluster is not None else None
+        return self.server.pid if self.server is not None else None
 
     def alive(self) -> bool:
-        return all(part.alive() for part in (self.cluster, self.proxy) if part is not None)
+        return all(part.alive() for part in (self.server, self.proxy) if part is not None)
 
-    def content(self) -> dict[str, Customer] | None:
-        """What is in it: name → customer; None where that is not known."""
+    def pages(self) -> dict[str, list[str]]:
+        """What /orders shows for each customer, by name: a line for each order, by date.
+
+        Empty where the content is its owner's, and not known.
+        """
         if not self.filled:
-            return None
-        return {customer.name: customer for customer in self.options.content()}
+            return {}
+        return {
+            customer.name: [f"{order.ordered_on}: {order.item}" for order in customer.by_date()]
+            for customer in self.options.content()
+        }
 
-    def places(self) -> dict[str, str]:
-        """The placeholders of contestant.toml that it fills in."""
+    def placeholders(self) -> dict[str, str]:
+        """The placeholders of contestant.toml with what stands for them."""
         parts = urlsplit(self.url)
         host, port = host_and_port(self.url)
         return {
@@ -78,7 +84,7 @@ class Database:
 
     def describe(self) -> dict[str, Any]:
         """For the record; without the password."""
-        facts = {"private": self.cluster is not None, "version": self.version, "pid": self.pid}
+        facts = {"private": self.server is not None, "version": self.version, "pid": self.pid}
         chosen = self.options.describe()
         if not self.filled:  # the content is its owner's
             chosen = {key: chosen[key] for key in ("pool", "delay_ms")}
@@ -92,7 +98,7 @@ class Database:
 
     def stop(self) -> None:
         """End what was started here. May be called again."""
-        for part in (self.proxy, self.cluster):
+        for part in (self.proxy, self.server):
             if part is not None:
                 part.stop()
 
@@ -122,12 +128,12 @@ def start(
     if url is not None:
         version = prepare(url, options, fill=fill)
         return _delayed(Database(url, options, version, filled=fill))
-    cluster = Cluster(options, cores=cores)
-    near = f"postgresql://{USER}@{ports.HOST}:{cluster.port}/{NAME}"
+    server = PrivatePostgres(options, cores=cores)
+    near = f"postgresql://{USER}@{ports.HOST}:{server.port}/{NAME}"
     try:
-        return _delayed(Database(near, options, cluster.version, filled=True, cluster=cluster))
+        return _delayed(Database(near, options, server.version, filled=True, server=server))
     except BaseException:
-        cluster.stop()
+        server.stop()
         raise
 
 

@@ -13,7 +13,7 @@ from jostle.contestant.tools import Missing, look_up
 from jostle.database.options import Options
 from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
-from jostle.host.users import Account
+from jostle.host.users import User
 from jostle.plan.contestant import Need
 from jostle.plan.database import postgresql
 from jostle.text import host_and_port, reason, without_password
@@ -105,7 +105,7 @@ def _change(url: str, script: str) -> None:
 
 
 def _psql(url: str, sql: str) -> subprocess.CompletedProcess[str]:
-    psql = look_up(PSQL, Account.of("root"))  # root only where jostle is: whoever runs jostle runs psql
+    psql = look_up(PSQL, User.of("root"))  # root only where jostle is: whoever runs jostle runs psql
     if isinstance(psql, Missing):
         raise MissingRuntime(f"a database of one's own needs {psql.command!r}: {psql.why}", psql.install)
     environment = {**os.environ, "PGCONNECT_TIMEOUT": str(ATTEMPT_S)}

@@ -1,15 +1,14 @@
 """A PostgreSQL cluster of our own: made, filled, started, and gone without a trace when it is stopped.
 
-One keeper holds everything: its command is a shell that makes the cluster, fills it in single-user mode and
-then becomes the server, so that nothing stays wherever it is cut short. Durability is off; autovacuum too, as
-nothing is written any more. The owner may use the unix socket, servers come in over loopback as a user who
-may only read.
+One supervisor holds everything: its command is a shell that makes the cluster, fills it in single-user mode
+and then becomes the server, so that nothing stays wherever it is cut short. Durability is off; autovacuum
+too, as nothing is written any more. The owner may use the unix socket, servers come in over loopback as a
+user who may only read.
 """
 
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,11 +18,11 @@ from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, StartFailed
 from jostle.host import ports
 from jostle.host.cache import cache_folder
-from jostle.host.supervised import Kept, Task, last_lines
-from jostle.host.users import Account
+from jostle.host.supervised import NotReady, Scratch, Task, start_until_ready
+from jostle.host.users import User
 from jostle.plan.contestant import Need
 
-__all__ = ["NAME", "USER", "Cluster", "missing"]
+__all__ = ["NAME", "USER", "PrivatePostgres", "missing"]
 
 NAME = USER = "jostle"
 OWNER = "postgres"
@@ -38,7 +37,6 @@ POSTGRES = Need(
 )
 MOST_SOCKET_BYTES = 107
 READY_S = 60.0
-PAUSE_S = 0.01
 
 SCRIPT = """
 quietly() {{ "$@" >log || {{ cat log; exit 1; }}; }}
@@ -64,7 +62,7 @@ ACCESS = f"""\
 local all all trust
 host {NAME} {USER} {ports.HOST}/32 trust
 """
-"""The socket is in a folder that only the account behind the cluster may enter."""
+"""The socket is in a folder that only the user behind the cluster may enter."""
 DATABASE = f"""\
 CREATE ROLE {USER} LOGIN;
 CREATE DATABASE {NAME};
@@ -79,123 +77,102 @@ VACUUM ANALYZE;
 
 def missing() -> Missing | None:
     """What a private cluster lacks on this machine, with the command that installs it."""
-    need = look_up(POSTGRES, _account())
+    need = look_up(POSTGRES, _user())
     return need if isinstance(need, Missing) else None
 
 
-class Cluster:
+class PrivatePostgres:
     """A running cluster, filled. Raises `MissingRuntime`, `StartFailed`, leaving nothing behind."""
 
     def __init__(self, options: Options, *, cores: Sequence[int] | None = None, port: int = 0) -> None:
-        self.account = _account()
-        postgres = look_up(POSTGRES, self.account)
+        user = _user()
+        postgres = look_up(POSTGRES, user)
         if isinstance(postgres, Missing):
             raise MissingRuntime(f"the database needs {postgres.command!r}: {postgres.why}", postgres.install)
         self.version = postgres.version
         self.port = ports.claim(port)
-        self.folder = _scratch(self.account, self.port)
+        self.scratch = scratch = _scratch(user, self.port)
         try:
-            _write_content(self.folder, options, self.account)
-            self.kept = Kept(self._task(postgres, list(cores or ())))
+            _write_content(scratch.tmp, options, user)
+            self.process, _ = start_until_ready(
+                "the database",
+                _task(postgres, scratch, user, self.port, list(cores or ())),
+                lambda *_: _see_ready(scratch.tmp / "data" / "postmaster.pid"),
+                timeout_s=READY_S,
+            )
         except BaseException:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
-        try:
-            self._until_ready()
-        except BaseException:
-            self.kept.stop()
+            shutil.rmtree(scratch.folder, ignore_errors=True)
             raise
 
     @property
     def pid(self) -> int | None:
         """The postmaster, below which all that the database does is done."""
-        return self.kept.pid
+        return self.process.pid
 
     def alive(self) -> bool:
-        self.kept.poll()
-        return self.kept.exit is None and not self.kept.ended
+        return self.process.alive()
 
     def stop(self) -> None:
-        self.kept.stop()
-
-    def _task(self, postgres: Found, cores: list[int]) -> Task:
-        as_root = os.geteuid() == 0
-        settings = " ".join(f"-c {key}={value}" for key, value in SETTINGS.items())
-        script = SCRIPT.format(owner=OWNER, name=NAME, port=self.port, host=ports.HOST, settings=settings)
-        return Task(
-            command=["/bin/sh", "-c", script],
-            folder=str(self.folder / "tmp"),
-            env={
-                "PATH": f"{postgres.path.resolve().parent}:/usr/bin:/bin",
-                "HOME": str(self.folder / "tmp"),
-                "LANG": "C.UTF-8",
-                "TMPDIR": str(self.folder / "tmp"),
-            },
-            output=str(self.folder / "output"),
-            uid=self.account.uid if as_root else None,
-            gid=self.account.gid if as_root else None,
-            cores=cores,
-            scratch=str(self.folder),
-        )
-
-    def _until_ready(self) -> None:
-        """As pg_ctl does: the postmaster writes into its pid file when it takes connections."""
-        deadline = time.monotonic() + READY_S
-        while not self._says_ready():
-            self.kept.poll(PAUSE_S)
-            if self.kept.exit is not None or self.kept.failed is not None:
-                self.kept.wait()
-                why = self.kept.failed or f"{self.kept.exit}"
-                raise StartFailed(f"the database {why} before it was ready; {self._printed()}")
-            if time.monotonic() > deadline:
-                raise StartFailed(f"the database was not ready within {READY_S:.0f} s; {self._printed()}")
-
-    def _says_ready(self) -> bool:
-        try:
-            lines = (self.folder / "tmp" / "data" / "postmaster.pid").read_text().splitlines()
-        except OSError:
-            return False
-        return len(lines) >= 8 and lines[7].strip() == "ready"
-
-    def _printed(self) -> str:
-        printed = last_lines(self.kept.output())
-        return f"its last output:\n{printed}" if printed else "it printed nothing"
+        self.process.stop()
 
 
-def _account() -> Account:
+def _task(postgres: Found, scratch: Scratch, user: User, port: int, cores: list[int]) -> Task:
+    settings = " ".join(f"-c {key}={value}" for key, value in SETTINGS.items())
+    script = SCRIPT.format(owner=OWNER, name=NAME, port=port, host=ports.HOST, settings=settings)
+    return Task(
+        command=["/bin/sh", "-c", script],
+        folder=scratch.tmp,
+        env={
+            "PATH": f"{postgres.path.resolve().parent}:/usr/bin:/bin",
+            "HOME": str(scratch.tmp),
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(scratch.tmp),
+        },
+        output=scratch.output,
+        user=user,
+        cores=cores,
+        scratch=scratch,
+    )
+
+
+def _see_ready(pid_file: Path) -> None:
+    """As pg_ctl does: the postmaster writes into its pid file when it takes connections.
+
+    Raises `NotReady`.
+    """
+    try:
+        lines = pid_file.read_text().splitlines()
+    except OSError:
+        raise NotReady("the cluster is not made yet") from None
+    if len(lines) < 8 or lines[7].strip() != "ready":
+        raise NotReady("its pid file does not say that it is ready")
+
+
+def _user() -> User:
     """PostgreSQL refuses to run as root: its own user does it, else nobody."""
     try:
-        return Account.of(OWNER)
+        return User.of(OWNER)
     except PlanError:
-        return Account.of("nobody")
+        return User.of("nobody")
 
 
-def _scratch(account: Account, port: int) -> Path:
+def _scratch(user: User, port: int) -> Scratch:
     """The cluster's folder: in the cache, or where temporary files go if its socket's path were too long."""
     for base in (cache_folder("running"), Path(tempfile.gettempdir()), Path("/tmp")):
-        scratch = Path(tempfile.mkdtemp(prefix="database-", dir=base))
-        socket = scratch / "tmp" / f".s.PGSQL.{port}"
-        if len(os.fsencode(socket)) <= MOST_SOCKET_BYTES and account.can_enter(base):
-            break
-        scratch.rmdir()
-    else:
-        raise StartFailed(
-            "no folder for the database's socket", "set TMPDIR to a short path that all may enter"
-        )
-    scratch.chmod(0o755)
-    (scratch / "tmp").mkdir(mode=0o700)
-    return scratch
+        scratch = Scratch.create("database", user, base)
+        socket = scratch.tmp / f".s.PGSQL.{port}"
+        if len(os.fsencode(socket)) <= MOST_SOCKET_BYTES and user.can_enter(base):
+            return scratch
+        shutil.rmtree(scratch.folder)
+    raise StartFailed("no folder for the database's socket", "set TMPDIR to a short path that all may enter")
 
 
-def _write_content(scratch: Path, options: Options, account: Account) -> None:
+def _write_content(folder: Path, options: Options, user: User) -> None:
     """The files that the cluster is filled from."""
-    folder = scratch / "tmp"
     people, orders = rows(options)
     (folder / "customers.tsv").write_text(people, encoding="utf-8")
     (folder / "orders.tsv").write_text(orders, encoding="utf-8")
     (folder / "pg_hba.conf").write_text(ACCESS)
     (folder / "database.sql").write_text(DATABASE)
     (folder / "fill.sql").write_text(FILL.format(create=CREATE, keys=keys(options), user=USER))
-    if os.geteuid() == 0:
-        for path in (folder, *folder.iterdir()):
-            os.chown(path, account.uid, account.gid)
+    user.take(*folder.iterdir())

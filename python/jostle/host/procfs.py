@@ -5,7 +5,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Stat", "all_pids", "descendants", "read_stat", "with_environment"]
+__all__ = ["Stat", "all_pids", "descendants", "is_running", "read_stat", "start_time", "with_environment"]
+
+ENDED = "ZX"
+"""States of a process that has ended: nobody has waited for it yet, or somebody just has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,17 @@ def read_stat(pid: int) -> Stat | None:
     )
 
 
+def start_time(pid: int) -> int | None:
+    """Clock ticks from boot to the start of process `pid`; None when there is none, or it has ended."""
+    stat = read_stat(pid)
+    return stat.started if stat is not None and stat.state not in ENDED else None
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, and it has not ended."""
+    return start_time(pid) is not None
+
+
 def all_pids() -> list[int]:
     """Of all processes that can be seen."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 (names are all that is needed)
@@ -61,7 +75,7 @@ def descendants(root: int) -> list[int]:
     """All living processes below `root`, parents before their children."""
     children: dict[int, list[int]] = {}
     for pid in all_pids():
-        if (stat := read_stat(pid)) is not None and stat.state not in "ZX":
+        if (stat := read_stat(pid)) is not None and stat.state not in ENDED:
             children.setdefault(stat.parent, []).append(stat.pid)
     below = list(children.get(root, ()))
     for pid in below:  # grows while it is walked

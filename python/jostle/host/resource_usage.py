@@ -140,10 +140,10 @@ class _Members:
         self._births: dict[int, int] = {} if stat is None else {root: stat.started}
         self._strangers: set[int] = set()
         self._session = stat.session if stat is not None and stat.session == root else None
-        self._adopter = stat.parent if stat is not None and _is_keeper(stat.parent) else None
+        self._adopter = stat.parent if stat is not None and _is_supervisor(stat.parent) else None
 
     def adopter(self) -> Stat | None:
-        """The keeper, to whom orphans of the tree go."""
+        """The supervisor, to whom orphans of the tree go."""
         return read_stat(self._adopter) if self._adopter is not None else None
 
     def look(self) -> dict[int, Stat]:
@@ -218,7 +218,7 @@ class _Cpu:
         for stat in stats.values():
             children = Ticks(stat.children_user, stat.children_system)
             now[stat.pid] = (Ticks(stat.user, stat.system) + children, children)
-        if adopter is not None:  # the keeper's own time is not the server's
+        if adopter is not None:  # the supervisor's own time is not the server's
             children = Ticks(adopter.children_user, adopter.children_system)
             now[adopter.pid] = (children, children)
         for pid, (whole, _) in self._seen.items():
@@ -329,7 +329,7 @@ def _sockets(pids: list[int]) -> int | None:
     return len(sockets)
 
 
-def _is_keeper(pid: int) -> bool:
+def _is_supervisor(pid: int) -> bool:
     with contextlib.suppress(OSError):
         return supervisor.__file__.encode() in _read(f"/proc/{pid}/cmdline").split(b"\0")
     return False

@@ -1,4 +1,8 @@
-"""A process tree under a keeper, seen from jostle: started, watched, ended whole."""
+"""A process tree that is started under a supervisor, watched, and ended whole.
+
+Servers, builds, the private database and its delay proxy all run this way. The supervisor is a process of its
+own (`jostle.host.supervisor`), so that nothing stays running when jostle is killed.
+"""
 
 import contextlib
 import json
@@ -8,39 +12,102 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from jostle.errors import StartFailed
 from jostle.host import supervisor
-from jostle.host.procfs import descendants, with_environment
+from jostle.host.cache import cache_folder
+from jostle.host.procfs import descendants, is_running, with_environment
+from jostle.host.users import User
+from jostle.text import one_line, quoted
+from jostle.units import format_duration
 
-__all__ = ["Exit", "Kept", "Task", "last_lines"]
+__all__ = ["Exit", "NotReady", "Scratch", "SupervisedProcess", "Task", "start_until_ready"]
 
 GRACE_S = 2.0
+"""From SIGTERM to SIGKILL."""
+
 PATIENCE_S = GRACE_S + supervisor.KILL_FOR_S + 5.0
-"""A keeper that has not ended its tree by then is itself ended."""
+"""A supervisor that has not ended its tree by then is itself ended."""
+
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.005, 0.05
+"""Between two attempts to find the process ready."""
+
+OUTPUT_LINES, LINE_CHARACTERS = 20, 400
+"""How much of a process's output stands in a message."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder of one start alone, which all may enter; `tmp` in it belongs to the user.
+
+    The supervisor removes it.
+    """
+
+    folder: Path
+
+    @classmethod
+    def create(cls, name: str, user: User, base: Path | None = None) -> "Scratch":
+        """In `base`, or in the cache."""
+        safe = "".join(c if c.isalnum() else "-" for c in name)
+        folder = Path(tempfile.mkdtemp(prefix=f"{safe}-", dir=base or cache_folder("running")))
+        folder.chmod(0o755)
+        scratch = cls(folder)
+        scratch.tmp.mkdir(mode=0o700)
+        user.take(scratch.tmp)
+        return scratch
+
+    @property
+    def tmp(self) -> Path:
+        """The TMPDIR of the process, and so a mark of all its children, wherever they go."""
+        return self.folder / "tmp"
+
+    @property
+    def output(self) -> Path:
+        """Where the beginning and the end of what it prints are kept."""
+        return self.folder / "output"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a keeper is told.
+    """What is run, where, as whom. `user` None: as whoever runs jostle.
 
-    `scratch`: a folder that is removed at the end. `hold`: descriptors that stay open until nothing is left.
+    `output`: the file that gets what it prints. `hold`: descriptors that stay open until nothing is left.
     """
 
     command: Sequence[str]
-    folder: str
+    folder: Path
     env: Mapping[str, str]
-    output: str
-    uid: int | None = None
-    gid: int | None = None
+    output: Path
+    user: User | None = None
     cores: Sequence[int] = ()
-    scratch: str | None = None
+    scratch: Scratch | None = None
     hold: Sequence[int] = ()
     grace_s: float = GRACE_S
+
+    def as_json(self) -> str:
+        """For the supervisor. Only root can start a process as somebody else."""
+        user = self.user if os.geteuid() == 0 else None
+        task = {
+            "command": list(self.command),
+            "folder": str(self.folder),
+            "env": dict(self.env),
+            "output": str(self.output),
+            "uid": user.uid if user else None,
+            "gid": user.gid if user else None,
+            "cores": list(self.cores),
+            "scratch": str(self.scratch.folder) if self.scratch else None,
+            "hold": list(self.hold),
+            "grace_s": self.grace_s,
+        }
+        return json.dumps(task)
 
 
 @dataclass(frozen=True)
@@ -55,118 +122,212 @@ class Exit:
         return f"was ended by {self.signal}" if self.signal else f"ended with exit code {self.code}"
 
 
-@dataclass
-class Kept:
-    """A running task. `pid` is its first process; `failed` says why there is none."""
+class NotReady(Exception):
+    """Raised by an attempt to find a process ready: it is not, and the message says what was seen."""
 
-    task: Task
-    pid: int | None = None
-    failed: str | None = None
-    exit: Exit | None = None
-    ended: bool = False
-    _tail: str = ""
-    _unread: bytearray = field(default_factory=bytearray)
 
-    def __post_init__(self) -> None:
-        self._keeper = subprocess.Popen(
+class SupervisedProcess:
+    """A running task.
+
+    `pid`: its first process; None where it could not be started, and `start_error` says why. `exit`: how the
+    first process ended, if it did so by itself. `ended`: nothing of the tree is left.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.pid: int | None = None
+        self.start_error = ""
+        self.exit: Exit | None = None
+        self.ended = False
+        self._tail = ""
+        self._unread = bytearray()
+        self._supervisor = subprocess.Popen(
             [sys.executable, "-I", "-S", supervisor.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            pass_fds=tuple(self.task.hold),
+            pass_fds=tuple(task.hold),
             cwd="/",
             bufsize=0,
         )
         with contextlib.suppress(BrokenPipeError):
-            self._write(json.dumps(asdict(self.task)).encode() + b"\n")
+            self._write(task.as_json().encode() + b"\n")
         while self.pid is None and not self.ended:
             self.poll(None)
 
     def poll(self, timeout_s: float | None = 0.0) -> None:
-        """Take note of what the keeper has said; wait for it that long (None: until it says something)."""
+        """Read the supervisor's events; wait for one that long (None: until there is one)."""
         if self.ended:
             return
-        assert self._keeper.stdout is not None
-        spoken = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
-        spoken.register(self._keeper.stdout, select.POLLIN)
-        while not self.ended and spoken.poll(None if timeout_s is None else timeout_s * 1000):
+        assert self._supervisor.stdout is not None
+        events = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
+        events.register(self._supervisor.stdout, select.POLLIN)
+        while not self.ended and events.poll(None if timeout_s is None else timeout_s * 1000):
             timeout_s = 0.0
-            data = os.read(self._keeper.stdout.fileno(), 65536)
+            data = os.read(self._supervisor.stdout.fileno(), 65536)
             if not data:
-                self._keeper_is_gone()
+                self._supervisor_died()
             self._unread += data
             while (end := self._unread.find(b"\n")) >= 0:
-                said = json.loads(self._unread[:end])
+                event = json.loads(self._unread[:end])
                 del self._unread[: end + 1]
-                self._note(said)
+                self._apply(event)
+
+    def alive(self) -> bool:
+        """Whether the first process runs."""
+        self.poll()
+        return self.pid is not None and self.exit is None and not self.ended
 
     def wait(self) -> None:
         """Until the task has ended by itself and nothing of it is left."""
         while not self.ended:
             self.poll(None)
 
+    def wait_until_ready(
+        self,
+        name: str,
+        attempt: Callable[["SupervisedProcess", float], T],
+        *,
+        timeout_s: float,
+        hint: str = "",
+    ) -> T:
+        """What `attempt` returns as soon as it no longer raises `NotReady`; it is given the seconds left.
+
+        Raises `StartFailed` when the first process ends before, or, with `hint`, when the time is over.
+        """
+        deadline = time.monotonic() + timeout_s
+        pause_s, attempts = FIRST_PAUSE_S, 0
+        while True:
+            left_s, not_ready = deadline - time.monotonic(), ""
+            attempts += 1
+            try:
+                answer = attempt(self, left_s)
+            except NotReady as state:
+                not_ready = str(state)
+            self.poll(pause_s if not_ready else 0.0)
+            if self.exit is None and self.pid is not None and not is_running(self.pid):
+                self.wait()  # the supervisor is about to report it
+            if self.exit is not None:
+                raise StartFailed(
+                    self._died_before_ready(name), "" if self.output() else "start it by hand to see more"
+                )
+            if not not_ready:
+                return answer
+            if left_s <= 0:
+                raise StartFailed(
+                    f"{name} was not ready within {format_duration(timeout_s)}: {attempts} attempts, "
+                    f"the last one: {not_ready}; {self.printed()}",
+                    hint,
+                )
+            pause_s = min(LAST_PAUSE_S, pause_s * 1.5)
+
     def stop(self) -> None:
-        """End the whole tree. Returns when nothing of it is left."""
+        """End the whole tree. Returns when nothing of it is left. May be called again."""
         if not self.ended:
             with contextlib.suppress(OSError):
                 self._write(b"stop\n")
             deadline = time.monotonic() + PATIENCE_S
-            while not self.ended and (left := deadline - time.monotonic()) > 0:
-                self.poll(left)
+            while not self.ended and (left_s := deadline - time.monotonic()) > 0:
+                self.poll(left_s)
             if not self.ended:
-                self._keeper.kill()
-                self._keeper_is_gone()
+                self._supervisor.kill()
+                self._supervisor_died()
         self._close()
 
     def tree(self) -> list[int]:
         """All its living processes."""
-        return [] if self.ended else descendants(self._keeper.pid)
+        return [] if self.ended else descendants(self._supervisor.pid)
 
     def output(self) -> str:
         """The end of what it has printed so far."""
-        if self.ended:
-            return self._tail
-        return _end_of(Path(self.task.output))
+        return self._tail if self.ended else _end_of(self.task.output)
+
+    def last_lines(self, lines: int = OUTPUT_LINES) -> str:
+        """The last lines that it printed, cut to a readable length, without control characters."""
+        return last_lines(self.output(), lines)
+
+    def printed(self, lines: int = OUTPUT_LINES) -> str:
+        """For the end of a message: its last output, or that there is none."""
+        found = self.last_lines(lines)
+        return f"its last output:\n{quoted(found)}" if found else "it printed nothing"
+
+    def _died_before_ready(self, name: str) -> str:
+        assert self.exit is not None
+        others = ""
+        if self.exit.others:
+            others = f" and left {self.exit.others} processes running: it must stay in the foreground"
+        self.wait()  # all that it printed is there only when nothing of it is left
+        return f"{name} {self.exit} before it was ready{others}; {self.printed()}"
 
     def _write(self, data: bytes) -> None:
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.write(data)
+        assert self._supervisor.stdin is not None
+        self._supervisor.stdin.write(data)
 
-    def _note(self, said: dict[str, Any]) -> None:
-        match said.pop("event"):
+    def _apply(self, event: dict[str, Any]) -> None:
+        match event.pop("event"):
             case "started":
-                self.pid = said["pid"]
+                self.pid = event["pid"]
             case "failed":
-                self.failed = said["why"]
+                self.start_error = event["reason"]
             case "exited":
-                self.exit = Exit(**said)
+                self.exit = Exit(**event)
             case "ended":
-                self._tail = said["tail"]
+                self._tail = event["tail"]
                 self.ended = True
-                self._keeper.wait()
+                self._supervisor.wait()
                 self._close()
 
-    def _keeper_is_gone(self) -> None:
-        """It ended without a word: somebody killed it. What it kept is ended as well as can be from here."""
-        assert self._keeper.stderr is not None
-        self._keeper.wait()
-        complaint = self._keeper.stderr.read().decode(errors="replace")
+    def _supervisor_died(self) -> None:
+        """Somebody killed it. What it supervised is ended as well as can be from here."""
+        assert self._supervisor.stderr is not None
+        self._supervisor.wait()
+        complaint = self._supervisor.stderr.read().decode(errors="replace")
         if self.task.scratch is not None:
-            for pid in with_environment(f"{self.task.scratch}/tmp"):  # its TMPDIR
+            for pid in with_environment(str(self.task.scratch.tmp)):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            shutil.rmtree(self.task.scratch, ignore_errors=True)
-        self._tail = _end_of(Path(self.task.output)) + complaint
-        self.exit = self.exit or Exit(None, "the death of its keeper", 0)
-        self.failed = self.failed or complaint or "its keeper was killed"
+            shutil.rmtree(self.task.scratch.folder, ignore_errors=True)
+        self._tail = _end_of(self.task.output) + complaint
+        self.exit = self.exit or Exit(None, "the death of its supervisor", 0)
+        self.start_error = self.start_error or complaint or "its supervisor was killed"
         self.ended = True
 
     def _close(self) -> None:
-        for pipe in (self._keeper.stdin, self._keeper.stdout, self._keeper.stderr):
+        for pipe in (self._supervisor.stdin, self._supervisor.stdout, self._supervisor.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def start_until_ready(
+    name: str,
+    task: Task,
+    attempt: Callable[[SupervisedProcess, float], T],
+    *,
+    timeout_s: float,
+    hint: str = "",
+) -> tuple[SupervisedProcess, T]:
+    """Start a task and wait until it is ready, as `SupervisedProcess.wait_until_ready` does.
+
+    Raises `StartFailed`, leaving nothing running.
+    """
+    process = SupervisedProcess(task)
+    try:
+        if process.start_error:
+            command = one_line(" ".join(task.command))[:LINE_CHARACTERS]
+            raise StartFailed(f"{name}: `{command}` could not be run: {process.start_error}")
+        return process, process.wait_until_ready(name, attempt, timeout_s=timeout_s, hint=hint)
+    except BaseException:
+        process.stop()
+        raise
+
+
+def last_lines(text: str, lines: int = OUTPUT_LINES, width: int = LINE_CHARACTERS) -> str:
+    """The last lines of what was printed, each cut to `width` characters, without control characters."""
+    clean = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    kept = [line[:width] + ("…" if len(line) > width else "") for line in clean.rstrip().split("\n")]
+    return "\n".join(kept[-lines:])
 
 
 def _end_of(path: Path) -> str:
@@ -174,10 +335,3 @@ def _end_of(path: Path) -> str:
         file.seek(max(0, path.stat().st_size - supervisor.REPORTED_TAIL_BYTES))
         return file.read().decode(errors="replace")
     return ""
-
-
-def last_lines(text: str, lines: int = 20, width: int = 400) -> str:
-    """The last lines of what was printed, each cut to `width` characters, without control characters."""
-    clean = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    kept = [line[:width] + ("…" if len(line) > width else "") for line in clean.rstrip().split("\n")]
-    return "\n".join(kept[-lines:])

@@ -1,13 +1,13 @@
-"""Keeps one server: starts it, bounds its output, and ends its whole tree of processes, come what may.
+"""Starts one process tree, bounds its output, and ends the whole tree, whatever happens.
 
-Run as `python -I -S keeper.py`, in a session of its own, one keeper per server; standard library only. It
-is the server's parent and the subreaper of everything below it, so no descendant can get out of its sight,
-not even one that has made a session of its own. The tree is ended (SIGTERM, SIGKILL after the grace time)
-when jostle says so, when jostle dies, even by `kill -9`, and when the server's first process ends by itself.
+Run as `python -I -S supervisor.py`, in a session of its own, one for each tree; standard library only. It is
+the parent of the tree's first process and the subreaper of everything below, so no descendant can get out of
+its sight, not even one that has made a session of its own. The tree is ended (SIGTERM, SIGKILL after the
+grace time) when jostle says so, when jostle dies, even by `kill -9`, and when the first process ends.
 
-    in    first line: the task as JSON (`Task` in contestant/kept.py); then anything at all, or the end: stop
-    out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "why"};
-          {"event": "exited", "code", "signal", "others"} when the server ends by itself;
+    in    first line: the task as JSON (`Task` in supervised.py); then anything at all, or the end: stop
+    out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "reason"};
+          {"event": "exited", "code", "signal", "others"} when the first process ends by itself;
           {"event": "ended", "tail"} once nothing is left
 """
 
@@ -25,7 +25,7 @@ import time
 from typing import Any, NoReturn
 
 HEAD_BYTES = TAIL_BYTES = 256 * 1024
-"""How much of the server's output is kept: so much of its beginning, and so much of its end."""
+"""How much of the output is kept: so much of its beginning, and so much of its end."""
 SAVE_EVERY_S = 0.2
 KILL_FOR_S = 10.0
 """How long SIGKILL is repeated to a tree that forks on."""
@@ -91,25 +91,25 @@ class Output:
         del self.tail[:excess]
 
     def _put(self, data: bytes, at: int) -> None:
-        with contextlib.suppress(OSError):  # a full disk must not end the server
+        with contextlib.suppress(OSError):  # a full disk must not end the task
             os.pwrite(self.fd, data, at)
 
 
-class Keeper:
-    """The server's parent; `keep` is its whole life."""
+class Supervisor:
+    """The parent of the first process; `run` is its whole life."""
 
     def __init__(self, task: dict[str, Any], jostle: int) -> None:
         self.task = task
         self.jostle = jostle
         self.output = Output(task["output"])
-        self.server = 0  # pid
-        self.status: int | None = None  # of the server, as waitpid gives it
+        self.first = 0  # pid of the first process
+        self.status: int | None = None  # of the first process, as waitpid gives it
         self.poll = select.poll()
         self.saved_at = 0.0
         self.closed = False
         self.groups: set[int] = set()  # of the tree, once it is to be ended
 
-    def keep(self) -> None:
+    def run(self) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         self._watch_signals()
         self._watch_jostle()
@@ -166,26 +166,26 @@ class Keeper:
         with contextlib.suppress(OSError):
             fcntl.fcntl(self.printed, F_SETPIPE_SZ, PIPE_BYTES)
         failed, failing = os.pipe()
-        keeper = os.getpid()
-        self.server = os.fork()
-        if self.server == 0:
-            become_the_server(self.task, keeper, printing, failing)
+        supervisor = os.getpid()
+        self.first = os.fork()
+        if self.first == 0:
+            become_the_task(self.task, supervisor, printing, failing)
         os.close(printing)
         os.close(failing)
         self.poll.register(self.printed, select.POLLIN)
         with os.fdopen(failed, "rb") as pipe:
-            why = pipe.read().decode(errors="replace")
-        if why:
-            os.waitpid(self.server, 0)
-            report("failed", why=why)
+            reason = pipe.read().decode(errors="replace")
+        if reason:
+            os.waitpid(self.first, 0)
+            report("failed", reason=reason)
             return False
-        report("started", pid=self.server)
+        report("started", pid=self.first)
         return True
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
-                if ended[0] == self.server:
+                if ended[0] == self.first:
                     self.status = ended[1]
 
     def _read_output(self) -> bool:
@@ -236,8 +236,8 @@ class Keeper:
         return descendants(os.getpid())
 
 
-def become_the_server(task: dict[str, Any], keeper: int, printing: int, failing: int) -> NoReturn:
-    """In the forked child: everything that the server is to find, then the server itself."""
+def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failing: int) -> NoReturn:
+    """In the forked child: everything that the task is to find, then the task itself."""
     try:
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -263,7 +263,7 @@ def become_the_server(task: dict[str, Any], keeper: int, printing: int, failing:
             os.setuid(task["uid"])
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after setuid, which would clear it
-        if os.getppid() != keeper:
+        if os.getppid() != supervisor:
             os._exit(127)
         os.umask(0o022)
         os.chdir(task["folder"])
@@ -325,7 +325,7 @@ def main() -> None:
     if task:
         for fd in task["hold"]:
             os.set_inheritable(fd, False)
-        Keeper(task, jostle).keep()
+        Supervisor(task, jostle).run()
 
 
 if __name__ == "__main__":

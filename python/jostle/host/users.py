@@ -1,4 +1,4 @@
-"""Who runs the server: where jostle is root, somebody without rights."""
+"""Users of this machine: where jostle is root, servers run as somebody without rights."""
 
 import os
 import pwd
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from jostle.errors import PlanError
 
-__all__ = ["Account"]
+__all__ = ["User"]
 
 
 @dataclass(frozen=True)
-class Account:
+class User:
     """A user of this machine."""
 
     name: str
@@ -20,15 +20,21 @@ class Account:
     gid: int
 
     @classmethod
-    def of(cls, name: str) -> "Account":
+    def of(cls, name: str) -> "User":
         """The user that the server is to run as: `name` where jostle is root, else whoever runs jostle."""
         try:
-            user = pwd.getpwnam(name) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+            entry = pwd.getpwnam(name) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         except KeyError:
             raise PlanError(
                 f"there is no user {name!r} on this machine", "set 'user' in contestant.toml"
             ) from None
-        return cls(user.pw_name, user.pw_uid, user.pw_gid)
+        return cls(entry.pw_name, entry.pw_uid, entry.pw_gid)
+
+    def take(self, *paths: Path) -> None:
+        """Become the owner, where jostle is root; else its user owns them already."""
+        if os.geteuid() == 0:
+            for path in paths:
+                os.chown(path, self.uid, self.gid)
 
     def can_run(self, program: Path) -> bool:
         """Whether the file is there, and this user may enter every folder on the way to it and execute it."""
@@ -50,9 +56,9 @@ class Account:
     def _may_execute(self, path: Path) -> bool:
         if self.uid == os.geteuid():
             return os.access(path, os.X_OK)
-        facts = path.stat()
-        if facts.st_uid == self.uid:
-            return bool(facts.st_mode & stat.S_IXUSR)
-        if facts.st_gid == self.gid:
-            return bool(facts.st_mode & stat.S_IXGRP)
-        return bool(facts.st_mode & stat.S_IXOTH)
+        found = path.stat()
+        if found.st_uid == self.uid:
+            return bool(found.st_mode & stat.S_IXUSR)
+        if found.st_gid == self.gid:
+            return bool(found.st_mode & stat.S_IXGRP)
+        return bool(found.st_mode & stat.S_IXOTH)

@@ -68,24 +68,38 @@ def run_trial(
             server = _start(stack, contestant, placement, placement.server_cores, executor, database, places)
             asked = _start(stack, peer, placement, placement.peer_cores, executor) if peer else None
         except ContestantError as error:
-            told = {"server": {"label": contestant.label}, "engine": None, "placement": placement.as_record()}
+            told = {"server": contestant.describe(), "engine": None, "placement": placement.as_record()}
             record = writer.trial({**description, **told})
             record.finish("failed", str(error))
             return record.folder
-        servers = _Servers(server, asked)
+        servers = _Servers(server, asked, database)
         spec = executor.prepare(_spec(plan, workload, servers, placement, seed))
         _warm_up(plan, workload, spec, executor)
-        description |= {"server": server.describe(), "engine": without_secrets(spec)}
-        description["peer"] = servers.peer.describe() if servers.peer else None
+        used = database.describe() if database else None
+        description |= {
+            "server": {**contestant.describe(server), "database": used},
+            "engine": without_secrets(spec),
+            "peer": {**peer.describe(asked), "database": None} if peer else None,
+        }
         return _drive(description, workload, spec, servers, placement, writer, executor, observe)
 
 
 @dataclass(frozen=True)
 class _Servers:
-    """The measured one, and the one that it asks, if any."""
+    """The measured one, the one that it asks, and the database that it uses, if any."""
 
     measured: Server
     peer: Server | None
+    database: "Database | None"
+
+    def check_alive(self) -> None:
+        """Raises `ServerDied` when one of them has ended in the middle of the trial."""
+        for server in (self.measured, self.peer):
+            if server is not None and not server.alive():
+                how = server.exit or "ended"
+                raise ServerDied(f"{server.label} {how} in the middle of the trial", server.printed())
+        if self.database is not None and not self.database.alive():
+            raise ServerDied("the database ended in the middle of the trial")
 
 
 def _start(
@@ -100,7 +114,12 @@ def _start(
     """Runs until the stack is left, on cores of its own unless they are shared."""
     own = cores if placement.shared is False else None
     return stack.enter_context(
-        contestant.start(host=executor.here, cores=own, database=database, connect_to=connect_to)
+        contestant.start(
+            host=executor.here,
+            cores=own,
+            database=database.placeholders() if database else None,
+            connect_to=connect_to,
+        )
     )
 
 
@@ -133,7 +152,7 @@ def _drive(
         why = _measure(record, servers, running, observe)
         if why and run < workload.runs:
             record = writer.trial({**description, "placement": placement.as_record()})
-            record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_output())
+            record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_lines())
             break
     return record.folder
 
@@ -204,7 +223,7 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
     trees = {
         "server": server.pid,
         "peer": peer.pid if peer else None,
-        "database": server.database.pid if server.database else None,
+        "database": servers.database.pid if servers.database else None,
     }
 
     def close(status: str, why: str = "", output: str = "") -> str:
@@ -220,12 +239,12 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
                 stack.callback(watcher.stop)
         stop = stack.enter_context(stopping())
         try:
-            for interval in _intervals(running, stop, server, peer):
+            for interval in _intervals(running, stop, servers):
                 record.write_interval(interval)
                 observe(interval)
         except ServerDied as error:
             _drain(running, record)
-            return close("failed", str(error), server.last_output())
+            return close("failed", str(error), server.last_lines())
         except ExecutorLost as error:
             record.finish("cut short", str(error), "", [lost.as_record() for lost in running.lost])
             raise
@@ -235,7 +254,7 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
         return close("cut short", "stopped by the user") if stop.asked else close("ended")
 
 
-def _intervals(running: Running, stop: Stop, *servers: Server | None) -> Iterator["Interval"]:
+def _intervals(running: Running, stop: Stop, servers: _Servers | None = None) -> Iterator["Interval"]:
     """Every interval up to the last, which comes sooner once a stop is asked for.
 
     Raises `ServerDied` when a server ends before the load does.
@@ -250,14 +269,8 @@ def _intervals(running: Running, stop: Stop, *servers: Server | None) -> Iterato
             yield interval
             if interval["last"]:
                 return
-        for server in filter(None, servers):
-            if not server.alive():
-                raise ServerDied(
-                    f"{server.contestant.label} {server.exit or 'ended'} in the middle of the trial",
-                    server.last_output(),
-                )
-            if server.database is not None and not server.database.alive():
-                raise ServerDied("the database ended in the middle of the trial")
+        if servers is not None:
+            servers.check_alive()
 
 
 def _drain(running: Running, record: TrialWriter) -> None:

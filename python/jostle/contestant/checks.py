@@ -1,0 +1,354 @@
+"""What a check of the contract can be: a request to a running server, and what its answer must be.
+
+A check is called with the server; it raises `WrongAnswer` when the answer is not right. Nothing but sockets
+is used, so that a check sees what a client would.
+"""
+
+import html.parser
+import http.client
+import json
+import socket
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "HELLO",
+    "JSON",
+    "TEXT",
+    "Answers",
+    "AnswersInParallel",
+    "AnswersJson",
+    "Check",
+    "OrdersPage",
+    "Refuses",
+    "RefusesMethods",
+    "RemotePair",
+    "SelfDescription",
+    "TakesAtLeast",
+    "Target",
+    "WorkGrows",
+    "WrongAnswer",
+    "bad_numbers",
+    "closes_when_asked",
+    "keeps_connections",
+]
+
+TIMEOUT_S = 30.0
+HELLO = b"x" * 1023 + b"\n"
+TEXT, JSON, HTML = "text/plain", "application/json", "text/html"
+REQUESTS_ON_ONE_CONNECTION = 150
+"""Above the hundred at which many servers close by default."""
+PARALLEL = 100
+PAGES = 8
+"""Of /orders: that one customer in thousands comes eight times running is no chance."""
+MEASURABLE_S = 0.01
+"""Work that takes longer than that can be told from the cost of a request."""
+LONG_S = 0.2
+"""Work that takes longer than that no longer depends on what else the machine does."""
+
+
+class WrongAnswer(Exception):
+    """An answer that is not as the contract says."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The server that is checked.
+
+    `pages`: what /orders must show, customer → lines; {} where that is not known, None without a database.
+    """
+
+    host: str
+    port: int
+    pages: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_S)
+
+    def get(
+        self, path: str, method: str = "GET", body: bytes | None = None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """One request on a connection of its own."""
+        connection = self.connect()
+        try:
+            connection.request(method, path, body, {"Connection": "close"})
+            response = connection.getresponse()
+            return response, response.read()
+        finally:
+            connection.close()
+
+    def exchange(self, request: str) -> bytes:
+        """Send `request` as it is: all that comes back until the server closes. Raises `TimeoutError`."""
+        with socket.create_connection((self.host, self.port), TIMEOUT_S) as connection:
+            connection.sendall(request.encode())
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+            return answer
+
+    def seconds(self, path: str) -> float:
+        start = time.perf_counter()
+        self.get(path)
+        return time.perf_counter() - start
+
+
+Check = Callable[[Target], None]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """GET gives 200, the content type and the body; HEAD the same without a body. `body` None: any."""
+
+    path: str
+    kind: str
+    body: bytes | None = None
+
+    def __call__(self, target: Target) -> None:
+        self.body_of(target)
+
+    def body_of(self, target: Target) -> bytes:
+        response, body = target.get(self.path)
+        _expect(f"GET {self.path}: status", response.status, 200)
+        _expect(f"GET {self.path}: content type", _kind(response), self.kind)
+        if self.body is not None:
+            _expect(f"GET {self.path}: body", body, self.body)
+        length = response.headers["Content-Length"]
+        if length is None and response.headers["Transfer-Encoding"] != "chunked":
+            raise WrongAnswer(f"GET {self.path}: neither Content-Length nor chunked")
+        head = target.exchange(
+            f"HEAD {self.path} HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n"
+        )
+        lines, _, rest = head.partition(b"\r\n\r\n")
+        _expect(f"HEAD {self.path}: status line", lines.split(b"\r\n")[0][:12], b"HTTP/1.1 200")
+        _expect(f"HEAD {self.path}: body", rest, b"")
+        return body
+
+
+@dataclass(frozen=True)
+class AnswersJson:
+    """As `Answers`, with a JSON value as body, however it is written."""
+
+    path: str
+    value: Any
+
+    def __call__(self, target: Target) -> None:
+        body = Answers(self.path, JSON).body_of(target)
+        _expect(f"GET {self.path}: body as JSON", _json(self.path, body), self.value)
+
+
+@dataclass(frozen=True)
+class Refuses:
+    """Each path gives the status and one plain line."""
+
+    status: int
+    paths: Sequence[str]
+
+    def __call__(self, target: Target) -> None:
+        for path in self.paths:
+            response, body = target.get(path)
+            _expect(f"GET {path}: status", response.status, self.status)
+            _expect(f"GET {path}: content type", _kind(response), TEXT)
+            if not body.strip() or b"\n" in body.strip():
+                raise WrongAnswer(f"GET {path}: the message should be one plain line, not {body[:80]!r}")
+
+
+@dataclass(frozen=True)
+class TakesAtLeast:
+    """The answer does not come before that time."""
+
+    path: str
+    seconds: float
+
+    def __call__(self, target: Target) -> None:
+        if (took_s := target.seconds(self.path)) < self.seconds:
+            raise WrongAnswer(f"GET {self.path}: answered after {took_s * 1000:.1f} ms")
+
+
+@dataclass(frozen=True)
+class WorkGrows:
+    """At some size, the larger path of a pair takes at least so many times as long as the smaller one.
+
+    `pairs` grow; those that take no time to speak of show nothing. The least of several counts: a busy
+    machine only adds.
+    """
+
+    pairs: Sequence[tuple[str, str]]
+    times: float
+
+    def __call__(self, target: Target) -> None:
+        problem = "they take no time: nothing is computed"
+        for small, large in self.pairs:
+            small_s = min(target.seconds(small) for _ in range(5))
+            if small_s < MEASURABLE_S:
+                continue
+            large_s = min(target.seconds(large) for _ in range(3))
+            if large_s >= self.times * small_s:
+                return
+            problem = f"GET {large} takes only {large_s / small_s:.2f} times as long as {small}"
+            if small_s > LONG_S:
+                break
+        raise WrongAnswer(problem)
+
+
+class SelfDescription:
+    """GET / names the server, its version and runtime, and the number of its workers."""
+
+    KINDS = (("name", str), ("version", str), ("runtime", str), ("workers", int))
+
+    def __call__(self, target: Target) -> None:
+        found = _json("/", Answers("/", JSON).body_of(target))
+        if not isinstance(found, dict) or any(
+            not isinstance(found.get(key), kind) for key, kind in self.KINDS
+        ):
+            raise WrongAnswer(f"GET /: should give name, version, runtime and workers, not {_short(found)}")
+
+
+@dataclass(frozen=True)
+class RemotePair:
+    """/pair with the server as its own peer.
+
+    A server that serves one request at a time would wait for itself for ever: it may refuse with 409.
+    """
+
+    concurrently: int
+
+    def __call__(self, target: Target) -> None:
+        path = f"/pair/20/10?where=remote&peer={target.url}&async={self.concurrently}"
+        if target.get(path)[0].status != 409:
+            AnswersJson(path, {"a": 6765, "b": 55})(target)
+            return
+        Refuses(409, [path])(target)
+        if _json("/", target.get("/")[1]).get("workers") != 1:
+            raise WrongAnswer(f"GET {path}: refused, although it has several workers")
+
+
+class OrdersPage:
+    """Each page shows one customer's orders by date, and not always the same customer."""
+
+    def __call__(self, target: Target) -> None:
+        Answers("/orders", HTML)(target)
+        names = {self._customer(target) for _ in range(PAGES)}
+        if len(names) == 1:
+            raise WrongAnswer(f"GET /orders: the same customer {PAGES} times: {names.pop()!r}")
+
+    def _customer(self, target: Target) -> str:
+        """The name on a page that is right."""
+        page = _Page(target.get("/orders")[1].decode(errors="replace"))
+        if len(page.headings) != 1 or not page.items:
+            raise WrongAnswer("GET /orders: should show the customer's name in an h1, each order in a li")
+        (name,) = page.headings
+        if page.items != sorted(page.items):
+            raise WrongAnswer(f"GET /orders: not sorted by date: {_short(page.items)}")
+        if target.pages:
+            if name not in target.pages:
+                raise WrongAnswer(f"GET /orders: there is no customer {name!r}")
+            _expect(f"GET /orders: the orders of {name}", page.items, list(target.pages[name]))
+        return name
+
+
+class _Page(html.parser.HTMLParser):
+    """The texts of all h1 and li of an HTML page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.headings: list[str] = []
+        self.items: list[str] = []
+        self._open: list[str] | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        if tag in ("h1", "li"):
+            self._open = self.headings if tag == "h1" else self.items
+            self._open.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("h1", "li"):
+            self._open = None
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None:
+            self._open[-1] += data
+
+
+@dataclass(frozen=True)
+class RefusesMethods:
+    """Only GET and HEAD are allowed."""
+
+    path: str
+
+    def __call__(self, target: Target) -> None:
+        for method, body in (("POST", b"a=1"), ("PUT", b"a=1"), ("DELETE", None), ("OPTIONS", None)):
+            response, _ = target.get(self.path, method, body)
+            _expect(f"{method} {self.path}: status", response.status, 405)
+
+
+@dataclass(frozen=True)
+class AnswersInParallel:
+    """`PARALLEL` connections are open at once, and each gets its answer."""
+
+    path: str
+    body: bytes
+
+    def __call__(self, target: Target) -> None:
+        connections = [target.connect() for _ in range(PARALLEL)]
+        for connection in connections:
+            connection.request("GET", self.path, headers={"Connection": "close"})
+        for number, connection in enumerate(connections, 1):
+            body = connection.getresponse().read()
+            _expect(f"parallel request {number} of {PARALLEL}: body", body, self.body)
+            connection.close()
+
+
+def keeps_connections(target: Target) -> None:
+    """Many requests on one connection."""
+    connection = target.connect()
+    connection.connect()
+    first = connection.sock
+    for number in range(1, REQUESTS_ON_ONE_CONNECTION + 1):
+        connection.request("GET", "/hello")
+        body = connection.getresponse().read()
+        _expect(f"request {number} on one connection: body", body, HELLO)
+        if connection.sock is not first:
+            raise WrongAnswer(f"the server closed the connection after request {number}")
+    connection.close()
+
+
+def closes_when_asked(target: Target) -> None:
+    """With Connection: close the server answers, then closes."""
+    answer = target.exchange(f"GET /hello HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n")
+    if not answer.startswith(b"HTTP/1.1 200") or not answer.partition(b"\r\n\r\n")[2]:
+        raise WrongAnswer(f"with Connection: close it answers {_short(answer)}")
+
+
+def bad_numbers(route: str, most: int) -> list[str]:
+    """Paths with numbers that the route must refuse."""
+    numbers: Iterable[str] = ("x", "-1", "1.5", "1e3", "+1", "0x10", str(most + 1), "9" * 40)
+    return [f"{route}/{number}" for number in numbers]
+
+
+def _expect(what: str, got: object, wanted: object) -> None:
+    if got != wanted:
+        raise WrongAnswer(f"{what}: {_short(got)} instead of {_short(wanted)}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}… ({len(value)} long)"  # type: ignore[arg-type]
+
+
+def _kind(response: http.client.HTTPResponse) -> str:
+    return (response.headers["Content-Type"] or "").partition(";")[0].strip().lower()
+
+
+def _json(path: str, body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise WrongAnswer(f"GET {path}: not JSON: {_short(body)}") from None

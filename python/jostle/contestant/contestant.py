@@ -1,0 +1,145 @@
+"""A contestant: a server that can be raced, with its settings, from its commands to its description."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jostle.contestant.build import BuildJob, tool_paths
+from jostle.contestant.server import Launch, Server, attach, start
+from jostle.contestant.settings import as_text
+from jostle.contestant.tools import Found, Missing, look_up
+from jostle.errors import MissingRuntime
+from jostle.host.ports import HOST
+from jostle.host.users import User
+from jostle.plan.contestant import DATABASE_PLACES, ContestantFile, VariantValue, placeholders
+
+__all__ = ["Contestant"]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A server that can be raced, with its settings.
+
+    `label`: as the record calls it, only what differs from the defaults. `folder`: its sources. `url`: of a
+    server that runs already. `copied`: built and started in the cache; else started in `folder` itself.
+    """
+
+    label: str
+    name: str
+    file: ContestantFile
+    variants: dict[str, VariantValue] = field(default_factory=dict)
+    folder: Path | None = None
+    url: str | None = None
+    copied: bool = True
+
+    def missing(self) -> list[Missing]:
+        """The needed commands that are not there, each with the command that installs it."""
+        return [need for need in self._look_up() if isinstance(need, Missing)]
+
+    def versions(self) -> dict[str, str]:
+        """Needed command → first line of what it says about its version. Raises `MissingRuntime`."""
+        return {tool.command: tool.version for tool in self._tools()}
+
+    def versions_in_words(self) -> str:
+        """For a reader: "ruby 3.1.2, puma version 5.6.5". A text without the name gets it."""
+        return ", ".join(
+            text if name.partition("-")[0] in text.lower() else f"{name} {text}"
+            for name, text in self.versions().items()
+        )
+
+    def is_built(self) -> bool:
+        """Whether `build` has nothing to do. False when it cannot, because something is missing."""
+        if not self.copied:
+            return True
+        return not self.missing() and self._job(self._tools()).is_done()
+
+    def build(self, tell: Callable[[str], None] = lambda _: None) -> Path | None:
+        """The folder that it is started in; built in the cache if that was not done before.
+
+        `tell` hears when something is built or waited for. None for a server that runs already.
+        Raises `MissingRuntime`, `BuildFailed`.
+        """
+        tools = self._tools()
+        return self._job(tools).run(tell) if self.copied else self.folder
+
+    def start(
+        self,
+        *,
+        cores: Sequence[int] | None = None,
+        output: Path | None = None,
+        port: int = 0,
+        host: str = HOST,
+        database: Mapping[str, str] | None = None,
+        connect_to: Sequence[str] = (),
+    ) -> Server:
+        """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: any free one.
+
+        `connect_to`: where clients will connect to in place of the host of a `url`. `database`: what the
+        placeholders `DATABASE_PLACES` stand for, no matter to a contestant that uses none. Builds if needed.
+        Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
+        """
+        if self.url is not None:
+            return attach(self.label, self.url, self.file.pid, connect_to)
+        folder = self.build()
+        assert folder is not None
+        return start(
+            self._launch(folder, database),
+            cores=cores, output=output, port=port, host=host,
+        )  # fmt: skip
+
+    def describe(self, server: Server | None = None) -> dict[str, Any]:
+        """For the record: what it is; with its `server`, how that was started and with which versions."""
+        about = {
+            "label": self.label,
+            "title": self.file.title or self.name,
+            "runtime": self.file.runtime or (server.text("runtime") if server else ""),
+            "discipline": self.file.discipline,
+            "slice": self.file.slice,
+            "variants": self.variants,
+        }
+        if server is None:
+            return about
+        return about | {
+            "version": server.text("version"),
+            "command": server.command,
+            "url": server.url,
+            "pid": server.pid,
+            "user": server.user,
+            "cores": server.cores,
+            "needs": dict(server.tool_versions),
+        }
+
+    def _launch(self, folder: Path, database: Mapping[str, str] | None) -> Launch:
+        tools = self._tools()
+        values = {
+            "build": str(folder),
+            **{name: as_text(value) for name, value in self.variants.items()},
+            **tool_paths(tools, folder),
+        }
+        if self.file.database:
+            values |= database or dict.fromkeys(DATABASE_PLACES, "")
+        return Launch(
+            self.label, self.name, folder, self.file.start_command(), self.file.start_env(), values,
+            self.file.user, self.file.ready, {tool.command: tool.version for tool in tools},
+        )  # fmt: skip
+
+    def _look_up(self) -> list[Found | Missing]:
+        user = User.of(self.file.user)
+        return [look_up(need, user) for need in self.file.needs]
+
+    def _tools(self) -> list[Found]:
+        needs = self._look_up()
+        missing = [need for need in needs if isinstance(need, Missing)]
+        if missing:
+            wanted = "; ".join(f"{need.command!r}: {need.why}" for need in missing)
+            installs = dict.fromkeys(
+                need.install or f"install {need.package or need.command}" for need in missing
+            )
+            raise MissingRuntime(f"{self.label} needs {wanted}", "\n".join(installs))
+        return [need for need in needs if isinstance(need, Found)]
+
+    def _job(self, tools: Sequence[Found]) -> BuildJob:
+        used = placeholders(self.file.build_texts())
+        settings = {name: as_text(value) for name, value in self.variants.items() if name in used}
+        return BuildJob(self.label, self.name, self.folder, self.file.build, settings, tools)

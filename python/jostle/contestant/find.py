@@ -1,0 +1,57 @@
+"""Which contestant a label names: one of the plan's own tables, of the roster, or a folder's."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jostle import roster
+from jostle.contestant.contestant import Contestant
+from jostle.contestant.settings import canonical, read_settings
+from jostle.errors import PlanError, UnknownName
+from jostle.plan.contestant import ContestantFile
+from jostle.plan.labels import split
+
+__all__ = ["find"]
+
+
+def find(
+    label: str, tables: Mapping[str, ContestantFile] | None = None, base: Path | None = None
+) -> Contestant:
+    """The contestant that `label` (`name:key=value,flag`) names.
+
+    The name is one of `tables` (a plan's own), of the roster, or, with a slash in it, the path of a folder
+    with a contestant.toml. `base`: the folder that paths are relative to, the current one when not given.
+    Raises `UnknownName` with the nearest, `PlanError`.
+    """
+    tables, base = tables or {}, (base or Path.cwd()).absolute()
+    folder: Path | None
+    name = split(label)[0]
+    if name in tables:
+        file, folder = _own(name, tables[name], base)
+        copied = bool(file.build.commands or file.build.include)
+    elif "/" in name:
+        folder = (base / name).resolve()
+        file = ContestantFile.load(folder / "contestant.toml")
+        copied = bool(file.build.commands or file.build.include)
+    elif name in roster.names():
+        file, folder = roster.load(name)
+        copied = True
+    else:
+        raise UnknownName("contestant", name, {*tables, *roster.names()})
+    variants = read_settings(label, file.variants)
+    return Contestant(
+        canonical(name, variants, file.variants), name, file, variants, folder, file.url, copied
+    )
+
+
+def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path | None]:
+    """A plan's table, over the contestant.toml of its folder when the table does not say how to start."""
+    if table.url is not None:
+        return table, None
+    folder = (base / (table.folder or ".")).resolve()
+    if table.folder is not None and not folder.is_dir():
+        raise PlanError(f"contestant.{name}.folder: {folder} is not a folder")
+    if table.start_command():
+        return table, folder
+    there = ContestantFile.load(folder / "contestant.toml")
+    merged = {**there.model_dump(exclude_unset=True), **table.model_dump(exclude_unset=True)}
+    return ContestantFile.of(merged, f"contestant.{name}"), folder
