@@ -17,6 +17,7 @@ __all__ = [
     "host_and_port",
     "names_a_secret",
     "one_line",
+    "plain_lines",
     "quoted",
     "reason",
     "redact",
@@ -40,9 +41,17 @@ _PASSWORD = re.compile(r"(\w+://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*"
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 
+_SPACES = "\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
+
+
 def one_line(text: object) -> str:
-    """Text of foreign origin made safe for one line of a terminal: no control characters, no line breaks."""
-    return "".join(c if c.isprintable() else "·" for c in str(text))
+    """Text of foreign origin made safe for one line: no control characters, no line breaks, no bidi marks."""
+    return "".join(c if c.isprintable() or c in _SPACES else "·" for c in str(text))
+
+
+def plain_lines(text: str) -> list[str]:
+    """The lines of a foreign text, each made safe; tabs become blanks."""
+    return [one_line(line.expandtabs(4)) for line in text.splitlines()]
 
 
 def host_and_port(url: str) -> tuple[str, int]:

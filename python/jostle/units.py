@@ -3,16 +3,23 @@
 duration("1m30s") == 90.0          format_duration(0.00451) == "4.51 ms"
 rate("60/min") == 1.0              format_rate(12345.6) == "12,346/s"
 size("1KiB") == 1024               format_bytes(165e6) == "165 MB"
-share("10%") == 0.1                format_count(10000) == "10,000"
+share("10%") == 0.1                format_share(0.1) == "10 %"
+count("10k") == 10000              format_count(10000) == "10,000"
 base_unit("requests/5 s") == ("/s", 0.2)
 """
 
 import math
 import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple
 
 from jostle.errors import BadValue
 
 __all__ = [
+    "MINUS",
+    "NOTHING",
+    "Scale",
     "base_unit",
     "count",
     "duration",
@@ -22,7 +29,9 @@ __all__ = [
     "format_count",
     "format_duration",
     "format_rate",
+    "format_share",
     "rate",
+    "scale",
     "share",
     "size",
 ]
@@ -170,40 +179,97 @@ def exact_number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def format_duration(seconds: float) -> str:
-    """Three digits and a unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number."""
-    steps = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)]
-    if not math.isfinite(seconds):
-        return NOTHING
+class Scale(NamedTuple):
+    """One unit for a value and for the ends of its interval: "ms" in 4.51 ms [4.20, 4.80]."""
+
+    size: float  # of this unit, in the base unit
+    suffix: str  # what follows the number: " ms", "/s", " %"
+    digits: Callable[[float], str]  # writes a number ≥ 0
+
+    def number(self, value: float) -> str:
+        """`value`, in the base unit, as a number of this unit; a dash for what is no number."""
+        if not math.isfinite(value):
+            return NOTHING
+        text = self.digits(abs(value) / self.size)
+        return MINUS + text if value < 0 and text.strip("0.") else text
+
+    def write(self, value: float) -> str:
+        """The number with its unit."""
+        text = self.number(value)
+        return text if text == NOTHING else text + self.suffix
+
+
+def scale(value: float, unit: str, *, fine: bool = False) -> Scale:
+    """The scale that fits `value` in a base unit: s, /s, bytes, share, ratio, count; others as they are.
+
+    Times are recorded to a microsecond, so none is shown finer; `fine` is for times that are computed, as the
+    processor time of a request.
+    """
+    value = abs(value) if math.isfinite(value) else 0.0
+    match unit:
+        case "s":
+            return _time_scale(value, fine=fine)
+        case "/s" | "requests/s":
+            return Scale(1.0, "/s", _rate_digits)
+        case "bytes":
+            steps = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+            name, size = next((s for s in steps if _three_digits(value) >= s[1]), ("B", 1.0))
+            return Scale(size, f" {name}", _whole if name == "B" else _three)
+        case "share":
+            return Scale(0.01, " %", _percent_digits)
+        case "%":
+            return Scale(1.0, " %", _percent_digits)
+        case "count":
+            return Scale(1.0, "", _whole)
+        case "" | "ratio":
+            return Scale(1.0, "", _ratio_digits)
+        case _:
+            return Scale(1.0, f" {unit}", _plain_digits)
+
+
+def _time_scale(seconds: float, *, fine: bool) -> Scale:
+    steps = (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0))
     if seconds == 0:
-        return "0 s"
-    magnitude = abs(seconds)
-    unit, scale = steps[0]
-    for name, length in steps:
+        return Scale(1.0, " s", _three)
+    name, size = steps[0]
+    for unit, length in steps:
         # minutes only from 100 s on: "72.0 s" is read more easily than "1.20 min"
-        begins = 100.0 if name == "min" else length
-        if _three_digits(magnitude) >= begins:
-            unit, scale = name, length
-    return f"{MINUS if seconds < 0 else ''}{_shown(magnitude / scale)} {unit}"
+        begins = 100.0 if unit == "min" else length
+        if _three_digits(seconds) >= begins:
+            name, size = unit, length
+    whole = name == "µs" and not fine
+    return Scale(size, f" {name}", _three_whole if whole else _three)
+
+
+def format_duration(seconds: float, *, fine: bool = False) -> str:
+    """Three digits and a unit that fits: "812 µs", "4.51 ms", "1.20 s", "12.5 min"; a dash for no number.
+
+    Nothing between a microsecond and 100 of them has a fraction, as the record has none, but where it is
+    `fine`.
+    """
+    return scale(seconds, "s", fine=fine).write(seconds)
 
 
 def format_rate(per_s: float) -> str:
     """ "12,346/s", "57.2/s", "0.05/s"; a dash for what is no number."""
-    if not math.isfinite(per_s):
-        return NOTHING
-    if per_s >= 100:
-        return f"{per_s:,.0f}/s"
-    return f"{_shown(per_s)}/s" if per_s >= 1 else f"{per_s:.3g}/s"
+    return scale(per_s, "/s").write(per_s)
 
 
 def format_bytes(value: float) -> str:
     """Three digits in powers of 1000: "512 B", "1.02 kB", "165 MB"; a dash for what is no number."""
-    if not math.isfinite(value):
-        return NOTHING
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if _three_digits(abs(value)) >= scale:
-            return f"{_shown(value / scale)} {unit}"
-    return f"{value:.0f} B"
+    return scale(value, "bytes").write(value)
+
+
+def format_share(share: float) -> str:
+    """A share as a percentage: "0.58 %", "26 %", "92.2 %".
+
+    A part is never rounded to nothing nor to the whole: "< 0.01 %", "> 99.9 %".
+    """
+    if 0 < abs(share) < 0.0001:
+        return "< 0.01 %" if share > 0 else f"> {MINUS}0.01 %"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    return scale(share, "share").write(share)
 
 
 def format_count(value: float) -> str:
@@ -219,8 +285,41 @@ def _three_digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def _shown(value: float) -> str:
-    """Three significant digits, trailing zeros kept: 4.5 → "4.50"."""
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _three_whole(value: float) -> str:
+    return _whole(_three_digits(value) if value >= 1000 else value)
+
+
+def _three(value: float) -> str:
+    """Three significant digits, trailing zeros kept: 4.5 → "4.50"; below 1 without them: 0.05."""
     value = _three_digits(value)
-    before_point = len(str(int(abs(value))))
-    return f"{value:,.{max(0, 3 - before_point)}f}"
+    if value < 1:
+        return f"{Decimal(str(value)):f}" if value else "0"
+    return f"{value:,.{max(0, 3 - len(str(int(value))))}f}"
+
+
+def _rate_digits(value: float) -> str:
+    return _whole(value) if value >= 100 else _three(value)
+
+
+def _percent_digits(value: float) -> str:
+    """Three digits, below 1 % two; without trailing zeros."""
+    if value >= 1000:
+        return _whole(value)
+    return _without_zeros(f"{float(f'{value:.2g}' if value < 1 else f'{value:.3g}'):.6f}")
+
+
+def _ratio_digits(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else _plain_digits(value)
+
+
+def _plain_digits(value: float) -> str:
+    """A count whole, any other number with three digits."""
+    return _whole(value) if value >= 1000 else _without_zeros(f"{_three_digits(value):.6f}")
+
+
+def _without_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") or "0"

@@ -128,7 +128,7 @@ def test_errors_are_compared_in_points_and_none_is_bounded_by_the_number_of_requ
     some = of(two(1.0, failed=40), "errors")
     assert some.finding == "more"
     assert some.difference.value == pytest.approx(40 / 440)
-    assert some.sentence.startswith("errors: more on new: 0 % on old, 9.1 % on new, [+9.1 points")
+    assert some.sentence.startswith("errors: more on new: 0 % on old, 9.09 % on new, +9.1 points [")
 
 
 def test_quantiles_with_few_requests_beyond_them_are_not_compared() -> None:

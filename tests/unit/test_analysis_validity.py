@@ -360,7 +360,7 @@ def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
     validity = changed(folder, Trial("node", "fast", 1, requests, 10.0), fail)
     errors = check(validity, "errors").says
     assert "failed (100 TLS failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
-    assert errors.endswith(", 60 kinds more)")
+    assert errors.endswith(", 60 more kinds)")
 
 
 def test_lost_rows_and_threads_are_told(tmp_path: Path) -> None:

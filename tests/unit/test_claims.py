@@ -129,10 +129,10 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
     assert reproduced.verdict == "reproduced"
     assert [part.verdict for part in reproduced.parts] == ["holds", "holds"]
     assert "starvation index of node, fast-with-slow" in reproduced.sentence
-    assert "above 0.30" in reproduced.sentence
+    assert "above 0.3" in reproduced.sentence
     failed = claim(judged, "Go starves")
     assert failed.verdict == "not reproduced"  # though its other part was not measured
-    assert "is not above 0.50" in failed.sentence
+    assert "is not above 0.5" in failed.sentence
     assert "rust" not in failed.sentence
     assert claim(judged, "Rust").verdict == "cannot tell"
     assert claim(judged, "Rust").sentence == "rust-axum was not measured."

@@ -39,13 +39,13 @@ def notes(tmp_path: Path, trial: Trial, floor: dict[str, Any] | None) -> str:
 
 def test_a_closed_loop_is_held_beside_closed_loops(tmp_path: Path) -> None:
     said = notes(tmp_path, Trial("a", "w", 1, closed(TIMES, 5.0)), FLOOR)
-    assert "(measured 2026-11-20): 1 client: p50 30.0 µs, p99 80.0 µs." in said
+    assert "(measured 2026-11-20): 1 client: p50 30 µs, p99 80 µs." in said
     assert "requests/s" not in said
 
 
 def test_an_open_loop_is_held_beside_open_loops(tmp_path: Path) -> None:
     said = notes(tmp_path, Trial("a", "w", 1, open_loop(TIMES, 200.0, 5.0), load=STREAM), FLOOR)
-    assert "2,000 requests/s: p50 60.0 µs, p99 2.00 ms" in said
+    assert "2,000 requests/s: p50 60 µs, p99 2.00 ms" in said
     assert "1 client" not in said
 
 

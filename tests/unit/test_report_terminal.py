@@ -129,7 +129,7 @@ def test_ten_requests_are_counted_by_ones() -> None:
         assert (drawn[0] != " ", drawn[1:-1].strip(), drawn[-1]) == (True, "", "█")
     result = make_hit()
     text = printed(replace(result, cells=[replace(result.cells[0], response_distribution=few)]), hit=True)
-    assert re.findall(r"(\d+\.?\d*) %\n", text)[-10:] == ["40.0", *["0"] * 8, "60.0"]
+    assert re.findall(r"(\d+\.?\d*) %\n", text)[-10:] == ["40", *["0"] * 8, "60"]
 
 
 def test_the_load_stands_above_the_figures() -> None:

@@ -1,11 +1,14 @@
-"""Addresses taken apart, and why the operating system refused."""
+"""Foreign text made safe, addresses taken apart, and why the operating system refused."""
 
 import errno
 import os
+import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jostle.text import host_and_port, quoted, reason
+from jostle.text import host_and_port, one_line, plain_lines, quoted, reason
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,15 @@ def test_why_an_operation_failed() -> None:
 
 def test_every_foreign_line_stands_behind_a_bar() -> None:
     assert quoted("one\n::error::two\n") == "│ one\n│ ::error::two\n│ "
+
+
+def test_foreign_text_cannot_move_the_cursor() -> None:
+    assert one_line("a\x1b[2Jb\r\nc\u202e") == "a·[2Jb··c·"
+    assert plain_lines("a\tb\n\x1bc") == ["a   b", "·c"]
+
+
+@given(st.text())
+def test_no_control_character_passes(text: str) -> None:
+    safe = one_line(text)
+    assert len(safe) == len(text)
+    assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in safe)

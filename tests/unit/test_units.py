@@ -125,6 +125,8 @@ def test_other_refusals(read, text: str, says: str) -> None:  # type: ignore[no-
         (7200.0, "2.00 h"),
         (0.0009996, "1.00 ms"),
         (2e-7, "200 ns"),
+        (1e-6, "1 µs"),
+        (37.4e-6, "37 µs"),
         (0.0, "0 s"),
         (-0.0012, "\N{MINUS SIGN}1.20 ms"),
         (math.inf, "\N{EN DASH}"),
@@ -133,6 +135,28 @@ def test_other_refusals(read, text: str, says: str) -> None:  # type: ignore[no-
 )
 def test_durations_are_shown(seconds: float, shown: str) -> None:
     assert units.format_duration(seconds) == shown
+
+
+def test_a_recorded_time_has_no_fraction_of_a_microsecond() -> None:
+    assert [units.format_duration(1e-6), units.format_duration(99.6e-6)] == ["1 µs", "100 µs"]
+    assert units.format_duration(37.4e-6, fine=True) == "37.4 µs"
+
+
+def test_a_share_never_rounds_to_nothing_nor_to_the_whole() -> None:
+    shares = (0, 1e-6, 0.0004, 0.0058, 0.05, 0.26, 0.9217, 0.99996, 1, 12.3, -0.03)
+    assert [units.format_share(share) for share in shares] == [
+        "0 %",
+        "< 0.01 %",
+        "0.04 %",
+        "0.58 %",
+        "5 %",
+        "26 %",
+        "92.2 %",
+        "> 99.9 %",
+        "100 %",
+        "1,230 %",
+        "\N{MINUS SIGN}3 %",
+    ]
 
 
 def test_rates_bytes_and_counts_are_shown() -> None:
@@ -154,7 +178,10 @@ def test_rates_bytes_and_counts_are_shown() -> None:
 
 @given(MAGNITUDES)
 def test_a_shown_duration_reads_back_to_three_digits(seconds: float) -> None:
-    assert units.duration(units.format_duration(seconds)) == pytest.approx(seconds, rel=0.0051, abs=1e-9)
+    shown, fine = units.format_duration(seconds), units.format_duration(seconds, fine=True)
+    whole = 0.51e-6 if 1e-6 <= seconds < 1e-4 else 1e-9
+    assert units.duration(shown) == pytest.approx(seconds, rel=0.0051, abs=whole)
+    assert units.duration(fine) == pytest.approx(seconds, rel=0.0051, abs=1e-9)
 
 
 @given(MAGNITUDES)

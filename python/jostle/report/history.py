@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jostle.analysis.history import Entry, Figures, Unreadable
+from jostle.formatting import formatted, percent
 from jostle.plan.labels import meant
-from jostle.report.text import percent, shown, when
+from jostle.report.text import when
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def render_history(
         for i, name in enumerate(("started", "", "rounds", "throughput", "p50", "p99", "failed")):
             table.add_column(name, justify="left" if i < 2 else "right", no_wrap=True)
         for entry, f in found:
-            times = [shown(e).value for e in (f.throughput, f.p50, f.p99)]
+            times = [formatted(e).value for e in (f.throughput, f.p50, f.p99)]
             mark = f.verdict.symbol + ("" if entry.complete else " part")
             table.add_row(when(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
         console.print(table)

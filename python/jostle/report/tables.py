@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from jostle.analysis.compare.sentences import points, size_of_effect
+from jostle.analysis.compare.sentences import size_of_effect
 from jostle.analysis.results import (
     Cell,
     Check,
@@ -16,9 +16,10 @@ from jostle.analysis.results import (
     Starvation,
     TrialResult,
 )
+from jostle.formatting import MISSING, Formatted, amount, formatted, percent, points
 from jostle.record.outcomes import outcome_label
 from jostle.record.verdict import Verdict
-from jostle.report.text import MISSING, Shown, amount, check_value, details, percent, shown
+from jostle.report.text import check_value, details
 from jostle.report.views import ALONE, WITH_SLOW, View, find_cell
 
 __all__ = [
@@ -38,7 +39,7 @@ __all__ = [
     "trials",
 ]
 
-NOTHING = Shown(MISSING, "", "")
+NOTHING = Formatted(MISSING, "", "")
 OUTCOME_SYMBOL: dict[Decision, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?"}
 FINDING: dict[Finding, str] = {
     "less": "less",
@@ -56,9 +57,9 @@ class Table:
     caption: str
     columns: list[str]
     words: int = 1
-    rows: list[tuple[str | Shown, ...]] = field(default_factory=list)
+    rows: list[tuple[str | Formatted, ...]] = field(default_factory=list)
 
-    def add(self, *values: str | Shown) -> None:
+    def add(self, *values: str | Formatted) -> None:
         """Append a row, a value for each column."""
         if len(values) != len(self.columns):
             raise ValueError(f"{self.caption}: {len(values)} values for {len(self.columns)} columns")
@@ -75,9 +76,9 @@ def mark(verdict: Verdict) -> str:
     return f"{verdict.symbol}\N{NO-BREAK SPACE}{verdict}"
 
 
-def estimate(found: dict[str, Estimate], name: str) -> Shown:
+def estimate(found: dict[str, Estimate], name: str) -> Formatted:
     """One quantile of a set, or a dash."""
-    return shown(found[name]) if name in found else NOTHING
+    return formatted(found[name]) if name in found else NOTHING
 
 
 def comparison(result: RunResult, form: str) -> Table:
@@ -106,10 +107,10 @@ def _add_side(
 ) -> None:
     cell = find_cell(result, s.contestant, workload)
     times = [estimate(response, q) for q in ("p50", "p99", "max")]
-    index, blocking = (shown(s.index), shown(s.blocking)) if name == WITH_SLOW else ("", "")
+    index, blocking = (formatted(s.index), formatted(s.blocking)) if name == WITH_SLOW else ("", "")
     told = f"{figure.value:g} {figure.unit}" if figure else ""
     verdict = mark(cell.verdict) if cell else ""
-    table.add(s.contestant, name, shown(throughput), *times, index, blocking, told, verdict)
+    table.add(s.contestant, name, formatted(throughput), *times, index, blocking, told, verdict)
 
 
 def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
@@ -119,8 +120,11 @@ def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
     table = Table(caption, [*columns(names), "CPU per request", "memory"], words=3)
     for c in result.cells if only is None else only:
         quantile = [estimate(c.response, q) for q in QUANTILES]
-        cpu, memory = shown(c.server_cpu_s_per_request), amount(c.server_rss_max_bytes, "bytes")
-        about = (c.workload, c.contestant, mark(c.verdict), shown(c.throughput))
+        cpu, memory = (
+            formatted(c.server_cpu_s_per_request, fine=True),
+            amount(c.server_rss_max_bytes, "bytes"),
+        )
+        about = (c.workload, c.contestant, mark(c.verdict), formatted(c.throughput))
         table.add(*about, *quantile, percent(c.error_share), cpu, memory)
     return table
 
@@ -192,25 +196,26 @@ def differences(c: Comparison) -> Table:
     caption = f"{c.title}: {c.b} against {c.a}"
     table = Table(caption, ["quantity", "finding", c.a, c.b, "difference", "ratio"], words=2)
     for d in c.differences:
-        ratio = NOTHING if d.quantity == "errors" else shown(d.ratio)
+        ratio = NOTHING if d.quantity == "errors" else formatted(d.ratio)
         finding = f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
         sides = percent(d.a.value), percent(d.b.value)
         if d.quantity == "errors":
             table.add(d.quantity, finding, *sides, _points(d.difference), ratio)
         else:
-            table.add(d.quantity, finding, shown(d.a), shown(d.b), shown(d.difference), ratio)
-    delta = Shown(shown(c.cliffs_delta).value, shown(c.cliffs_delta).interval, c.cliffs_delta.note)
+            table.add(d.quantity, finding, formatted(d.a), formatted(d.b), formatted(d.difference), ratio)
+    delta = Formatted(
+        formatted(c.cliffs_delta).value, formatted(c.cliffs_delta).interval, c.cliffs_delta.note
+    )
     table.add("Cliff's delta", size_of_effect(c.cliffs_delta) or FINDING["unclear"], "", "", delta, "")
     return table
 
 
-def _points(e: Estimate) -> Shown:
+def _points(e: Estimate) -> Formatted:
     """A difference of shares, in percentage points."""
     if e.value is None:
-        return Shown(MISSING, "", e.note)
-    if e.low is None or e.high is None:
-        return Shown(points(e.value), "", e.note)
-    return Shown(points(e.value), f"{points(e.low)} to {points(e.high)}", "")
+        return Formatted(MISSING, "", e.note)
+    value, _, ends = points(e.value, e.low, e.high).partition(" [")
+    return Formatted(value, f"[{ends}" if ends else "", e.note)
 
 
 def shift(c: Comparison) -> Table:
@@ -233,7 +238,7 @@ def outcomes(result: RunResult) -> Table:
         words=2,
     )
     for c in result.cells:
-        counts = [amount(c.outcomes.get(k, 0), "") + details(c, k) for k in kinds]
+        counts = [amount(c.outcomes.get(k, 0), "count") + details(c, k) for k in kinds]
         table.add(c.workload, c.contestant, *counts, percent(c.error_share))
     return table
 
@@ -284,7 +289,7 @@ def quantiles(view: View) -> Table:
     table = Table(caption, ["contestant", "requests", "n", "mean", *names], words=2)
     for panel in view.panels:
         for s in panel.series:
-            size, mean = amount(s.distribution.n, ""), amount(s.distribution.mean_s, "s")
+            size, mean = amount(s.distribution.n, "count"), amount(s.distribution.mean_s, "s")
             table.add(panel.contestant, s.name, size, mean, *(estimate(s.response, q) for q in names))
     return table
 
@@ -297,14 +302,14 @@ def requests(result: RunResult) -> Table:
         for r in t.requests if len(t.requests) > 1 else []:
             found = r.get("response", {})
             figures = [_any_estimate(found.get(q)) for q in ("p50", "p99", "max")]
-            total = amount(sum(r.get("outcomes", {}).values()), "")
+            total = amount(sum(r.get("outcomes", {}).values()), "count")
             table.add(str(t.number), t.contestant, t.workload, str(r.get("name", "")), total, *figures)
     return table
 
 
-def _any_estimate(value: Estimate | float | None) -> Shown:
+def _any_estimate(value: Estimate | float | None) -> Formatted:
     """Per-name quantiles come as estimates or as plain seconds."""
-    return shown(value) if isinstance(value, Estimate) else Shown(amount(value, "s"), "", "")
+    return formatted(value) if isinstance(value, Estimate) else Formatted(amount(value, "s"), "", "")
 
 
 def host(result: RunResult) -> Table:

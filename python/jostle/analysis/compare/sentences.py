@@ -1,9 +1,9 @@
 """Sentences for differences: what differs, by how much, how surely; or that nothing larger than x does."""
 
 from jostle.analysis.results import Comparison, Difference, Estimate
-from jostle.units import MINUS, format_duration, format_rate
+from jostle.formatting import amount, change, listed, percent, points
 
-__all__ = ["change", "in_words", "points", "size_of_effect", "summary"]
+__all__ = ["in_words", "size_of_effect", "summary"]
 
 EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 """Source: Romano et al., Florida Association of Institutional Research (2006)."""
@@ -22,8 +22,8 @@ def in_words(d: Difference, a: str, b: str) -> str:
     if d.ratio.low is None or d.ratio.high is None:
         return f"{d.quantity}: {both} ({change(d.ratio.value)}); no interval: {d.ratio.note}."
     if d.finding == "same":
-        return f"{d.quantity}: no difference larger than {_percent(d.within or 0.0)} ({both})."
-    interval = f"{change(d.ratio.value)} [{change(d.ratio.low)}, {change(d.ratio.high)}]"
+        return f"{d.quantity}: no difference larger than {percent(d.within or 0.0)} ({both})."
+    interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
     if d.finding == "unclear":
         return f"{d.quantity}: no difference can be told from chance, nor ruled out: {interval} ({both})."
     return f"{d.quantity}: {_direction(d)} on {b}: {interval} ({both})."
@@ -50,16 +50,6 @@ def summary(c: Comparison) -> str:
     return told + (f"; {_names(unclear)} cannot be told apart from chance" if unclear else "") + "."
 
 
-def change(ratio: float) -> str:
-    """A ratio as a change: "+5.2 %", "−12 %"; from a tripling or a third on, "3.4 times", "0.21 times"."""
-    return f"{ratio:.3g} times" if ratio >= 3 or ratio <= 1 / 3 else _signed(ratio - 1)
-
-
-def points(difference: float) -> str:
-    """A difference of shares: "+0.52 points"."""
-    return f"{difference * 100:+.2g} points".replace("-", MINUS)
-
-
 def size_of_effect(delta: Estimate) -> str:
     """Cliff's delta in a word; empty where there is none."""
     if delta.value is None:
@@ -70,11 +60,11 @@ def size_of_effect(delta: Estimate) -> str:
 def _errors(d: Difference, a: str, b: str) -> str:
     if d.a.value is None or d.b.value is None:
         return "errors: cannot be compared: no request came to an end."
-    both = f"{_percent(d.a.value)} on {a}, {_percent(d.b.value)} on {b}"
+    both = f"{percent(d.a.value)} on {a}, {percent(d.b.value)} on {b}"
     low, high = d.difference.low, d.difference.high
     if low is None or high is None:
         return f"errors: {both}; no interval: {d.difference.note}."
-    interval = f"[{points(low)}, {points(high)}]"
+    interval = points(d.b.value - d.a.value, low, high)
     if d.finding == "unclear":
         return f"errors: no difference can be told from chance: {both}, {interval}."
     return f"errors: {d.finding} on {b}: {both}, {interval}."
@@ -87,24 +77,12 @@ def _direction(d: Difference) -> str:
 
 
 def _names(chosen: list[Difference]) -> str:
-    *before, last = [d.quantity for d in chosen]
-    return f"{', '.join(before)} and {last}" if before else last
+    return listed([d.quantity for d in chosen])
 
 
 def _most(chosen: list[Difference]) -> str:
-    return _percent(max(d.within or 0.0 for d in chosen))
+    return percent(max(d.within or 0.0 for d in chosen))
 
 
 def _amount(e: Estimate) -> str:
-    if e.value is None:
-        return "unknown"
-    return format_rate(e.value) if e.unit == "/s" else format_duration(e.value)
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"
-
-
-def _signed(share: float) -> str:
-    text = f"{share * 100:+.2g} %" if abs(share) < 0.1 else f"{share * 100:+.0f} %"
-    return text.replace("-", MINUS)
+    return "unknown" if e.value is None else amount(e.value, e.unit)

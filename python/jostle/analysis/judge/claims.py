@@ -16,7 +16,7 @@ from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Cell, Claim, ClaimPart, Estimate, Starvation
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.trial.data import Facts, by_round
-from jostle.analysis.wording import amount, interval
+from jostle.formatting import amount, interval
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, QUANTITIES
 from jostle.record.verdict import Verdict
@@ -43,11 +43,12 @@ class Rule:
 
     def text(self, unit: str) -> str:
         """As it is said: "above 1.5"."""
+        low, high = (f"{v:g}" if unit in ("", "ratio") else amount(v, unit) for v in (self.low, self.high))
         if self.high == math.inf:
-            return f"above {amount(self.low, unit)}"
+            return f"above {low}"
         if self.low == -math.inf:
-            return f"below {amount(self.high, unit)}"
-        return f"between {amount(self.low, unit)} and {amount(self.high, unit)}"
+            return f"below {high}"
+        return f"between {low} and {high}"
 
     def judge(self, e: Estimate) -> PartVerdict:
         """ "holds", "fails" or "cannot tell": by the interval, whose end may be open ("≥")."""

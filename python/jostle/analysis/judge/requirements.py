@@ -11,8 +11,8 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.topics.starvation import Form, compare
 from jostle.analysis.trial.data import Facts
-from jostle.analysis.wording import interval
 from jostle.errors import PlanError
+from jostle.formatting import interval
 from jostle.plan.conditions import INDICES, Condition, requirement
 from jostle.plan.labels import meant
 from jostle.record.verdict import Verdict

@@ -14,6 +14,7 @@ from scipy.special import bdtr, bdtrik
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.kaplan_meier import Curve, product_limit
 from jostle.analysis.stats.sample import Floats, Sample
+from jostle.formatting import percent
 
 __all__ = [
     "CONFIDENCE",
@@ -78,7 +79,7 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: fl
     if value is None:
         limit = float(sample.values_s[-1])
         share = sample.n_censored / sample.n
-        note = f"{share * 100:.3g} % of the requests were given up before they were answered"
+        note = f"{percent(share)} of the requests were given up before they were answered"
         return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
     if low is None:
         return Estimate(value, n=sample.n, note="too few requests for an interval")

@@ -25,6 +25,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import BACKGROUND, Facts, by_round
+from jostle.formatting import interval, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -103,7 +104,7 @@ def _two_modes(found: Sequence[Mode]) -> str:
     """What an average of two modes hides."""
     if not found:
         return ""
-    said = [f"in {m.rounds} rounds {_percent(m.mean)} [{_percent(m.low)}, {_percent(m.high)}]" for m in found]
+    said = [f"in {m.rounds} rounds {interval(Estimate(m.mean, m.low, m.high, 'share'))}" for m in found]
     return (
         f" It has two modes, between which the start decides: {said[0]} of the throughput is left, {said[1]}."
     )
@@ -204,10 +205,10 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
     waits = _waits(s.with_response["max"])
     if index.low is None or index.high is None:
         return (
-            f"In the only round, {name} lost {_percent(index.value)} of its throughput to a slow request, "
+            f"In the only round, {name} lost {percent(index.value)} of its throughput to a slow request, "
             f"and {waits}. It takes at least 2 rounds to tell more, better 5."
         )
-    lost = f"{_percent(index.value)} [{_percent(index.low)}, {_percent(index.high)}] of the throughput"
+    lost = f"{interval(index, 'share')} of the throughput"
     low, high = (bound / (beside.share or 1) for bound in (index.low, index.high))
     if low >= SEVERE and not _blocks(s, beside):
         return _takes_turns(s, beside) + f": {lost} is lost."
@@ -219,7 +220,7 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
         return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
     if low <= HARMLESS and high >= SEVERE:
         return (
-            f"Cannot tell whether a slow request starves {name}: {_percent(index.value)} of the throughput "
+            f"Cannot tell whether a slow request starves {name}: {percent(index.value)} of the throughput "
             "is lost, but the rounds differ too much. More rounds would tell."
         )
     if low <= 0:
@@ -235,7 +236,7 @@ def _takes_turns(s: Starvation, beside: _Beside) -> str:
     clients = "one closed client gets" if beside.clients == 1 else f"{beside.clients} closed clients get"
     return (
         f"{s.contestant} keeps serving while a slow request runs, but each fast request waits about a time "
-        f"slice ({waits}), so that {clients} through {_percent(1 - (s.index.value or 0.0))} as many as alone"
+        f"slice ({waits}), so that {clients} through {percent(1 - (s.index.value or 0.0))} as many as alone"
     )
 
 
@@ -272,11 +273,6 @@ def _time(estimate: Estimate) -> str:
     if estimate.value is None:
         return "an unknown time"
     return ("at least " if estimate.bound else "") + format_duration(estimate.value)
-
-
-def _percent(share: float) -> str:
-    shown = share * 100
-    return f"{shown:.1f} %" if abs(shown) < 10 else f"{shown:.0f} %"
 
 
 def to_repeat(plan: Mapping[str, Any], trials: Sequence[Facts]) -> list[tuple[str, str]]:

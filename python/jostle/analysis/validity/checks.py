@@ -27,7 +27,7 @@ from jostle.analysis.validity.generator import (
 )
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.remedies import remedy_for
-from jostle.analysis.wording import tallied
+from jostle.formatting import percent, tallied
 from jostle.record.outcomes import WRONG_ANSWERS, failures, outcome_label
 from jostle.record.verdict import Verdict, worst
 from jostle.units import format_count, format_duration, format_rate
@@ -68,13 +68,9 @@ def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
     return Verdict.INVALID if value > invalid else Verdict.SUSPECT if value > suspect else Verdict.VALID
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %" if share < 9.995 else f"{share * 100:,.0f} %"
-
-
 def _part(share: float, whole: str) -> str:
     """How much of something: a percentage, or how many times it."""
-    return f"{_percent(share)} of {whole}" if share < 2 else f"{format_count(share)} times {whole}"
+    return f"{percent(share)} of {whole}" if share < 2 else f"{format_count(share)} times {whole}"
 
 
 def _ended(facts: Facts) -> Check:
@@ -123,7 +119,7 @@ def _errors(facts: Facts) -> Check:
         return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
     kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(facts.errors.items()))
     why = f"; {tallied(facts.counts.tls_failures)}" if facts.counts.tls_failures else ""
-    says = f"{_percent(share)} of the requests failed ({kinds}{why})"
+    says = f"{percent(share)} of the requests failed ({kinds}{why})"
     remedy = remedy_for(facts.errors) if verdict is not Verdict.VALID else ""
     return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
 
@@ -162,7 +158,7 @@ def _planned_requests(facts: Facts) -> float:
 def _generator_cpu(facts: Facts) -> Check:
     share = facts.generator_cpu
     verdict = _graded(share, CPU_SUSPECT, CPU_INVALID)
-    says = f"{busiest(facts)}'s busiest thread used {_percent(share)} of a core"
+    says = f"{busiest(facts)}'s busiest thread used {percent(share)} of a core"
     if verdict is not Verdict.VALID:
         says += ": the figures may show the generator's limit and not the server's"
     remedy = "give the generator more threads and cores, or send less" if verdict is not Verdict.VALID else ""
@@ -206,7 +202,7 @@ def _offered(facts: Facts) -> Check | None:
     due, sent = facts.total("due"), facts.total("sent")
     share = sent / due
     offered, achieved = format_rate(due / facts.duration_s), format_rate(sent / facts.duration_s)
-    says = f"{achieved} of {offered} due were sent ({_percent(share)})"
+    says = f"{achieved} of {offered} due were sent ({percent(share)})"
     if share >= SENT_SUSPECT:
         return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", says)
     limit = facts.open.get("max_connections", math.inf)
@@ -230,10 +226,10 @@ def _littles_law(facts: Facts) -> Check | None:
         return None
     residual = abs(integral - busy) / max(integral, busy)
     verdict = _graded(residual, LITTLE_SUSPECT)
-    says = f"Little's law holds to {_percent(residual)}"
+    says = f"Little's law holds to {percent(residual)}"
     remedy = ""
     if verdict is not Verdict.VALID:
-        says = f"Little's law is off by {_percent(residual)}: some time of some requests was not recorded"
+        says = f"Little's law is off by {percent(residual)}: some time of some requests was not recorded"
         remedy = "this should not happen: please report it with the run folder"
     return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", says, remedy)
 
@@ -256,11 +252,11 @@ def _interactive_law(facts: Facts) -> Check | None:
     spent = answered + facts.given_up.total_s + facts.think_s() * requests
     residual = abs(there - spent) / there if there else 0.0
     verdict = _graded(residual, INTERACTIVE_SUSPECT)
-    says = f"the clients' time is accounted for to {_percent(residual)}"
+    says = f"the clients' time is accounted for to {percent(residual)}"
     remedy = ""
     if verdict is not Verdict.VALID:
         says = (
-            f"{_percent(residual)} of the clients' time was the generator's own: neither waiting nor thinking"
+            f"{percent(residual)} of the clients' time was the generator's own: neither waiting nor thinking"
         )
         remedy = (
             "the true throughput is higher by about as much: use fewer clients per thread, or an open loop"
@@ -277,7 +273,7 @@ def _shared_cores(facts: Facts) -> Check | None:
     if _takes_turns(facts) and facts.generator_cpu <= TURNS_CPU:
         says = (
             "server and generator shared cores, with one request in flight: they take turns, and the "
-            f"generator used {_percent(facts.generator_cpu)} of a core"
+            f"generator used {percent(facts.generator_cpu)} of a core"
         )
         return Check("cores", Verdict.VALID, facts.generator_cpu, TURNS_CPU, "share", says)
     says = "server and generator shared cores: each slows the other down"
@@ -344,7 +340,7 @@ def _steady_state(facts: Facts) -> Check | None:
     verdict = _graded(change, STEADY_CHANGE)
     if verdict is Verdict.VALID:
         return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
-    says = f"no steady state: the second half differs from the first by {_percent(change)}"
+    says = f"no steady state: the second half differs from the first by {percent(change)}"
     remedy = "let it run longer, or give it a warm-up"
     return Check("steady state", verdict, change, STEADY_CHANGE, "share", says, remedy)
 

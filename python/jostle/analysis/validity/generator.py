@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import Facts
+from jostle.formatting import percent
 from jostle.record.hlog import empty_histogram
 from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration
@@ -45,7 +46,7 @@ def all_bore_their_share(facts: Facts) -> Check | None:
     missing = sum(_missing_s(one, whole_s) / whole_s / one["of"] for one in lost) if whole_s else 1.0
     verdict = Verdict.INVALID if missing > MISSING_INVALID else Verdict.SUSPECT
     each = "; ".join(f"{one['why']}, {_when(one)}" for one in lost)
-    says = f"{missing * 100:.3g} % of the offered load is missing: {each}"
+    says = f"{percent(missing)} of the offered load is missing: {each}"
     remedy = "run it again; look for a lack of memory (dmesg)"
     return Check("generators", verdict, missing, 0, "share", says, remedy)
 

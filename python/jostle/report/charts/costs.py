@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from jostle.analysis.results import Estimate, Ratio, RunResult, Threads
+from jostle.formatting import amount
 from jostle.report.charts.common import (
     FIRST,
     GRID,
@@ -20,7 +21,6 @@ from jostle.report.charts.common import (
 )
 from jostle.report.sections import costs
 from jostle.report.tables import Table
-from jostle.report.text import amount
 
 __all__ = ["cost_pictures"]
 

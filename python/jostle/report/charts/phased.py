@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 
 from jostle.analysis.results import Crowd, CrowdCourse, RunResult
+from jostle.formatting import MISSING, amount
 from jostle.report.charts.common import (
     GRID,
     MUTED,
@@ -20,7 +21,6 @@ from jostle.report.charts.common import (
 )
 from jostle.report.sections.phased import cores_in_use, per_second, sentence
 from jostle.report.tables import Table, columns
-from jostle.report.text import MISSING, amount
 
 __all__ = ["crowd_pictures"]
 
@@ -214,7 +214,7 @@ def _table(crowds: list[Crowd]) -> Table:
                 amount(row[k], "s") for k in ("connect_mean", "headers_mean", "headers_p99", "body_mean")
             ]
             network = (per_second(row["in"]), per_second(row["out"]), cores_in_use(row["generator"]))
-            opened = MISSING if row["open"] is None else amount(row["open"], "")
+            opened = MISSING if row["open"] is None else amount(row["open"], "count")
             rate = amount(row["rate"], "/s")
             table.add(crowd.contestant, f"{row['t']:.1f}", opened, rate, *times, *network)
     return table

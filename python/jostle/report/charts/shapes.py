@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import altair as alt
 
+from jostle.formatting import amount
 from jostle.report.charts.common import (
     BY_COLOUR,
     GRID,
@@ -25,7 +26,6 @@ from jostle.report.charts.common import (
 )
 from jostle.report.charts.titles import about_quantile, about_shape
 from jostle.report.tables import quantiles
-from jostle.report.text import amount
 from jostle.report.views import Series, View
 
 __all__ = ["density", "letter_values"]

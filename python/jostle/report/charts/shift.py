@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 
 from jostle.analysis.results import Comparison
+from jostle.formatting import amount
 from jostle.report import tables
 from jostle.report.charts.common import (
     FIRST,
@@ -16,7 +17,6 @@ from jostle.report.charts.common import (
     Rows,
     whole,
 )
-from jostle.report.text import amount
 
 __all__ = ["shift"]
 

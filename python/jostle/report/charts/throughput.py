@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 
 from jostle.analysis.results import Cell, Estimate, RunResult
+from jostle.formatting import amount, formatted, percent
 from jostle.report import tables
 from jostle.report.charts.common import (
     FIRST,
@@ -20,7 +21,7 @@ from jostle.report.charts.common import (
     whole,
 )
 from jostle.report.charts.titles import about_throughput
-from jostle.report.text import amount, percent, published_per_s, shown
+from jostle.report.text import published_per_s
 from jostle.report.views import ALONE, WITH_SLOW, View
 
 __all__ = ["completed", "throughput"]
@@ -153,7 +154,7 @@ def completed(view: View, cells: list[Cell]) -> Picture:
     """A bar and its interval per contestant, for workloads without a slow request."""
     data = Datasets()
     rows: Rows = [
-        {"text": str(shown(c.throughput)), **_bar(c.throughput, len(cells) - i - 0.45, 0.45)}
+        {"text": str(formatted(c.throughput)), **_bar(c.throughput, len(cells) - i - 0.45, 0.45)}
         for i, c in enumerate(cells)
         if c.throughput.value is not None
     ]
@@ -162,7 +163,7 @@ def completed(view: View, cells: list[Cell]) -> Picture:
     chart = chart.properties(width=820, height=54 * len(cells))
     table = tables.Table(f"Throughput: {view.title}", ["contestant", "throughput"])
     for c in cells:
-        table.add(c.contestant, shown(c.throughput))
+        table.add(c.contestant, formatted(c.throughput))
     reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds."
     return Picture(f"throughput-{view.key}", _most(cells), reading, whole(chart), table, data.rows)
 

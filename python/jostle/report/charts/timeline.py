@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 
 from jostle.analysis.results import Phase, RunResult, Timeline, TrialResult
+from jostle.formatting import amount, percent
 from jostle.report.charts.common import (
     GRID,
     MUTED,
@@ -20,7 +21,6 @@ from jostle.report.charts.common import (
     whole,
 )
 from jostle.report.tables import Table, columns
-from jostle.report.text import amount, percent
 from jostle.report.views import Panel, View, typical_trial
 
 __all__ = ["timeline"]

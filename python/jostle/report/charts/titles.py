@@ -1,7 +1,7 @@
 """The sentence that stands above each picture, made from the figures that it shows."""
 
 from jostle.analysis.results import Estimate
-from jostle.report.text import amount, percent
+from jostle.formatting import amount, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 
 __all__ = ["about_quantile", "about_shape", "about_throughput", "extremes"]

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import CompareResult
+from jostle.formatting import Formatted
 from jostle.report import tables
 from jostle.report.render.csv_json import finite, inline, markdown_table
 from jostle.report.tables import OUTCOME_SYMBOL
-from jostle.report.text import Shown
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def render_comparison(result: CompareResult, console: "Console") -> None:
         console.print(Text(one_line(note), style="yellow"))
 
 
-def _value(value: str | Shown) -> str:
+def _value(value: str | Formatted) -> str:
     return value if isinstance(value, str) else value.value
 
 

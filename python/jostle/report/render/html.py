@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from jostle.analysis.results import RunResult, Starvation
 from jostle.errors import UserError
+from jostle.formatting import Formatted, amount, formatted
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
 from jostle.report import charts, tables
@@ -28,7 +29,7 @@ from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
 from jostle.report.tables import Table
-from jostle.report.text import Shown, amount, published, published_per_s, shown, when
+from jostle.report.text import published, published_per_s, when
 from jostle.report.views import View, find_cell, views
 
 __all__ = ["page", "rendered", "write_page"]
@@ -103,7 +104,7 @@ def page(result: RunResult) -> str:
         },
         reasons=result.reasons[:MOST_REASONS],
         more_reasons=max(0, len(result.reasons) - MOST_REASONS),
-        shown=shown,
+        shown=formatted,
         when=when,
         amount=amount,
         published=published,
@@ -127,7 +128,7 @@ def rendered(template: str, pictures: Iterable[Picture], **values: Any) -> str:
         style=Markup(_asset("page.css")),
         hashes=[_hash(library), _hash(script)],
         claim_symbol=beside.CLAIM_SYMBOL,
-        is_shown=lambda value: isinstance(value, Shown),
+        is_shown=lambda value: isinstance(value, Formatted),
         **values,
     )
 

@@ -6,12 +6,12 @@ from typing import Any
 import altair
 
 from jostle.analysis.results import CompareResult, Comparison, RunResult
+from jostle.formatting import Formatted
 from jostle.report import charts, tables
 from jostle.report.charts import Picture
 from jostle.report.charts.shift import shift
 from jostle.report.png import titled
 from jostle.report.tables import OUTCOME_SYMBOL, Table
-from jostle.report.text import Shown
 from jostle.report.views import views
 
 __all__ = ["as_chart", "comparison_html", "run_charts", "run_html", "shift_chart"]
@@ -80,7 +80,7 @@ def _table(table: Table) -> str:
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _cell(value: str | Shown) -> str:
-    if isinstance(value, Shown):
+def _cell(value: str | Formatted) -> str:
+    if isinstance(value, Formatted):
         return f"<td>{escape(value.value)} <small>{escape(value.interval)}</small></td>"
     return f"<td>{escape(value)}</td>"

@@ -6,13 +6,14 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from jostle.analysis.results import Cell, Distribution, RunResult, Starvation
+from jostle.formatting import MISSING, Formatted, amount, formatted, percent
 from jostle.record.verdict import Verdict
 from jostle.report import tables
 from jostle.report.blocks import shape, shares_of, span
 from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
-from jostle.report.text import MISSING, Shown, amount, details, percent, published, shown
+from jostle.report.text import details, published
 from jostle.report.views import find_cell
 from jostle.text import one_line
 
@@ -64,7 +65,7 @@ def render_hit(result: RunResult, console: "Console") -> None:
         asked = f" of {amount(offered, '/s')} offered" if offered is not None else ""
         if load := _load(result, cell):
             _say(console, one_line(load), label="load")
-        _say(console, f"{shown(cell.throughput)}{asked}", "bold", label="throughput")
+        _say(console, f"{formatted(cell.throughput)}{asked}", "bold", label="throughput")
         _say(console, _outcomes(cell), label="outcomes")
         _times(cell, console)
         _parts(cell, console)
@@ -81,14 +82,14 @@ def _load(result: RunResult, cell: Cell) -> str:
     except (tomllib.TOMLDecodeError, KeyError):
         return ""
     if "clients" in load:
-        who = f"{amount(load['clients'], '')} client{'s' if load['clients'] != 1 else ''}"
+        who = f"{amount(load['clients'], 'count')} client{'s' if load['clients'] != 1 else ''}"
         who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
     elif "rate" in load and isinstance(load.get("arrivals", ""), str):
         who = f"{load['rate']} due ({load.get('arrivals', 'poisson')} arrivals)"
     else:
         return ""
     ends = [
-        f"{amount(load['requests'], '')} requests" if "requests" in load else "",
+        f"{amount(load['requests'], 'count')} requests" if "requests" in load else "",
         f"{'at most' if 'requests' in load else 'for'} {load['for']}" if "for" in load else "",
     ]
     return ", ".join(filter(None, [who, *ends])).replace(", for ", " for ")
@@ -165,7 +166,7 @@ def _comparison(result: RunResult, chosen: list[Starvation], console: "Console")
         for name, workload, throughput, response in rows:
             times = [tables.estimate(response, q).value for q in ("p50", "p99", "max")]
             label = one_line(s.contestant) if name == "alone" else ""
-            rate = shown(throughput).value.removesuffix("/s")
+            rate = formatted(throughput).value.removesuffix("/s")
             table.add_row(
                 _text(label, "bold"), _marked(name, find_cell(result, s.contestant, workload)), rate, *times
             )
@@ -200,7 +201,7 @@ def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> 
     table = _table("starvation", "index", "alone", "with slow", words=4)
     for s, pair in pairs:
         drawn = [shape(d, low, high, SHAPE_WIDTH) if d and d.quantile_s else "" for d in pair]
-        name, index = _text(one_line(s.contestant), "bold"), _text(str(shown(s.index)))
+        name, index = _text(one_line(s.contestant), "bold"), _text(str(formatted(s.index)))
         table.add_row(name, index, _text(drawn[0], "blue"), _text(drawn[1], "red"))
     console.print()
     console.print(table)
@@ -224,7 +225,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
             drawn = (
                 shape(c.response_distribution, low, high, 16) if c.response_distribution.quantile_s else ""
             )
-            rate = shown(c.throughput).value.removesuffix("/s")
+            rate = formatted(c.throughput).value.removesuffix("/s")
             mark = _text(c.verdict.symbol, c.verdict.style)
             table.add_row(
                 _text(one_line(c.contestant), "bold"), mark, rate, *times, percent(c.error_share), drawn
@@ -234,7 +235,7 @@ def _cells(cells: list[Cell], console: "Console") -> None:
 
 def _outcomes(cell: Cell) -> str:
     counts = [
-        f"{amount(n, '')} {one_line(kind).replace('_', ' ')}{details(cell, kind)}"
+        f"{amount(n, 'count')} {one_line(kind).replace('_', ' ')}{details(cell, kind)}"
         for kind, n in cell.outcomes.items()
     ]
     return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"
@@ -305,7 +306,7 @@ def _figures(found: tables.Table, console: "Console") -> None:
     _heading(console, one_line(found.caption))
     table = _table(*map(one_line, found.columns), words=found.words)
     for row in found.rows:
-        table.add_row(*(_text(one_line(v.value if isinstance(v, Shown) else v)) for v in row))
+        table.add_row(*(_text(one_line(v.value if isinstance(v, Formatted) else v)) for v in row))
     console.print(table)
 
 
@@ -318,11 +319,11 @@ def _goodputs(result: RunResult, console: "Console") -> None:
         _heading(console, f"{one_line(workload)} ({about})")
         table = _table("contestant", "hits", "timeouts", "min/s", "max/s", "goodput", "sd/mean", "db CPU")
         for g in rows:
-            counts = (amount(within.whole(e.value), "") for e in (g.hits, g.timeouts))
-            rates = (shown(e).value.removesuffix("/s") for e in (g.least_per_s, g.most_per_s, g.goodput))
-            cpu = shown(g.database_cpu_s_per_request).value
+            counts = (amount(within.whole(e.value), "count") for e in (g.hits, g.timeouts))
+            rates = (formatted(e).value.removesuffix("/s") for e in (g.least_per_s, g.most_per_s, g.goodput))
+            cpu = formatted(g.database_cpu_s_per_request, fine=True).value
             name = _text(one_line(g.contestant), "bold")
-            table.add_row(name, *counts, *rates, shown(g.dispersion).value, cpu)
+            table.add_row(name, *counts, *rates, formatted(g.dispersion).value, cpu)
         console.print(table)
 
 
@@ -330,7 +331,7 @@ def _crowds(result: RunResult, console: "Console") -> None:
     """Who reached the target, where clients come and go."""
     for workload in dict.fromkeys(c.workload for c in result.crowds if c.asked is not None):
         chosen = [c for c in result.crowds if c.workload == workload]
-        asked = amount(chosen[0].asked, "")
+        asked = amount(chosen[0].asked, "count")
         _heading(console, f"who holds {asked} clients: {one_line(chosen[0].title)}")
         table = _table("contestant", "", "most open", "held", "time to headers", "p99", words=2)
         for c in chosen:

@@ -1,11 +1,10 @@
 """Tables of what a plan sets beside one another: ratios of workloads, the cost of threads, earlier runs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from jostle.analysis.results import Estimate, Ratio, RunResult, Threads
+from jostle.analysis.results import Ratio, RunResult, Threads
+from jostle.formatting import amount, formatted, percent
 from jostle.report.tables import NOTHING, QUANTILES, Table, columns, estimate
-from jostle.report.text import MISSING, Shown, amount, percent, shown
 from jostle.report.views import find_cell
 
 __all__ = ["earlier", "ratio_tables", "ratios", "tables_of", "thread_tables", "threads"]
@@ -30,17 +29,9 @@ def ratios(group: Sequence[Ratio]) -> Table:
     names = ["contestant", first.against, first.workload, "ratio", "as published"]
     table = Table(f"{first.title} ({first.quantity})", names)
     for r in group:
-        sides = (shown(e) for e in (r.against_value, r.value))
-        table.add(r.contestant, *sides, ratio_shown(r.ratio), published_ratio(r))
+        sides = (formatted(e) for e in (r.against_value, r.value))
+        table.add(r.contestant, *sides, formatted(r.ratio, "ratio"), published_ratio(r))
     return table
-
-
-def ratio_shown(e: Estimate) -> Shown:
-    """A ratio is no share: it may be far above 1."""
-    if e.value is None:
-        return Shown(MISSING, "", e.note)
-    interval = f"{e.low:.3g}\N{EN DASH}{e.high:.3g}" if e.low is not None and e.high is not None else ""
-    return Shown(f"{e.bound} {e.value:.3g}".strip(), interval, e.note)
 
 
 def published_ratio(r: Ratio) -> str:
@@ -67,16 +58,9 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
     table = Table(caption, names)
     for t in group:
         told = amount(t.published_bytes, "bytes") if t.published_bytes is not None else ""
-        memory = (shown(e) for e in (t.before_bytes, t.peak_bytes))
-        table.add(t.contestant, shown(t.memory_bytes), told, time_shown(t.time_s), *memory)
+        memory = (formatted(e) for e in (t.before_bytes, t.peak_bytes))
+        table.add(t.contestant, formatted(t.memory_bytes), told, formatted(t.time_s, fine=True), *memory)
     return table
-
-
-def time_shown(e: Estimate) -> Shown:
-    """Of a thread: microseconds and less."""
-    unit, factor = ("ns", 1e9) if e.value is not None and e.value < 1e-6 else ("µs", 1e6)
-    value, low, high = (None if v is None else v * factor for v in (e.value, e.low, e.high))
-    return shown(replace(e, unit=unit, value=value, low=low, high=high))
 
 
 def earlier(result: RunResult) -> Table:
@@ -87,11 +71,11 @@ def earlier(result: RunResult) -> Table:
     for index, e in enumerate(ordered):
         times = [estimate(e.response, q) for q in QUANTILES]
         name = "first" if e.run == 1 else str(e.run)
-        table.add(e.workload, e.contestant, name, shown(e.throughput), *times, percent(e.error_share))
+        table.add(e.workload, e.contestant, name, formatted(e.throughput), *times, percent(e.error_share))
         last = index + 1 == len(ordered) or ordered[index + 1].run == 1
         cell = find_cell(result, e.contestant, e.workload) if last else None
         if cell is not None:
             times = [estimate(cell.response, q) if q in cell.response else NOTHING for q in QUANTILES]
-            throughput, failed = shown(cell.throughput), percent(cell.error_share)
+            throughput, failed = formatted(cell.throughput), percent(cell.error_share)
             table.add(e.workload, e.contestant, "measured", throughput, *times, failed)
     return table

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.analysis.results import Goodput, RunResult
+from jostle.formatting import Formatted, amount, formatted
 from jostle.report.tables import NOTHING, Table, columns, estimate
-from jostle.report.text import Shown, amount, shown
 from jostle.report.views import find_cell
 
 __all__ = ["chosen", "goodput", "hits"]
@@ -16,8 +16,8 @@ def hits(result: RunResult) -> Table:
     names = columns("workload | contestant | hits | timeouts | min. hits/s | max. hits/s")
     table = Table("As the articles' load generators print it: mean of the rounds", names, words=2)
     for g in result.goodputs:
-        counts = (_plain(amount(whole(e.value), "")) for e in (g.hits, g.timeouts))
-        table.add(g.workload, g.contestant, *counts, shown(g.least_per_s), shown(g.most_per_s))
+        counts = (_plain(amount(whole(e.value), "count")) for e in (g.hits, g.timeouts))
+        table.add(g.workload, g.contestant, *counts, formatted(g.least_per_s), formatted(g.most_per_s))
     return table
 
 
@@ -32,18 +32,18 @@ def goodput(result: RunResult) -> Table:
         cell = find_cell(result, g.contestant, g.workload)
         times = [estimate(cell.response, q) if cell else NOTHING for q in ("p50", "p99", "max")]
         memory = amount(cell.server_rss_max_bytes, "bytes") if cell else ""
-        server = shown(cell.server_cpu_s_per_request) if cell else NOTHING
+        server = formatted(cell.server_cpu_s_per_request, fine=True) if cell else NOTHING
         table.add(
             g.workload,
             g.contestant,
             chosen(g),
             amount(g.timeout_s, "s"),
-            shown(g.goodput),
-            shown(g.dispersion),
+            formatted(g.goodput),
+            formatted(g.dispersion),
             *times,
             memory,
             server,
-            shown(g.database_cpu_s_per_request),
+            formatted(g.database_cpu_s_per_request, fine=True),
         )
     return table
 
@@ -68,5 +68,5 @@ def whole(value: float | None) -> float | None:
     return None if value is None else float(round(value))
 
 
-def _plain(text: str) -> Shown:
-    return Shown(text, "", "")
+def _plain(text: str) -> Formatted:
+    return Formatted(text, "", "")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jostle.analysis.results import Crowd, RunResult, Times
+from jostle.formatting import MISSING, amount, percent
 from jostle.report.tables import Table, columns
-from jostle.report.text import MISSING, amount, percent
 from jostle.units import format_count
 
 __all__ = ["cores_in_use", "figures", "held", "most_open", "per_second", "sentence", "stages", "traffic"]
@@ -18,7 +18,7 @@ def held(result: RunResult) -> Table:
     closed = [crowd for crowd in result.crowds if crowd.asked is not None]
     for c in closed:
         reached = "✓ yes" if c.reached else "✗ no"
-        figures = (amount(c.asked, ""), most_open(c), percent(c.held.value))
+        figures = (amount(c.asked, "count"), most_open(c), percent(c.held.value))
         table.add(c.contestant, c.workload, reached, c.refused or "none", *figures)
     for name, why in result.skipped.items() if closed else ():
         table.add(name, MISSING, "not measured", why, *(MISSING,) * 3)
@@ -34,7 +34,7 @@ def stages(result: RunResult) -> Table:
     table = _table("Phase by phase, over all rounds", names, result)
     for c in result.crowds:
         for s in c.stages:
-            rates = (amount(s.open_most, ""), amount(s.throughput_per_s, "/s"), percent(s.error_share))
+            rates = (amount(s.open_most, "count"), amount(s.throughput_per_s, "/s"), percent(s.error_share))
             headers = (
                 amount(s.headers.mean_s, "s"),
                 amount(s.headers.p50_s, "s"),
@@ -94,7 +94,7 @@ def sentence(crowds: list[Crowd]) -> str:
     closed = [c for c in crowds if c.asked is not None]
     if not closed:
         return f"{_names(crowds)} over time"
-    asked = amount(closed[0].asked, "")
+    asked = amount(closed[0].asked, "count")
     holding = [c for c in closed if c.reached]
     others = [c for c in closed if not c.reached]
     told = [f"{_names(holding)} hold{'s' if len(holding) == 1 else ''} {asked} clients"] if holding else []

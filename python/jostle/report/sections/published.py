@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from jostle.analysis.judge.figures import figure, figures_of
 from jostle.analysis.results import Cell, Distribution, PublishedFigure, RunResult
+from jostle.formatting import MISSING, Formatted, amount, formatted
 from jostle.report.tables import Table, columns
-from jostle.report.text import MISSING, Shown, amount, published_per_s, shown
+from jostle.report.text import published_per_s
 
 __all__ = ["CLAIM_SYMBOL", "claims", "figures", "five", "five_numbers", "five_published", "parts", "setup"]
 
@@ -29,7 +30,7 @@ def parts(result: RunResult) -> Table:
     for c in result.claims:
         for part in c.parts:
             result_here = _marked(PART_SYMBOL[part.verdict], part.verdict)
-            table.add(c.says, part.measure, part.rule, result_here, shown(part.estimate))
+            table.add(c.says, part.measure, part.rule, result_here, formatted(part.estimate))
     return table
 
 
@@ -51,7 +52,7 @@ def figures(result: RunResult) -> Table:
         names.insert(3, "note")
     table = Table(f"Published figures ({source})", names, words=4 if noted else 3)
     for f in result.published:
-        measured = shown(f.measured) if f.measured is not None else Shown("not measured", "", "")
+        measured = formatted(f.measured) if f.measured is not None else Formatted("not measured", "", "")
         per_s = published_per_s(f) if f.unit.partition("/")[2] not in ("", "s") else None
         as_told = told(f) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
         about = (f.workload, f.beside or f.contestant, f.quantity, *([f.note] if noted else []))
@@ -67,7 +68,7 @@ def five_numbers(result: RunResult, cells: Iterable[Cell]) -> Table:
     table = Table("Five numbers and the mean: response times of answered requests", names, words=2)
     for c in cells:
         d = c.response_distribution
-        table.add(c.workload, c.contestant, amount(d.n, ""), *(amount(v, "s") for v in five(d)))
+        table.add(c.workload, c.contestant, amount(d.n, "count"), *(amount(v, "s") for v in five(d)))
         published = five_published(result, c)
         if published:
             table.add(c.workload, f"{c.contestant}, published", "", *published)

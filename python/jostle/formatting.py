@@ -1,0 +1,153 @@
+"""How figures are written: one way for sentences, the terminal, the page and every export.
+
+Values are in base units: seconds, bytes, per second, shares of 1.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from jostle.text import one_line
+from jostle.units import NOTHING, format_count, format_share, scale
+
+__all__ = [
+    "MISSING",
+    "Formatted",
+    "HasInterval",
+    "amount",
+    "change",
+    "formatted",
+    "interval",
+    "listed",
+    "percent",
+    "plural",
+    "points",
+    "tallied",
+]
+
+MISSING = NOTHING
+"""Stands where there is no value."""
+
+MOST_KINDS = 5
+"""A tally names so many kinds."""
+
+
+class HasInterval(Protocol):
+    """A figure with its interval, as the analysis makes it."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def bound(self) -> str: ...
+    @property
+    def note(self) -> str: ...
+
+
+class Formatted(NamedTuple):
+    """An estimate as text. Each part may be empty; `note` says why there is no value or no interval.
+
+    `number` is `value` without its unit, for columns whose heading has it.
+    """
+
+    value: str
+    interval: str = ""
+    note: str = ""
+    number: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.interval}" if self.interval else self.value
+
+
+def amount(value: float | None, unit: str, *, fine: bool = False) -> str:
+    """One number with its unit, scaled to read well; a dash where there is none."""
+    if value is None:
+        return MISSING
+    if unit in ("share", "%"):
+        return percent(value if unit == "share" else value / 100)
+    return scale(float(value), unit, fine=fine).write(float(value))
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage; a part is never rounded to nothing nor to the whole."""
+    return MISSING if share is None else format_share(share)
+
+
+def formatted(found: HasInterval, unit: str | None = None, *, fine: bool = False) -> Formatted:
+    """A figure with its interval, in one unit: "4.51 ms", "[4.20, 4.80]". `unit`: in place of its own."""
+    unit = found.unit if unit is None else unit
+    if found.value is None:
+        return Formatted(MISSING, "", found.note, MISSING)
+    chosen = scale(found.value, unit, fine=fine)
+    bound = f"{found.bound} " if found.bound else ""
+    value = bound + amount(found.value, unit, fine=fine)
+    number = bound + chosen.number(found.value)
+    if found.bound or found.low is None or found.high is None:
+        return Formatted(value, "", found.note, number)
+    ends = chosen if found.value else scale(max(abs(found.low), abs(found.high)), unit, fine=fine)
+    if not found.value:
+        value, number = ends.write(0.0), ends.number(0.0)
+    return Formatted(value, f"[{ends.number(found.low)}, {ends.number(found.high)}]", "", number)
+
+
+def interval(found: HasInterval, unit: str | None = None) -> str:
+    """A figure with its interval in a sentence: "4.51 ms [4.20, 4.80]"; or why there is none."""
+    if found.value is None:
+        return f"is not known: {found.note}"
+    written = formatted(found, unit)
+    return f"{written} ({written.note})" if written.note else str(written)
+
+
+def change(ratio: float, low: float | None = None, high: float | None = None) -> str:
+    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "3.4 times".
+
+    The interval stands in the same unit: "−48 % [−67, −17]", "0.21 times [0.10, 0.43]".
+    """
+    ends = [] if low is None or high is None else [low, high]
+    if any(r >= 3 or r <= 1 / 3 for r in (ratio, *ends)):
+        write, unit = _times, " times"
+    else:
+        write, unit = _signed_percent, " %"
+    return f"{write(ratio)}{unit}" + (f" [{', '.join(map(write, ends))}]" if ends else "")
+
+
+def points(difference: float, low: float | None = None, high: float | None = None) -> str:
+    """A difference of shares in percentage points: "+0.52 points [+0.11, +0.93]"."""
+    ends = [] if low is None or high is None else [low, high]
+    return f"{_signed(difference)} points" + (f" [{', '.join(map(_signed, ends))}]" if ends else "")
+
+
+def _times(ratio: float) -> str:
+    return scale(ratio, "times").number(ratio)
+
+
+def _signed_percent(ratio: float) -> str:
+    return _signed(ratio - 1)
+
+
+def _signed(share: float) -> str:
+    number = scale(share, "share").number(float(f"{share:.2g}"))
+    return number if share <= 0 else f"+{number}"
+
+
+def plural(number: float, noun: str) -> str:
+    """A count with its noun: "1 request", "10,000 requests"."""
+    return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def tallied(found: Mapping[str, int]) -> str:
+    """What there was and how often, most frequent first: "4,000 × 503, 635 × 500"; the first few kinds."""
+    ordered = sorted(found.items(), key=lambda pair: -pair[1])
+    named = [f"{format_count(count)} × {one_line(what)}" for what, count in ordered[:MOST_KINDS]]
+    more = len(ordered) - len(named)
+    return ", ".join([*named, f"{format_count(more)} more kinds"] if more else named)
