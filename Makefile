@@ -31,7 +31,9 @@ runtimes: setup ## Debian packages: the runtimes of all contestants, the browser
 	@$(BIN)/jostle contestants install --all
 	@scripts/install-test-tools.sh
 
-test: setup runtimes test-rust test-fuzz test-python ## All tests.
+test: setup ## All tests. The runtimes are installed while the engine's tests are built.
+	@$(MAKE) --no-print-directory -j2 --output-sync=target runtimes test-rust
+	@$(MAKE) --no-print-directory test-fuzz test-python
 
 test-rust:
 	cargo test --locked --workspace --quiet
@@ -39,8 +41,9 @@ test-rust:
 test-fuzz:      ## Every fuzz target for a few seconds; longer: scripts/fuzz.sh 300
 	scripts/fuzz.sh 5
 
-test-python:
-	$(BIN)/pytest
+test-python:    ## Those of the Python package: side by side, then alone those that measure.
+	$(BIN)/pytest -n auto --dist loadfile --ignore tests/integration
+	$(BIN)/pytest tests/integration
 
 format: setup ## Format everything.
 	cargo fmt --all
