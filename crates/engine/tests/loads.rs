@@ -271,6 +271,13 @@ fn phases_have_their_clients_and_their_series() {
             "phase {phase}"
         );
     }
+    // Clients come when the plan says so, and it is recorded how late they were.
+    let intended: HashSet<u64> = seen.rows().flat_map(|r| r.intended_ns.clone()).collect();
+    for client in 1..=8 {
+        assert!(intended.contains(&(client * SECOND / 8)), "client {client}");
+    }
+    let rows: usize = seen.rows().map(|rows| rows.client.len()).sum();
+    assert_eq!(seen.recorded(Measure::Pacing), rows as u64);
     let at_end_of = |interval: usize| seen.0[interval].workloads[0].clients;
     assert!(
         at_end_of(1) <= 5 && at_end_of(6) == 8,

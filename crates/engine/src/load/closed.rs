@@ -83,23 +83,24 @@ impl Crowd {
         seat.sit().await;
         let mine = |count| share(count, self.shared.worker, self.shared.plan.workers());
         if let Some(phases) = &self.workload().phases {
-            let mut now = 0;
+            let mut change = 0;
             loop {
-                self.want(mine(phases.clients_at(now))).await;
-                let Some(change) = phases.next_change(now) else {
+                self.want(mine(phases.clients_at(change)), Some(change))
+                    .await;
+                let Some(next) = phases.next_change(change) else {
                     break;
                 };
-                let Some(then) = seat.sleep_until(change, || true).await else {
+                let Some(now) = seat.sleep_until(next, || true).await else {
                     return;
                 };
                 // With the run's end all leave at once.
-                if !self.shared.seats.running(then) {
+                if !self.shared.seats.running(now) {
                     return;
                 }
-                now = then;
+                change = next;
             }
         } else {
-            self.want(mine(self.closed().clients)).await;
+            self.want(mine(self.closed().clients), None).await;
         }
         self.settled.set(true);
         self.check_done();
@@ -107,8 +108,8 @@ impl Crowd {
 
     /// From now on there shall be `count` clients. The last to come are the first to go; each ends the request
     /// that it has in hand. Many that come at once do so in small groups with a look at the sockets in between:
-    /// nobody's connection then waits until all have been begun.
-    async fn want(self: &Rc<Self>, count: u64) {
+    /// nobody's connection then waits until all have been begun. `planned` is when those who come should have come.
+    async fn want(self: &Rc<Self>, count: u64, planned: Option<u64>) {
         let before = self.wanted.replace(count);
         for position in count..before {
             if let Some(slot) = self.clients.borrow()[position as usize] {
@@ -127,11 +128,11 @@ impl Crowd {
             if self.shared.seats.stopping() {
                 return;
             }
-            self.occupy(position);
+            self.occupy(position, planned);
         }
     }
 
-    fn occupy(self: &Rc<Self>, position: u64) {
+    fn occupy(self: &Rc<Self>, position: u64, planned: Option<u64>) {
         let slot = &mut self.clients.borrow_mut()[position as usize];
         if slot.is_some() {
             // Still busy with what was to be the last request; it just goes on.
@@ -142,7 +143,7 @@ impl Crowd {
         *slot = Some(seat.slot());
         self.alive.set(self.alive.get() + 1);
         self.shared.recorder.borrow_mut().came(self.index);
-        spawn_local(self.clone().client(position, seat));
+        spawn_local(self.clone().client(position, seat, planned));
     }
 
     fn wants(&self, position: u64) -> bool {
@@ -166,7 +167,7 @@ impl Crowd {
     }
 
     /// The life at one position: a client and, where the plan says so, those who take its place after it.
-    async fn client(self: Rc<Self>, position: u64, seat: Seat) {
+    async fn client(self: Rc<Self>, position: u64, seat: Seat, mut planned: Option<u64>) {
         seat.sit().await;
         self.promised.set(self.promised.get() - 1);
         let closed = self.closed();
@@ -174,7 +175,9 @@ impl Crowd {
         let mut backoff = 0;
         loop {
             client.number = self.new_number() as u32;
-            let whole = self.life(&mut client, closed, position, &mut backoff).await;
+            let whole = self
+                .life(&mut client, position, planned.take(), &mut backoff)
+                .await;
             client.hang_up();
             if !(whole && closed.renew) {
                 break;
@@ -193,22 +196,24 @@ impl Crowd {
         self.left(position);
     }
 
-    /// From a client's first request to its last. True if it has had all of its requests.
+    /// From a client's first request, which may have been planned for a moment, to its last. True if it has had all
+    /// of its requests.
     async fn life(
         &self,
         client: &mut Client,
-        closed: &ClosedSpec,
         position: u64,
+        planned: Option<u64>,
         backoff: &mut u64,
     ) -> bool {
+        let closed = self.closed();
         let mut random = Stream::new(
             self.shared.plan.seed,
             &[self.index as u64, u64::from(client.number)],
         );
         let mut player = self.workload().mix.player(0);
         let most = closed.requests_per_client.unwrap_or(u64::MAX);
-        let mut intended = self.shared.clock.now();
-        let mut ran = None;
+        let now = self.shared.clock.now();
+        let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
         for turn in 1.. {
             let now = ran.unwrap_or(intended);
             if !self.shared.seats.running(now) {
@@ -218,10 +223,7 @@ impl Crowd {
                 return false;
             }
             let request = player.next(&mut random);
-            self.shared
-                .recorder
-                .borrow_mut()
-                .due(self.index, ran.unwrap_or(intended));
+            self.shared.recorder.borrow_mut().due(self.index, now);
             let job = Job {
                 request,
                 intended,

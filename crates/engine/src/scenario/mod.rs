@@ -1,7 +1,5 @@
 //! What a client does: which request comes next.
 
-use rand::Rng;
-
 use crate::schedule::random::Stream;
 use crate::spec::{Order, RequestSpec};
 
@@ -51,7 +49,7 @@ impl Player<'_> {
             _ if count == 1 => 0,
             Order::Sequence => (turn % count as u64) as usize,
             Order::Weighted => {
-                let point = random.random_range(0..sums[count - 1]);
+                let point = random.below(sums[count - 1]);
                 sums.partition_point(|sum| *sum <= point)
             }
         }

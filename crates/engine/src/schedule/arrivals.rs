@@ -7,8 +7,6 @@
 
 use std::sync::Arc;
 
-use rand_distr::{Distribution, Exp1};
-
 use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::spec::{Arrivals, OpenSpec, RateSpec};
@@ -164,8 +162,7 @@ impl Schedule {
             Source::Constant(curve) => curve.time_of(index as f64),
             Source::Poisson(curve) => {
                 while self.gaps <= index {
-                    let gap: f64 = Exp1.sample(&mut self.stream);
-                    self.sum += gap;
+                    self.sum += self.stream.exponential();
                     self.gaps += 1;
                 }
                 curve.time_of(self.sum)

@@ -1,7 +1,9 @@
-//! The random stream: `SplitMix64` (Steele, Lea, Flood 2014). Eight bytes of state, so every client has its own,
-//! and its values never change with a library's version: a recorded seed gives the same run for ever.
+//! The random stream: `SplitMix64` (Steele, Lea, Flood 2014). Eight bytes of state, so every client has its own.
+//!
+//! What is drawn from it is made here too, with nothing but sums, products and comparisons, so that it never changes
+//! with a library or a machine: a recorded seed gives the same load for ever.
 
-use rand::RngCore;
+use std::f64::consts::LN_2;
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -16,7 +18,85 @@ impl Stream {
         });
         Self(start)
     }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
+
+    /// Uniform in [0, 1): a multiple of 2⁻⁵³.
+    pub fn unit(&mut self) -> f64 {
+        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+        (self.next() >> 11) as f64 * STEP
+    }
+
+    /// Uniform over 0..`end`, which is not 0; without bias (Lemire 2019).
+    pub fn below(&mut self, end: u64) -> u64 {
+        let mut wide = u128::from(self.next()) * u128::from(end);
+        let unfair = end.wrapping_neg() % end;
+        while (wide as u64) < unfair {
+            wide = u128::from(self.next()) * u128::from(end);
+        }
+        (wide >> 64) as u64
+    }
+
+    /// Uniform over `from..=to`, of which `from` is not the greater.
+    pub fn between(&mut self, from: i64, to: i64) -> i64 {
+        let offset = match (to.wrapping_sub(from) as u64).checked_add(1) {
+            Some(count) => self.below(count),
+            None => self.next(),
+        };
+        from.wrapping_add(offset.cast_signed())
+    }
+
+    /// Exponential with mean 1: algorithm SA of Ahrens and Dieter (1972), which needs no logarithm.
+    pub fn exponential(&mut self) -> f64 {
+        let mut unit = self.unit();
+        while unit == 0.0 {
+            unit = self.unit();
+        }
+        let mut whole = 0.0;
+        loop {
+            unit += unit;
+            if unit > 1.0 {
+                break;
+            }
+            whole += LN_2;
+        }
+        unit -= 1.0;
+        if unit <= LN_2 {
+            return whole + unit;
+        }
+        let mut least = self.unit();
+        for limit in &LN_2_SERIES[1..] {
+            least = least.min(self.unit());
+            if unit <= *limit {
+                break;
+            }
+        }
+        whole + least * LN_2
+    }
 }
+
+/// Σ (ln 2)ⁱ / i! for i from 1 to k, k = 1, 2, …, until it is 1.
+const LN_2_SERIES: [f64; 16] = [
+    LN_2,
+    0.933_373_687_519_046,
+    0.988_877_796_183_867_6,
+    0.998_495_925_291_496_1,
+    0.999_829_281_106_138_9,
+    0.999_983_316_410_072_8,
+    0.999_998_569_143_876_7,
+    0.999_999_890_692_555_8,
+    0.999_999_992_473_415_9,
+    0.999_999_999_528_327_5,
+    0.999_999_999_972_881_4,
+    0.999_999_999_998_559_8,
+    0.999_999_999_999_929,
+    0.999_999_999_999_996_8,
+    0.999_999_999_999_999_9,
+    1.0,
+];
 
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,31 +104,13 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl RngCore for Stream {
-    fn next_u32(&mut self) -> u32 {
-        (self.next_u64() >> 32) as u32
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
-    }
-
-    fn fill_bytes(&mut self, bytes: &mut [u8]) {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::Rng;
 
     #[test]
     fn same_labels_give_the_same_stream_and_others_another() {
-        let draw = |labels: &[u64]| Stream::new(7, labels).next_u64();
+        let draw = |labels: &[u64]| Stream::new(7, labels).next();
         assert_eq!(draw(&[1, 2]), draw(&[1, 2]));
         assert_ne!(draw(&[1, 2]), draw(&[2, 1]));
         assert_ne!(draw(&[1]), draw(&[1, 0]));
@@ -59,11 +121,77 @@ mod tests {
         let sums: Vec<f64> = (0..64)
             .map(|client| {
                 let mut stream = Stream::new(1, &[0, client]);
-                (0..1000).map(|_| stream.random::<f64>()).sum::<f64>() / 1000.0
+                (0..1000).map(|_| stream.unit()).sum::<f64>() / 1000.0
             })
             .collect();
         // Standard error of one mean is 0.0091; of the mean of all, 0.0011.
         assert!(sums.iter().all(|mean| (mean - 0.5).abs() < 0.05));
         assert!((sums.iter().sum::<f64>() / 64.0 - 0.5).abs() < 0.005);
+    }
+
+    #[test]
+    fn the_first_values_of_a_seed_are_these_for_ever() {
+        // Published for SplitMix64 with state 1234567.
+        let mut stream = Stream(1_234_567);
+        let first = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
+        assert_eq!([stream.next(), stream.next()], first);
+
+        let mut stream = Stream::new(20_261_122, &[3, 5]);
+        assert_eq!([0; 4].map(|_| stream.below(1000)), [594, 428, 600, 5]);
+        assert_eq!([0; 4].map(|_| stream.between(-5, 5)), [-3, -4, -1, 4]);
+        let units = [0; 4].map(|_| stream.unit().to_bits());
+        let expected = [
+            0x3fc1_efc5_09b7_5abc,
+            0x3fea_0cfd_a97d_603b,
+            0x3fd8_9786_78a7_4e0a,
+            0x3fd0_4569_7524_80be,
+        ];
+        assert_eq!(units, expected);
+        let gaps = [0; 4].map(|_| stream.exponential().to_bits());
+        let expected = [
+            0x3fd6_1642_c4fe_54a4,
+            0x3fe4_d60f_cf5d_c3d8,
+            0x4005_be1f_49f3_bbbf,
+            0x3fd3_f821_a3e0_f88c,
+        ];
+        assert_eq!(gaps, expected);
+    }
+
+    #[test]
+    fn whole_numbers_fill_their_range_evenly() {
+        let mut stream = Stream::new(2, &[]);
+        let mut counts = [0_u32; 6];
+        for _ in 0..60_000 {
+            counts[(stream.between(-2, 3) + 2) as usize] += 1;
+        }
+        // Standard error 91.
+        assert!(
+            counts.iter().all(|count| count.abs_diff(10_000) < 400),
+            "{counts:?}"
+        );
+        // A range of which 2⁶⁴ is no multiple by far: without rejection the lower half came twice as often.
+        let end = 3 << 62;
+        let low = (0..60_000).filter(|_| stream.below(end) < end / 2).count();
+        assert!(low.abs_diff(30_000) < 500, "{low}");
+        assert_eq!((stream.below(1), stream.between(7, 7)), (0, 7));
+        let any = (0..100).map(|_| stream.between(i64::MIN, i64::MAX));
+        assert!(any.map(i64::signum).sum::<i64>().abs() < 60);
+    }
+
+    #[test]
+    fn exponential_values_have_the_distribution() {
+        let mut stream = Stream::new(5, &[]);
+        let mut values: Vec<f64> = (0..100_000).map(|_| stream.exponential()).collect();
+        values.sort_by(f64::total_cmp);
+        // Kolmogorov and Smirnov: at the 0.1 % level 1.95 / √n.
+        let n = values.len() as f64;
+        let distance = values.iter().enumerate().map(|(i, value)| {
+            let expected = -(-value).exp_m1();
+            (expected - i as f64 / n)
+                .abs()
+                .max((expected - (i + 1) as f64 / n).abs())
+        });
+        let distance = distance.fold(0.0, f64::max);
+        assert!(distance < 1.95 / n.sqrt(), "{distance}");
     }
 }

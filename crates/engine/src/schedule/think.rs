@@ -1,23 +1,18 @@
 //! Think times: the pause of a closed client between an answer and its next request.
 
-use rand::Rng;
-use rand_distr::{Distribution, Exp1};
-
+use crate::schedule::random::Stream;
 use crate::spec::ThinkSpec;
 
 /// The pause before request `turn` (1 for the client's second request, and so on), in nanoseconds.
-pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut impl Rng) -> u64 {
+pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut Stream) -> u64 {
     match spec {
         ThinkSpec::None => 0,
         ThinkSpec::Constant { ns } => *ns,
         ThinkSpec::Uniform { ns, spread } => {
-            let factor = 1.0 + spread * (2.0 * random.random::<f64>() - 1.0);
+            let factor = 1.0 + spread * (2.0 * random.unit() - 1.0);
             (*ns as f64 * factor) as u64
         }
-        ThinkSpec::Exponential { mean_ns } => {
-            let factor: f64 = Exp1.sample(random);
-            (*mean_ns as f64 * factor) as u64
-        }
+        ThinkSpec::Exponential { mean_ns } => (*mean_ns as f64 * random.exponential()) as u64,
         ThinkSpec::List { ns } => ns[(turn as usize - 1) % ns.len()],
     }
 }
@@ -25,7 +20,6 @@ pub fn pause(spec: &ThinkSpec, turn: u64, random: &mut impl Rng) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::random::Stream;
 
     fn draw(spec: &ThinkSpec) -> Vec<u64> {
         let mut stream = Stream::new(3, &[]);

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand::Rng;
-
 use crate::schedule::partition::Partition;
 use crate::schedule::random::Stream;
 use crate::spec::{LoadSpec, ParamSpec, ShareSpec};
@@ -55,11 +53,13 @@ impl Request {
         template.write(out, |position, out| match &self.params[position] {
             ParamSpec::Range { from, to } => {
                 use std::io::Write as _;
-                let value = random.random_range(*from..=*to);
+                let value = random.between(*from, *to);
                 write!(out, "{value}").expect("writing into memory does not fail");
             }
             ParamSpec::Choice(values) => {
-                out.extend_from_slice(values[random.random_range(0..values.len())].as_bytes());
+                out.extend_from_slice(
+                    values[random.below(values.len() as u64) as usize].as_bytes(),
+                );
             }
             ParamSpec::InTurn(values) => {
                 out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());

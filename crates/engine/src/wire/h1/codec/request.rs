@@ -39,6 +39,10 @@ pub enum EncodeError {
     #[error("body_base64 is not base64: {0}")]
     Body(#[from] base64::DecodeError),
     #[error(
+        "header Transfer-Encoding is not for a body that is sent whole: leave it out, Content-Length is added"
+    )]
+    TransferEncoding,
+    #[error(
         "header Content-Length says {given:?} and the body has {bytes} bytes: leave the header out, it is added"
     )]
     ContentLength { given: String, bytes: usize },
@@ -125,6 +129,9 @@ pub fn encode_request(
     check_params(spec)?;
     let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
     check_content_length(spec, body.len())?;
+    if given(spec, "transfer-encoding") {
+        return Err(EncodeError::TransferEncoding);
+    }
 
     let mut template = Template {
         segments: Vec::new(),
@@ -146,7 +153,7 @@ pub fn encode_request(
     // A server may wait for a body after these methods unless it is told that there is none (RFC 9110 section 8.6).
     let has_body =
         spec.body_base64.is_some() || matches!(spec.method.as_str(), "POST" | "PUT" | "PATCH");
-    if has_body && !given(spec, "content-length") && !given(spec, "transfer-encoding") {
+    if has_body && !given(spec, "content-length") {
         template.header("Content-Length", &body.len().to_string());
     }
     if !keep_alive && !given(spec, "connection") {

@@ -44,8 +44,18 @@ fn a_body_brings_its_length() {
     assert!(text(&post).ends_with("\r\nContent-Length: 0\r\n\r\n"));
     post.body_base64 = Some("aGVsbG8=".to_owned());
     assert!(text(&post).ends_with("\r\nContent-Length: 5\r\n\r\nhello"));
-    post.headers = vec![("Transfer-Encoding".to_owned(), "chunked".to_owned())];
-    assert!(text(&post).ends_with("\r\nTransfer-Encoding: chunked\r\n\r\nhello"));
+}
+
+#[test]
+fn a_transfer_encoding_is_refused_since_the_body_is_sent_whole() {
+    for method in ["POST", "GET"] {
+        let mut request = spec(method, "/");
+        request.headers = vec![("transfer-encoding".to_owned(), "chunked".to_owned())];
+        assert_eq!(
+            encode_request(&request, "h", true),
+            Err(EncodeError::TransferEncoding)
+        );
+    }
 }
 
 #[test]
