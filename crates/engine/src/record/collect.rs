@@ -100,19 +100,19 @@ pub fn collect(
     outbox: &Arc<Outbox>,
 ) {
     let _closing = Closing(outbox);
-    let mut merging = Merging::new(emptied.len());
-    while !merging.complete() {
+    let mut merger = Merger::new(emptied.len());
+    while !merger.complete() {
         match incoming.recv_timeout(Duration::from_millis(200)) {
             Ok(mut interval) => {
-                merging.add(&mut interval);
+                merger.add(&mut interval);
                 interval.empty();
                 // A worker that has ended needs it no more.
                 let _ = emptied[interval.worker].send(interval);
             }
-            Err(RecvTimeoutError::Timeout) => merging.bury(gone),
-            Err(RecvTimeoutError::Disconnected) => merging.bury(&|_| true),
+            Err(RecvTimeoutError::Timeout) => merger.drop_gone(gone),
+            Err(RecvTimeoutError::Disconnected) => merger.drop_gone(&|_| true),
         }
-        while let Some(interval) = merging.next() {
+        while let Some(interval) = merger.next() {
             outbox.put(interval);
         }
     }
@@ -128,14 +128,14 @@ impl Drop for Closing<'_> {
 }
 
 /// Intervals of which some workers' parts are still missing.
-struct Merging {
+struct Merger {
     parts: BTreeMap<u64, Interval>,
     /// By worker: index of the next interval that it owes; `u64::MAX` after its last.
     owes: Vec<u64>,
     lost: u32,
 }
 
-impl Merging {
+impl Merger {
     fn new(workers: usize) -> Self {
         Self {
             parts: BTreeMap::new(),
@@ -154,7 +154,7 @@ impl Merging {
     }
 
     /// Workers that are gone owe nothing any more.
-    fn bury(&mut self, gone: &dyn Fn(usize) -> bool) {
+    fn drop_gone(&mut self, gone: &dyn Fn(usize) -> bool) {
         for (worker, owes) in self.owes.iter_mut().enumerate() {
             if *owes != u64::MAX && gone(worker) {
                 *owes = u64::MAX;

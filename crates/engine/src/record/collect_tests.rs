@@ -18,10 +18,10 @@ fn part(worker: usize, index: u64, last: bool) -> WorkerInterval {
 
 /// What can be given after each part has come: index of the start, number of due requests, last.
 fn merge(workers: usize, parts: &[(usize, u64, bool)]) -> Vec<Vec<(u64, u64, bool)>> {
-    let mut merging = Merging::new(workers);
+    let mut merger = Merger::new(workers);
     let given = parts.iter().map(|(worker, index, last)| {
-        merging.add(&mut part(*worker, *index, *last));
-        std::iter::from_fn(|| merging.next())
+        merger.add(&mut part(*worker, *index, *last));
+        std::iter::from_fn(|| merger.next())
             .map(|interval| {
                 (
                     interval.start_ns / 100,
@@ -57,30 +57,30 @@ fn the_last_one_is_known_even_if_workers_end_at_different_ones() {
 
 #[test]
 fn a_dead_worker_is_not_waited_for_but_reported() {
-    let mut merging = Merging::new(2);
-    merging.add(&mut part(0, 0, false));
-    merging.add(&mut part(1, 0, false));
+    let mut merger = Merger::new(2);
+    merger.add(&mut part(0, 0, false));
+    merger.add(&mut part(1, 0, false));
     assert!(
-        merging
+        merger
             .next()
             .is_some_and(|interval| interval.workers_lost == 0)
     );
-    merging.add(&mut part(0, 1, true));
-    assert!(merging.next().is_none());
-    merging.bury(&|worker| worker == 1);
-    let last = merging.next().unwrap();
+    merger.add(&mut part(0, 1, true));
+    assert!(merger.next().is_none());
+    merger.drop_gone(&|worker| worker == 1);
+    let last = merger.next().unwrap();
     assert!(last.last && last.workers_lost == 1);
-    assert!(merging.complete());
+    assert!(merger.complete());
 }
 
 #[test]
 fn intervals_that_wait_too_long_are_merged_and_numbered_anew() {
     let outbox = Outbox::default();
-    let mut merging = Merging::new(1);
+    let mut merger = Merger::new(1);
     let count = MOST_WAITING as u64 + 10;
     for index in 0..count {
-        merging.add(&mut part(0, index, index + 1 == count));
-        outbox.put(merging.next().unwrap());
+        merger.add(&mut part(0, index, index + 1 == count));
+        outbox.put(merger.next().unwrap());
     }
     outbox.close();
     let mut due = 0;
