@@ -96,7 +96,7 @@ def test_another_jdk_on_the_path_is_not_taken_for_the_right_one(
 def test_a_command_whose_version_command_fails_counts_as_missing(tmp_path: Path) -> None:
     needs = [{"command": "sh", "version": ["{command}", "-c", "exit 3"]}]
     (missing,) = mine(tmp_path, needs=needs).missing()
-    assert "is there, but asked for its version" in missing.why
+    assert "is there, but asked for its version" in missing.reason
 
 
 def test_versions_are_the_first_line_that_is_printed(tmp_path: Path) -> None:

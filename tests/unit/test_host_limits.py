@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jostle import contestant
-from jostle.contestant.capacity import most_connections
+from jostle.contestant.capacity import max_connections
 from jostle.doctor import checks
 from jostle.generator.capacity import local_ports, processes_for
 from jostle.host import limits
@@ -26,8 +26,10 @@ def test_doctor_generator_and_contestants_agree_on_what_a_process_holds(
     held = connections_within(20_000)
     assert processes_for(held, 20_000) == 1
     assert processes_for(held + 1, 20_000) == 2
-    assert most_connections(contestant.find("go"), 20_000) == held
-    assert f"up to {held:,} clients in one generator process" in checks._files().says
+    assert max_connections(contestant.find("go"), 20_000) == held
+    assert (
+        f"up to {held:,} clients in one generator process" in checks._open_files(limits.open_files()).message
+    )
 
 
 def test_doctor_and_generator_agree_on_the_local_ports(
@@ -36,7 +38,7 @@ def test_doctor_and_generator_agree_on_the_local_ports(
     (tmp_path / "range").write_text("40000\t49999\n")
     monkeypatch.setattr(limits, "PORT_RANGE", tmp_path / "range")
     assert local_ports() == 10_000 - limits.RESERVED_PORTS
-    assert checks._ports().says.startswith("10,000:")
+    assert checks._local_ports(limits.local_port_range()).message.startswith("10,000:")
 
 
 @pytest.mark.parametrize("text", ["", "32768", "a b", "1 2 3"])

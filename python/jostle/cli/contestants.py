@@ -137,14 +137,14 @@ def start(
 ) -> None:
     """Start one, with its database, and leave it running until Ctrl-C, for trying with curl."""
     from jostle import contestant
-    from jostle.contestant.registry import Register
+    from jostle.contestant.registry import registered
 
     found = contestant.find(label)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _database_for([found]) as database,
         found.start(port=port, database=database.placeholders() if database else None) as server,
-        Register(label, server.url),
+        registered(label, server.url),
     ):
         print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
         try:

@@ -27,18 +27,18 @@ def doctor(
     import json
     from dataclasses import asdict
 
-    from jostle.doctor.checks import checkup
+    from jostle.doctor.checks import check_machine
 
     if calibrate:
         _calibrate()
-    findings = checkup()
+    findings = check_machine()
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings]))
     else:
         marks = {"good": "✓", "note": "·", "bad": "✗"}
         width = max(len(finding.subject) for finding in findings)
         for finding in findings:
-            print(f"{marks[finding.state]} {finding.subject:<{width}}  {finding.says}")
+            print(f"{marks[finding.state]} {finding.subject:<{width}}  {finding.message}")
             if finding.remedy:
                 print(f"  {'':<{width}}  → {finding.remedy}")
     return 1 if any(finding.state == "bad" for finding in findings) else 0

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from jostle.contestant.tools import Found
+from jostle.contestant.tools import Tool
 from jostle.errors import BuildFailed
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
@@ -39,7 +39,7 @@ class BuildJob:
     sources: Path | None
     build: Build
     settings: Mapping[str, str]
-    tools: Sequence[Found]
+    tools: Sequence[Tool]
 
     def folder(self) -> Path:
         """Where the build is, or will be."""
@@ -49,14 +49,14 @@ class BuildJob:
     def is_done(self) -> bool:
         return _is_done(self.folder())
 
-    def run(self, tell: Callable[[str], None]) -> Path:
+    def run(self, notify: Callable[[str], None]) -> Path:
         """The build folder, built now if need be. Raises `BuildFailed` with the last lines."""
         folder = self.folder()
         if _is_done(folder):
             return folder
-        with _locked(folder, tell) as lock:
+        with _locked(folder, notify) as lock:
             if not _is_done(folder):
-                tell(f"building {self.label}")
+                notify(f"building {self.label}")
                 self._build(folder, lock)
         return folder
 
@@ -94,9 +94,9 @@ class BuildJob:
             process.stop()
         if not process.start_error and process.exit is not None and process.exit.code == 0:
             return
-        why = f"could not be run: {process.start_error}" if process.start_error else str(process.exit)
+        reason = f"could not be run: {process.start_error}" if process.start_error else str(process.exit)
         raise BuildFailed(
-            f"{self.label} could not be built: `{' '.join(command)}` {why}; {process.printed()}",
+            f"{self.label} could not be built: `{' '.join(command)}` {reason}; {process.printed()}",
             f"in {folder}; all that it printed: {log}",
         )
 
@@ -140,7 +140,7 @@ class BuildJob:
         return found
 
 
-def tool_paths(tools: Sequence[Found], folder: Path) -> dict[str, str]:
+def tool_paths(tools: Sequence[Tool], folder: Path) -> dict[str, str]:
     """Where each needed command is; the package's own are in the build folder, where all can reach them."""
     return {tool.command: str(folder / "bin" / tool.command if tool.own else tool.path) for tool in tools}
 
@@ -168,14 +168,14 @@ def _is_done(folder: Path) -> bool:
 
 
 @contextmanager
-def _locked(folder: Path, tell: Callable[[str], None]) -> Iterator[int]:
+def _locked(folder: Path, notify: Callable[[str], None]) -> Iterator[int]:
     """Hold the build's lock; yields its descriptor."""
     lock = os.open(folder.with_name(folder.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(f"waiting for another jostle that builds {folder.name}")
+            notify(f"waiting for another jostle that builds {folder.name}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock
     finally:

@@ -10,16 +10,16 @@ from jostle.errors import TooFewFiles
 from jostle.host.limits import connections_within, open_files
 from jostle.units import format_count
 
-__all__ = ["check_room", "most_connections"]
+__all__ = ["check_capacity", "max_connections"]
 
 
-def most_connections(contestant: Contestant, files: int) -> int:
+def max_connections(contestant: Contestant, files: int) -> int:
     """What all of its processes hold together, where each may have `files` open files."""
     return connections_within(files) * _processes(contestant)
 
 
-def check_room(contestant: Contestant, connections: int) -> None:
-    """Raises `TooFewFiles` when it cannot hold so many connections here, or by its making anywhere.
+def check_capacity(contestant: Contestant, connections: int) -> None:
+    """Raises `TooFewFiles` when it cannot hold so many connections here, or by design anywhere.
 
     Of a server that runs already the limits are not known: it is let pass.
     """
@@ -27,7 +27,7 @@ def check_room(contestant: Contestant, connections: int) -> None:
     files = open_files().hard
     if contestant.url is not None or files is None:
         return
-    if most_connections(contestant, files) >= connections:
+    if max_connections(contestant, files) >= connections:
         return
     processes = _processes(contestant)
     where = f"{processes} processes" if processes > 1 else "one process"
@@ -43,16 +43,16 @@ def _check_own_limit(contestant: Contestant, connections: int) -> None:
     if limit is None or connections <= limit.connections or contestant.variants.get(limit.unless):
         return
     raise TooFewFiles(
-        f"{contestant.label} holds no more than {format_count(limit.connections)} connections, and "
+        f"{contestant.label} holds at most {format_count(limit.connections)} connections, and "
         f"{format_count(connections)} clients are asked for: {limit.because}",
         f"{contestant.name}:{limit.unless} has no such limit" if limit.unless else "",
     )
 
 
 def _remedy(contestant: Contestant, connections: int, files: int) -> str:
-    spread, room = contestant.file.processes, connections_within(files)
-    if isinstance(spread, str) and room > 0:
-        return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / room)} has room for them"
+    spread, each = contestant.file.processes, connections_within(files)
+    if isinstance(spread, str) and each > 0:
+        return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / each)} can hold them"
     return (
         "raise the limit (ulimit -Hn); if more of its processes hold connections, its file says processes = N"
     )

@@ -44,7 +44,7 @@ PARALLEL = 100
 PAGES = 8
 """Of /orders: that one customer in thousands comes eight times running is no chance."""
 MEASURABLE_S = 0.01
-"""Work that takes longer than that can be told from the cost of a request."""
+"""Work that takes longer than that stands out from the cost of a request."""
 LONG_S = 0.2
 """Work that takes longer than that no longer depends on what else the machine does."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from jostle.contestant.build import BuildJob, tool_paths
 from jostle.contestant.server import Launch, Server, attach, start
 from jostle.contestant.settings import as_text
-from jostle.contestant.tools import Found, Missing, look_up
+from jostle.contestant.tools import MissingTool, Tool, find_tool
 from jostle.errors import MissingRuntime
 from jostle.host.ports import HOST
 from jostle.host.users import User
@@ -33,12 +33,12 @@ class Contestant:
     url: str | None = None
     copied: bool = True
 
-    def missing(self) -> list[Missing]:
+    def missing(self) -> list[MissingTool]:
         """The needed commands that are not there, each with the command that installs it."""
-        return [need for need in self._look_up() if isinstance(need, Missing)]
+        return [need for need in self._find_tools() if isinstance(need, MissingTool)]
 
     def versions(self) -> dict[str, str]:
-        """Needed command → first line of what it says about its version. Raises `MissingRuntime`."""
+        """Needed command → first line that its version command prints. Raises `MissingRuntime`."""
         return {tool.command: tool.version for tool in self._tools()}
 
     def versions_in_words(self) -> str:
@@ -54,14 +54,14 @@ class Contestant:
             return True
         return not self.missing() and self._job(self._tools()).is_done()
 
-    def build(self, tell: Callable[[str], None] = lambda _: None) -> Path | None:
+    def build(self, notify: Callable[[str], None] = lambda _: None) -> Path | None:
         """The folder that it is started in; built in the cache if that was not done before.
 
-        `tell` hears when something is built or waited for. None for a server that runs already.
+        `notify` is called when something is built or waited for. None for a server that runs already.
         Raises `MissingRuntime`, `BuildFailed`.
         """
         tools = self._tools()
-        return self._job(tools).run(tell) if self.copied else self.folder
+        return self._job(tools).run(notify) if self.copied else self.folder
 
     def start(
         self,
@@ -124,22 +124,22 @@ class Contestant:
             self.file.user, self.file.ready, {tool.command: tool.version for tool in tools},
         )  # fmt: skip
 
-    def _look_up(self) -> list[Found | Missing]:
+    def _find_tools(self) -> list[Tool | MissingTool]:
         user = User.of(self.file.user)
-        return [look_up(need, user) for need in self.file.needs]
+        return [find_tool(need, user) for need in self.file.needs]
 
-    def _tools(self) -> list[Found]:
-        needs = self._look_up()
-        missing = [need for need in needs if isinstance(need, Missing)]
+    def _tools(self) -> list[Tool]:
+        needs = self._find_tools()
+        missing = [need for need in needs if isinstance(need, MissingTool)]
         if missing:
-            wanted = "; ".join(f"{need.command!r}: {need.why}" for need in missing)
+            wanted = "; ".join(f"{need.command!r}: {need.reason}" for need in missing)
             installs = dict.fromkeys(
                 need.install or f"install {need.package or need.command}" for need in missing
             )
             raise MissingRuntime(f"{self.label} needs {wanted}", "\n".join(installs))
-        return [need for need in needs if isinstance(need, Found)]
+        return [need for need in needs if isinstance(need, Tool)]
 
-    def _job(self, tools: Sequence[Found]) -> BuildJob:
+    def _job(self, tools: Sequence[Tool]) -> BuildJob:
         used = placeholders(self.file.build_texts())
         settings = {name: as_text(value) for name, value in self.variants.items() if name in used}
         return BuildJob(self.label, self.name, self.folder, self.file.build, settings, tools)

@@ -1,7 +1,6 @@
 """The contestants' contract: what every route must answer, as a table, and whether a running server keeps it.
 
-Routes that a contestant declares absent are not asked for their answer, but they must not be there either: a
-route is never faked.
+Routes that a contestant declares absent must not be there: a route is never faked.
 """
 
 import http.client
@@ -130,7 +129,7 @@ PROTOCOL: dict[str, Check] = {
 """What holds for all routes."""
 
 NEED_ROUTING = ("unknown path", "other methods")
-"""Not asked of a server without "/": it answers every request alike."""
+"""Skipped for a server without "/": it answers every request alike."""
 
 
 @dataclass(frozen=True)

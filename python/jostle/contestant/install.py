@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from jostle.contestant.contestant import Contestant
-from jostle.contestant.tools import Missing
+from jostle.contestant.tools import MissingTool
 from jostle.errors import MissingRuntime
 
 __all__ = ["Installation", "install", "what_is_missing"]
@@ -34,11 +34,11 @@ class Installation:
 
 
 def what_is_missing(
-    contestants: Iterable[Contestant], missing_database: Callable[[], Missing | None]
+    contestants: Iterable[Contestant], missing_database: Callable[[], MissingTool | None]
 ) -> Installation:
     """Over all of them, each package once.
 
-    `missing_database`: asked what the database lacks, where one of them uses it.
+    `missing_database`: what the database lacks, called where one of them uses it.
     """
     packages: set[str] = set()
     by_hand: set[str] = set()
@@ -52,28 +52,28 @@ def what_is_missing(
 
 def install(
     contestants: list[Contestant],
-    missing_database: Callable[[], Missing | None],
-    tell: Callable[[str], None],
+    missing_database: Callable[[], MissingTool | None],
+    notify: Callable[[str], None],
 ) -> list[str]:
-    """Install the packages and build the contestants, `tell` hears each step first; what is still missing.
+    """Install the packages and build the contestants, with `notify` before each step; what is still missing.
 
     Raises `MissingRuntime` when a package could not be installed, `BuildFailed`.
     """
     for command in what_is_missing(contestants, missing_database).commands():
-        tell("$ " + " ".join(command))
+        notify("$ " + " ".join(command))
         if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
             raise MissingRuntime(f"`{' '.join(command)}` failed", "run it by hand to see why")
     for contestant in contestants:
         if not contestant.missing():
-            contestant.build(tell)
+            contestant.build(notify)
     return [
         f"{label}: {need.install or need.command}" for label, need in _needs(contestants, missing_database)
     ]
 
 
 def _needs(
-    contestants: list[Contestant], missing_database: Callable[[], Missing | None]
-) -> list[tuple[str, Missing]]:
+    contestants: list[Contestant], missing_database: Callable[[], MissingTool | None]
+) -> list[tuple[str, MissingTool]]:
     """What each of them lacks, and the database of those that use one."""
     needs = [(contestant.label, need) for contestant in contestants for need in contestant.missing()]
     if any(contestant.file.database for contestant in contestants) and (need := missing_database()):

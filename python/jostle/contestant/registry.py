@@ -1,39 +1,35 @@
 """The contestants that `jostle contestants start` leaves running: a file each, so that `stop` finds them."""
 
+import contextlib
 import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
 from jostle.host.procfs import start_time
 
-__all__ = ["Register", "stop_all"]
+__all__ = ["registered", "stop_all"]
 
 GRACE_S = 5.0
 
 
-class Register:
-    """While the context lasts, this process is known to `stop_all` as the one that holds `label`."""
-
-    def __init__(self, label: str, url: str) -> None:
-        self._file = _folder() / f"{os.getpid()}.json"
-        write_whole(self._file, json.dumps({"label": label, "url": url, "started": start_time(os.getpid())}))
-
-    def __enter__(self) -> "Register":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.unlink(missing_ok=True)
+@contextlib.contextmanager
+def registered(label: str, url: str) -> Iterator[None]:
+    """While the context lasts, `stop_all` knows this process as the one that holds `label`."""
+    file = _folder() / f"{os.getpid()}.json"
+    write_whole(file, json.dumps({"label": label, "url": url, "started": start_time(os.getpid())}))
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def stop_all() -> list[tuple[str, str]]:
-    """Tell every registered holder to stop and wait for it; labels and URLs of those that did."""
+    """Stop every registered holder and wait for it; labels and URLs of those that stopped."""
     holders = []
     for file in _folder().glob("*.json"):
         pid = int(file.stem)

@@ -1,4 +1,4 @@
-"""A running server: started under a supervisor, asked until it answers, stopped with all that it started."""
+"""A running server: started under a supervisor, polled until it answers, stopped with all that it started."""
 
 import json
 import os
@@ -25,7 +25,7 @@ ATTEMPT_S, LAST_ATTEMPT_S = 5.0, 1.0
 """A first answer may take long, but a lost question must not take all of the time. The last is given some."""
 ANSWER_BYTES = 65536
 TEXT_CHARACTERS = 200
-"""How much of a text that a server tells about itself is kept."""
+"""A server's text about itself is cut to this length."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Server:
     """A server that answers. As a context manager it is stopped at the end.
 
     `pid`: its first process, None when a server that runs already was given without one. `answer`: the JSON
-    object that it answered when asked whether it is ready, {} when that was something else.
+    object with which it answered the readiness question, {} when that was something else.
     `tool_versions`: command → version. `process` None: it ran before, and is left running.
     """
 
@@ -147,7 +147,7 @@ def start(
 
 
 def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()) -> Server:
-    """A server that runs already: nothing is asked of it, only a connection is tried, to every place of
+    """A server that runs already: no request is sent, only a connection is tried, to every place of
     `connect_to` ("IP:PORT", "unix:/path") where clients will not connect to its host.
 
     Raises `UnreachableTarget` when none can be made.

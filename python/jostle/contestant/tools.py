@@ -10,7 +10,7 @@ from pathlib import Path
 from jostle.host.users import User
 from jostle.plan.contestant import Need, fill
 
-__all__ = ["OWN_PROGRAMS", "Found", "Missing", "look_up"]
+__all__ = ["OWN_PROGRAMS", "MissingTool", "Tool", "find_tool"]
 
 OWN_PROGRAMS = Path(__file__).resolve().parent.parent / "bin"
 """Programs that travel with the package: the reference servers."""
@@ -19,7 +19,7 @@ VERSION_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
-class Found:
+class Tool:
     """A command that is there. `own`: it belongs to the package, and is copied into the build folder."""
 
     command: str
@@ -29,30 +29,30 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """A command that is not there, or not usable; `install` is the whole command that brings it."""
+class MissingTool:
+    """A command that is not there, or not usable; `install`: the whole command that brings it."""
 
     command: str
     install: str
     package: str
-    why: str
+    reason: str
 
 
-def look_up(need: Need, user: User) -> Found | Missing:
+def find_tool(need: Need, user: User) -> Tool | MissingTool:
     """The first candidate that the server's user can run and whose version command succeeds."""
-    why = "it is not installed"
+    reason = "it is not installed"
     for path in _candidates(need):
         own = path.parent == OWN_PROGRAMS
         if not own and not user.can_run(path):
-            why = f"user {user.name!r} may not run {path}"
+            reason = f"user {user.name!r} may not run {path}"
             continue
         try:
             version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
         except (OSError, subprocess.SubprocessError) as error:
-            why = f"{path} is there, but asked for its version: {error}"
+            reason = f"{path} is there, but asked for its version: {error}"
         else:
-            return Found(need.command, path, version, own)
-    return Missing(need.command, need.install, need.package, why)
+            return Tool(need.command, path, version, own)
+    return MissingTool(need.command, need.install, need.package, reason)
 
 
 def _candidates(need: Need) -> Iterator[Path]:

@@ -4,8 +4,8 @@
         server = find("node").start(database=database.placeholders())
 
 A private cluster is made, filled and started in about a second, and is gone afterwards, also when jostle is
-killed. A database of one's own (`url`) is used as it is: it needs the tables customers (id, name) and
-orders (id, customer_id, ordered_on, item), and nothing is written to it unless there is leave to fill it.
+killed. Your own database (`url`) is used as it is: it needs the tables customers (id, name) and
+orders (id, customer_id, ordered_on, item), and nothing is written to it without permission to fill it.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Database:
 
     @property
     def pid(self) -> int | None:
-        """The postmaster, below which all that the database does is done; None for one of one's own."""
+        """The postmaster, below which all that the database does is done; None for your own."""
         return self.server.pid if self.server is not None else None
 
     def alive(self) -> bool:
@@ -120,7 +120,7 @@ def start(
 ) -> Database:
     """A private cluster, or the database at `url`; behind a proxy if its answers are to be delayed.
 
-    `fill`: leave to make the tables in the one at `url`, in place of any that are there. `cores`: what the
+    `fill`: permission to replace the tables in the one at `url`. `cores`: what the
     private cluster may use. Raises `MissingRuntime`, `StartFailed`; for a `url`
     as `jostle.database.external`.
     """

@@ -12,7 +12,7 @@ __all__ = ["CurrentDatabase"]
 
 
 class CurrentDatabase:
-    """Nothing but the current one runs, so that no other stands beside what is measured.
+    """Only the current one runs, so that no other takes part of the machine while a server is measured.
 
     It is kept from one trial to the next where both ask for the same content; another delay takes another
     proxy, another content another cluster.

@@ -1,4 +1,4 @@
-"""A database of one's own: asked with psql whether it will do, and filled only with leave.
+"""Your own database: psql checks whether it will do; it is filled only with permission.
 
 Nothing is written without `fill`. The password goes to psql through its environment, where other users of the
 machine cannot read it.
@@ -9,7 +9,7 @@ import socket
 import subprocess
 from urllib.parse import unquote, urlsplit
 
-from jostle.contestant.tools import Missing, look_up
+from jostle.contestant.tools import MissingTool, find_tool
 from jostle.database.options import Options
 from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
@@ -48,18 +48,18 @@ def prepare(url: str, options: Options, *, fill: bool) -> str:
     Raises `PlanError` for an address that is none and for tables that will not do, `UnreachableTarget`,
     and `MissingRuntime` where there is no psql.
     """
-    _reach(url)
-    version = _ask(url, "SHOW server_version;").strip()
+    _check_reachable(url)
+    version = _version(url)
     if fill:
         people, orders = rows(options)
         script = FILL.format(create=CREATE, customers=people, orders=orders, keys=keys(options))
-        _change(url, script)
+        _fill(url, script)
     else:
-        _look(url)
+        _check_tables(url)
     return f"postgres (PostgreSQL) {version}"
 
 
-def _reach(url: str) -> None:
+def _check_reachable(url: str) -> None:
     """Whether the URL is one, and something listens there."""
     host, port = host_and_port(postgresql(url))
     try:
@@ -71,43 +71,45 @@ def _reach(url: str) -> None:
         ) from None
 
 
-def _ask(url: str, sql: str) -> str:
-    """A first question. Raises `UnreachableTarget` where the database lets nobody in."""
-    done = _psql(url, sql)
+def _version(url: str) -> str:
+    """The first query. Raises `UnreachableTarget` where the database lets nobody in."""
+    done = _psql(url, "SHOW server_version;")
     if done.returncode:
         raise UnreachableTarget(
-            f"the database at {without_password(url)} cannot be used: {_said(done.stderr)}",
+            f"the database at {without_password(url)} cannot be used: {_message(done.stderr)}",
             "user, password and database in the address must be those that psql would take",
         )
-    return done.stdout
+    return done.stdout.strip()
 
 
-def _look(url: str) -> None:
+def _check_tables(url: str) -> None:
     needs = (
         "it needs the tables customers (id, name) and orders (id, customer_id, ordered_on, item); "
         "--fill-database makes them, in place of any of these names"
     )
     done = _psql(url, LOOK)
     if done.returncode:
-        raise PlanError(f"the database at {without_password(url)} has no orders: {_said(done.stderr)}", needs)
+        raise PlanError(
+            f"the database at {without_password(url)} has no orders: {_message(done.stderr)}", needs
+        )
     if done.stdout.split()[-1:] == ["0"]:
         raise PlanError(f"the database at {without_password(url)} has no customers", needs)
 
 
-def _change(url: str, script: str) -> None:
+def _fill(url: str, script: str) -> None:
     done = _psql(url, script)
     if done.returncode:
         raise PlanError(
-            f"the database at {without_password(url)} could not be filled: {_said(done.stderr)}",
+            f"the database at {without_password(url)} could not be filled: {_message(done.stderr)}",
             "its tables are as they were; the user must be allowed to make tables, and nothing may depend "
             "on tables that are to be replaced",
         )
 
 
 def _psql(url: str, sql: str) -> subprocess.CompletedProcess[str]:
-    psql = look_up(PSQL, User.of("root"))  # root only where jostle is: whoever runs jostle runs psql
-    if isinstance(psql, Missing):
-        raise MissingRuntime(f"a database of one's own needs {psql.command!r}: {psql.why}", psql.install)
+    psql = find_tool(PSQL, User.of("root"))  # root only where jostle is: whoever runs jostle runs psql
+    if isinstance(psql, MissingTool):
+        raise MissingRuntime(f"your own database needs {psql.command!r}: {psql.reason}", psql.install)
     environment = {**os.environ, "PGCONNECT_TIMEOUT": str(ATTEMPT_S)}
     if password := urlsplit(url).password:
         environment["PGPASSWORD"] = unquote(password)
@@ -118,7 +120,7 @@ def _psql(url: str, sql: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _said(stderr: str) -> str:
-    """psql's own words, in one line."""
+def _message(stderr: str) -> str:
+    """What psql printed, in one line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    return " ".join(lines[:2]).removeprefix("psql: ").removeprefix("error: ") or "psql said nothing"
+    return " ".join(lines[:2]).removeprefix("psql: ").removeprefix("error: ") or "psql printed nothing"

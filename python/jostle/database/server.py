@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from jostle.contestant.tools import Found, Missing, look_up
+from jostle.contestant.tools import MissingTool, Tool, find_tool
 from jostle.database.options import Options
 from jostle.database.tables import CREATE, keys, rows
 from jostle.errors import MissingRuntime, PlanError, StartFailed
@@ -75,10 +75,10 @@ VACUUM ANALYZE;
 """
 
 
-def missing() -> Missing | None:
+def missing() -> MissingTool | None:
     """What a private cluster lacks on this machine, with the command that installs it."""
-    need = look_up(POSTGRES, _user())
-    return need if isinstance(need, Missing) else None
+    need = find_tool(POSTGRES, _user())
+    return need if isinstance(need, MissingTool) else None
 
 
 class PrivatePostgres:
@@ -86,9 +86,11 @@ class PrivatePostgres:
 
     def __init__(self, options: Options, *, cores: Sequence[int] | None = None, port: int = 0) -> None:
         user = _user()
-        postgres = look_up(POSTGRES, user)
-        if isinstance(postgres, Missing):
-            raise MissingRuntime(f"the database needs {postgres.command!r}: {postgres.why}", postgres.install)
+        postgres = find_tool(POSTGRES, user)
+        if isinstance(postgres, MissingTool):
+            raise MissingRuntime(
+                f"the database needs {postgres.command!r}: {postgres.reason}", postgres.install
+            )
         self.version = postgres.version
         self.port = ports.claim(port)
         self.scratch = scratch = _scratch(user, self.port)
@@ -116,7 +118,7 @@ class PrivatePostgres:
         self.process.stop()
 
 
-def _task(postgres: Found, scratch: Scratch, user: User, port: int, cores: list[int]) -> Task:
+def _task(postgres: Tool, scratch: Scratch, user: User, port: int, cores: list[int]) -> Task:
     settings = " ".join(f"-c {key}={value}" for key, value in SETTINGS.items())
     script = SCRIPT.format(owner=OWNER, name=NAME, port=port, host=ports.HOST, settings=settings)
     return Task(

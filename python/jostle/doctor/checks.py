@@ -1,24 +1,33 @@
-"""What `jostle doctor` finds: the limits of this machine, said in terms of what a run can do."""
+"""What `jostle doctor` checks: the limits of this machine, and what a run can do within them."""
 
 import os
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from jostle import contestant, roster
 from jostle.analysis.topics.baseline import load_line
+from jostle.host import limits
 from jostle.host.cores import available_cores, place, real_time_allowed
 from jostle.host.facts import stored_floor
-from jostle.host.limits import connections_within, local_port_range, open_files
-from jostle.units import format_duration
+from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
+from jostle.units import format_bytes, format_count, format_duration
 
-__all__ = ["Finding", "checkup"]
+__all__ = ["Finding", "check_machine"]
 
 BUSY = 0.5
 """Load average per core from which on other programs disturb what is measured."""
+
+ENOUGH_CLIENTS, ENOUGH_PORTS, ENOUGH_QUEUE = 1000, 10_000, 1024
+"""What a machine gives by default; less stands in the way of ordinary plans."""
+
+TIME_WAIT_S = 60
+
+SLOW_CLOCK_S = 1e-6
+COARSE_TIMER_S = 0.5e-3
 
 
 @dataclass(frozen=True)
@@ -27,18 +36,29 @@ class Finding:
 
     subject: str
     state: Literal["good", "note", "bad"]
-    says: str
+    message: str
     remedy: str = ""
 
 
-def checkup() -> list[Finding]:
+def check_machine() -> list[Finding]:
     """Every finding, in the order in which they matter."""
-    machine = [_cores(), _idle(), _files(), _ports(), _backlog(), _clock(), _timer(), _real_time()]
-    return [*machine, _floor(), *_contestants()]
+    cores, load = available_cores(), os.getloadavg()[0]
+    return [
+        _cores(cores),
+        _other_work(load, len(cores)),
+        _open_files(limits.open_files()),
+        _local_ports(limits.local_port_range()),
+        _accept_queue(limits.accept_queue()),
+        _cgroup(limits.cgroup_limits(), len(cores)),
+        _clock(_clock_source(), _clock_cost_s()),
+        _timers(_timer_lateness()),
+        _real_time(real_time_allowed()),
+        _floor(stored_floor(), len(cores)),
+        *_contestants(),
+    ]
 
 
-def _cores() -> Finding:
-    cores = available_cores()
+def _cores(cores: list[int]) -> Finding:
     placement = place(cores, share=False)
     if placement.shared:
         return Finding(
@@ -55,87 +75,118 @@ def _cores() -> Finding:
     )
 
 
-def _idle() -> Finding:
-    busy, cores = os.getloadavg()[0], len(available_cores())
-    if busy > BUSY * cores:
+def _other_work(load: float, cores: int) -> Finding:
+    if load > BUSY * cores:
         return Finding(
             "other work",
             "note",
-            f"load average {busy:.1f} on {cores} cores: other programs will disturb what is measured",
+            f"load average {load:.1f} on {cores} cores: other programs will disturb what is measured",
             "end them, or wait",
         )
-    return Finding("other work", "good", f"load average {busy:.1f}")
+    return Finding("other work", "good", f"load average {load:.1f}")
 
 
-def _files() -> Finding:
-    hard = open_files().hard
-    if hard is None:
+def _open_files(files: OpenFiles) -> Finding:
+    if files.hard is None:
         return Finding("open files", "good", "no limit")
-    clients = connections_within(hard)
+    clients = limits.connections_within(files.hard)
+    enough = clients >= ENOUGH_CLIENTS
     return Finding(
         "open files",
-        "good" if clients >= 1000 else "bad",
-        f"{hard:,} per process (hard limit): up to {clients:,} clients in one generator process",
-        "" if clients >= 1000 else "raise the hard limit: ulimit -Hn, /etc/security/limits.conf",
+        "good" if enough else "bad",
+        f"{format_count(files.hard)} per process (hard limit): up to {format_count(clients)} clients in one "
+        "generator process",
+        "" if enough else "raise the hard limit: ulimit -Hn, /etc/security/limits.conf",
     )
 
 
-def _ports() -> Finding:
-    count = len(local_port_range())
+def _local_ports(ports: PortRange) -> Finding:
+    enough = len(ports) >= ENOUGH_PORTS
     return Finding(
         "local ports",
-        "good" if count >= 10_000 else "note",
-        f"{count:,}: that many connections at once to one address and port, and, without keep-alive, about "
-        f"{count // 60:,} new ones per second (a closed one rests for a minute)",
-        "" if count >= 10_000 else "sysctl net.ipv4.ip_local_port_range='1024 65535'",
+        "good" if enough else "note",
+        f"{format_count(len(ports))}: that many connections at once to one address and port, and, without "
+        f"keep-alive, about {format_count(len(ports) // TIME_WAIT_S)} new ones per second (a closed one "
+        f"stays in TIME_WAIT for {TIME_WAIT_S} s)",
+        "" if enough else "sysctl net.ipv4.ip_local_port_range='1024 65535'",
     )
 
 
-def _backlog() -> Finding:
-    somaxconn = int(Path("/proc/sys/net/core/somaxconn").read_text())
+def _accept_queue(length: int) -> Finding:
+    enough = length >= ENOUGH_QUEUE
     return Finding(
         "accept queue",
-        "good" if somaxconn >= 1024 else "note",
-        f"net.core.somaxconn = {somaxconn}: that many connections may wait to be accepted",
-        "" if somaxconn >= 1024 else "sysctl net.core.somaxconn=4096",
+        "good" if enough else "note",
+        f"net.core.somaxconn = {length}: that many connections may wait to be accepted",
+        "" if enough else "sysctl net.core.somaxconn=4096",
     )
 
 
-def _clock() -> Finding:
+def _cgroup(found: CgroupLimits, cores: int) -> Finding:
+    """A CPU quota stops a whole container for the rest of each 100 ms in which it has used its share up."""
+    allowed = [
+        f"{found.cpus:.3g} of {cores} cores" if found.cpus is not None else "",
+        f"{format_bytes(found.memory_bytes)} of memory" if found.memory_bytes is not None else "",
+    ]
+    text = " and ".join(filter(None, allowed))
+    if found.cpus is not None and found.cpus < cores:
+        return Finding(
+            "container",
+            "note",
+            f"its cgroup allows {text}: what uses more is stopped for a part of each period",
+            "run without a CPU quota, on cores of its own (docker run --cpuset-cpus)",
+        )
+    return Finding("container", "good", f"its cgroup allows {text}" if text else "no limits of a cgroup")
+
+
+def _clock_source() -> str:
     source = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-    name = source.read_text().strip() if source.exists() else "unknown"
+    return source.read_text().strip() if source.exists() else "unknown"
+
+
+def _clock_cost_s() -> float:
+    """One reading of the monotonic clock, from Python."""
     start = time.perf_counter_ns()
     for _ in range(10_000):
         time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    cost_ns = (time.perf_counter_ns() - start) / 10_000
-    slow = cost_ns > 1_000
+    return (time.perf_counter_ns() - start) / 10_000 / 1e9
+
+
+def _clock(source: str, cost_s: float) -> Finding:
+    slow = cost_s > SLOW_CLOCK_S
     return Finding(
         "clock",
         "note" if slow else "good",
-        f"{name}, read in {format_duration(cost_ns / 1e9)} (from Python)",
-        "a slow clock source makes every request dearer: prefer tsc" if slow else "",
+        f"{source}, read in {format_duration(cost_s)} (from Python)",
+        "a slow clock source makes every request slower: prefer tsc" if slow else "",
     )
 
 
-def _timer() -> Finding:
-    """How late a sleep of 1 ms ends: the kernel's timers and whatever else runs."""
+def _timer_lateness() -> list[float]:
+    """How late sleeps of 1 ms end, in seconds: the kernel's timers and whatever else runs."""
     late = []
     for _ in range(200):
         due = time.perf_counter_ns() + 1_000_000
         time.sleep(0.001)
         late.append((time.perf_counter_ns() - due) / 1e9)
-    p50, worst = statistics.median(late), max(late)
+    return late
+
+
+def _timers(late_s: Sequence[float]) -> Finding:
+    median, worst = statistics.median(late_s), max(late_s)
+    coarse = median >= COARSE_TIMER_S
     return Finding(
         "timers",
-        "good" if p50 < 0.0005 else "note",
-        f"a sleep of 1 ms ends {format_duration(p50)} late at the median, {format_duration(worst)} at worst",
-        "" if p50 < 0.0005 else "timers are coarse here: the pacing lag of open-loop runs will show it",
+        "note" if coarse else "good",
+        f"a sleep of 1 ms ends {format_duration(median)} late at the median, "
+        f"{format_duration(worst)} at worst",
+        "timers are coarse here: the pacing lag of open-loop runs will show it" if coarse else "",
     )
 
 
-def _real_time() -> Finding:
-    if real_time_allowed():
-        return Finding("real time", "good", "allowed: paced load goes before all else on cores of its own")
+def _real_time(allowed: bool) -> Finding:
+    if allowed:
+        return Finding("real time", "good", "allowed: paced load has real-time priority on cores of its own")
     return Finding(
         "real time",
         "note",
@@ -144,14 +195,14 @@ def _real_time() -> Finding:
     )
 
 
-def _floor() -> Finding:
-    floor = stored_floor()
+def _floor(floor: Mapping[str, Any] | None, cores: int) -> Finding:
+    """`floor`: as it stands in the cache."""
     if floor is None:
         return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))
-    if floor["load_average"] > BUSY * len(available_cores()):
-        says = f"{loads}: measured while other programs ran (load average {floor['load_average']:.1f})"
-        return Finding("floor", "note", says, "jostle doctor --calibrate, when nothing else runs")
+    if floor["load_average"] > BUSY * cores:
+        message = f"{loads}: measured while other programs ran (load average {floor['load_average']:.1f})"
+        return Finding("floor", "note", message, "jostle doctor --calibrate, when nothing else runs")
     return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 

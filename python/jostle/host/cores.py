@@ -11,7 +11,7 @@ __all__ = ["Placement", "available_cores", "place", "real_time_allowed"]
 class Placement:
     """Core numbers; `shared` when server and generator may use the same core, None when it is not known.
 
-    `peer_cores`: of the server that the measured one asks, where there is one.
+    `peer_cores`: of the peer, where there is one.
     """
 
     server_cores: list[int]
@@ -42,7 +42,7 @@ def available_cores() -> list[int]:
 def place(cores: list[int], share: bool) -> Placement:
     """Server and generator on separate cores: the generator has the last quarter, at least one.
 
-    With a single core, or when asked to, both may use all of them.
+    With a single core, or with `share`, both may use all of them.
     """
     if share or len(cores) < 2:
         return Placement(cores, cores, shared=True)

@@ -13,6 +13,7 @@ __all__ = [
     "CgroupLimits",
     "OpenFiles",
     "PortRange",
+    "accept_queue",
     "cgroup_limits",
     "connections_within",
     "local_port_range",
@@ -21,12 +22,13 @@ __all__ = [
 ]
 
 RESERVED_FILES = 200
-"""Descriptors that a process has beside its connections: libraries, listeners, timers, pipes, logs."""
+"""Descriptors that a process needs apart from its connections: libraries, listeners, timers, pipes, logs."""
 
 RESERVED_PORTS = 200
 """Local ports that other programs may have taken."""
 
 PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+ACCEPT_QUEUE = Path("/proc/sys/net/core/somaxconn")
 NO_LIMIT_BYTES = 1 << 60
 """cgroup v1 writes "no limit" as a number near 2^63, rounded to pages."""
 
@@ -79,6 +81,11 @@ def local_port_range() -> PortRange:
     found = PortRange.parse(PORT_RANGE.read_text())
     assert found is not None, f"{PORT_RANGE} holds two numbers"
     return found
+
+
+def accept_queue() -> int:
+    """How many connections may wait until a server accepts them (net.core.somaxconn)."""
+    return int(ACCEPT_QUEUE.read_text())
 
 
 def memory_bytes() -> int:

@@ -2,7 +2,7 @@
 
 Read from /proc four times a second while a trial runs. Three of the figures are costly to read for large
 servers: PSS walks the page tables, switches are counted thread by thread, connections descriptor by
-descriptor. Each of these is read so seldom that it takes no more than `SHARE` of a core.
+descriptor. Each of these is read so seldom that it takes no more than `CPU_SHARE` of a core.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from jostle.host.procfs import Stat, read_stat
 
 __all__ = ["Sample", "Sampler", "Watcher"]
 
-SHARE = 1 / 200
+CPU_SHARE = 1 / 200
 """The most of a core that reading one of the costly figures may take."""
 PSS_EVERY_S = 1.0
 
@@ -65,7 +65,7 @@ class Watcher:
         # Wall clock once, then monotonic: the axis does not jump when the clock is set.
         self._offset_ns = time.time_ns() - time.monotonic_ns() - started_unix_ns
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="jostle-vitals", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="jostle-resource-usage", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -97,9 +97,9 @@ class Sampler:
         self._cpu = _Cpu()
         self._switches = _Switches()
         self._members = _Members(root)
-        self._read_pss = _Seldom(_pss_bytes, PSS_EVERY_S)
-        self._read_switches = _Seldom(self._switches.read, 0.0)
-        self._read_connections = _Seldom(_sockets, 0.0)
+        self._read_pss = _RateLimited(_pss_bytes, PSS_EVERY_S)
+        self._read_switches = _RateLimited(self._switches.read, 0.0)
+        self._read_connections = _RateLimited(_sockets, 0.0)
         self._last_switches = (0, 0)
 
     def sample(self, t_ns: int) -> Sample | None:
@@ -160,7 +160,7 @@ class _Members:
             if (stat := read_stat(pid)) is not None:
                 newcomers[pid] = stat
         stats |= self._join(newcomers, set(stats))
-        # Whose parent was not in the list yet is asked again next time.
+        # A process whose parent was not in the list yet is looked at again next time.
         self._strangers |= {p for p, stat in newcomers.items() if stat.parent in present} - stats.keys()
         self._births = {pid: stat.started for pid, stat in stats.items()}
         return stats
@@ -192,8 +192,8 @@ class Ticks:
     def __add__(self, other: "Ticks") -> "Ticks":
         return Ticks(self.user + other.user, self.system + other.system)
 
-    def less(self, other: "Ticks") -> "Ticks":
-        """The difference, or 0 where there is less than nothing."""
+    def minus(self, other: "Ticks") -> "Ticks":
+        """The difference, at least 0."""
         return Ticks(max(0, self.user - other.user), max(0, self.system - other.system))
 
 
@@ -226,14 +226,14 @@ class _Cpu:
                 self._owed += whole
         for pid, (_, children) in now.items():
             if pid in self._seen:
-                self._owed = self._owed.less(children.less(self._seen[pid][1]))
+                self._owed = self._owed.minus(children.minus(self._seen[pid][1]))
         self._seen = now
         total = sum((whole for whole, _ in now.values()), self._owed)
         self._most = Ticks(max(self._most.user, total.user), max(self._most.system, total.system))
         return self._most
 
 
-class _Seldom(Generic[T]):
+class _RateLimited(Generic[T]):
     """A reading that is taken when it is due; its cost decides when the next one is."""
 
     def __init__(
@@ -255,7 +255,7 @@ class _Seldom(Generic[T]):
             return None
         before_s = self._cpu_clock()
         value = self._read(pids)
-        self._due_s = now_s + max(self._every_s, (self._cpu_clock() - before_s) / SHARE)
+        self._due_s = now_s + max(self._every_s, (self._cpu_clock() - before_s) / CPU_SHARE)
         return value
 
 

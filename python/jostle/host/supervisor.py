@@ -136,7 +136,7 @@ class Supervisor:
         self.poll.register(self.woken, select.POLLIN)
 
     def _watch_jostle(self) -> None:
-        """Its death closes stdin, unless a child of it holds the other end; the pidfd tells in any case."""
+        """Its death closes stdin, unless a child of it holds the other end; the pidfd reports it always."""
         self.poll.register(0, select.POLLIN)
         with contextlib.suppress(OSError):
             self.jostle_fd = os.pidfd_open(self.jostle)
@@ -276,7 +276,7 @@ def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failin
 
 
 def program(name: str, env: dict[str, str]) -> str:
-    """Where the command is. `execvp` would tell of the first folder on PATH that it may not read."""
+    """Where the command is. `execvp` would report the first folder on PATH that it may not read."""
     found = name if "/" in name else shutil.which(name, path=env.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(errno.ENOENT, "no such command", name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
-from jostle.contestant.capacity import check_room
+from jostle.contestant.capacity import check_capacity
 from jostle.errors import ContestantError, ExecutorLost, MissingRuntime, PlanError, TooFewFiles
 from jostle.generator import Executor
 from jostle.generator.spec import engine_spec
@@ -185,7 +185,7 @@ def _build(
 
 def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
     """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_room(contestant, max((workload.sure_connections for workload in loads), default=0))
+    check_capacity(contestant, max((workload.sure_connections for workload in loads), default=0))
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle.host.procfs import Stat, read_stat
-from jostle.host.resource_usage import SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _Seldom
+from jostle.host.resource_usage import CPU_SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _RateLimited
 from jostle.host.supervised import SupervisedProcess, Task
 from support.waiting import eventually
 
@@ -299,12 +299,12 @@ def test_a_costly_reading_is_taken_seldom() -> None:
         cpu[0] += 0.05
         return len(pids)
 
-    seldom = _Seldom(read, 0.0, clock=lambda: now[0], cpu_clock=lambda: cpu[0])
+    seldom = _RateLimited(read, 0.0, clock=lambda: now[0], cpu_clock=lambda: cpu[0])
     taken = 0
     for _ in range(4 * 60):
         taken += seldom([1, 2]) is not None
         now[0] += 0.25
-    assert taken * 0.05 <= 60 * SHARE + 0.05
+    assert taken * 0.05 <= 60 * CPU_SHARE + 0.05
     assert taken == 6
 
 

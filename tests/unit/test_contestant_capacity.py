@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jostle import contestant, roster
-from jostle.contestant.capacity import check_room, most_connections
+from jostle.contestant.capacity import check_capacity, max_connections
 from jostle.errors import PlanError, TooFewFiles
 from jostle.plan.contestant import ContestantFile
 
@@ -29,29 +29,29 @@ def files_20_000(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_every_process_that_holds_connections_counts(label: str, held: int) -> None:
     found = contestant.find(label)
-    assert most_connections(found, 20_000) == held
-    check_room(found, held)
+    assert max_connections(found, 20_000) == held
+    check_capacity(found, held)
     with pytest.raises(TooFewFiles) as caught:
-        check_room(found, held + 1)
+        check_capacity(found, held + 1)
     assert found.label in str(caught.value)
     assert "20,000 files" in str(caught.value)
 
 
 def test_the_way_out_is_named() -> None:
-    with pytest.raises(TooFewFiles, match="node-cluster:workers=6 has room for them"):
-        check_room(contestant.find("node-cluster"), 100_000)
+    with pytest.raises(TooFewFiles, match="node-cluster:workers=6 can hold them"):
+        check_capacity(contestant.find("node-cluster"), 100_000)
     with pytest.raises(TooFewFiles, match="ulimit -Hn"):
-        check_room(contestant.find("go"), 100_000)
+        check_capacity(contestant.find("go"), 100_000)
 
 
 def test_nothing_is_said_of_a_server_that_runs_already(tmp_path: Path) -> None:
     table = ContestantFile.of({"url": "http://127.0.0.1:9"}, "plan")
-    check_room(contestant.find("mine", {"mine": table}, tmp_path), 100_000)
+    check_capacity(contestant.find("mine", {"mine": table}, tmp_path), 100_000)
 
 
 def test_without_a_limit_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _what: (1024, resource.RLIM_INFINITY))
-    check_room(contestant.find("go"), 10**6)
+    check_capacity(contestant.find("go"), 10**6)
 
 
 @pytest.mark.parametrize("processes", [0, "{worker}", "workers", "{mode}"])
@@ -74,10 +74,10 @@ def test_contestants_with_worker_processes_say_so() -> None:
 
 
 def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
-    check_room(contestant.find("haskell-warp"), 1000)
-    check_room(contestant.find("haskell-warp:threaded"), 1001)
-    with pytest.raises(TooFewFiles, match="haskell-warp:yields holds no more than 1,000 connections") as told:
-        check_room(contestant.find("haskell-warp:yields"), 1001)
+    check_capacity(contestant.find("haskell-warp"), 1000)
+    check_capacity(contestant.find("haskell-warp:threaded"), 1001)
+    with pytest.raises(TooFewFiles, match="haskell-warp:yields holds at most 1,000 connections") as told:
+        check_capacity(contestant.find("haskell-warp:yields"), 1001)
     assert (
         "1,001 clients are asked for: without -threaded the runtime waits with select" in told.value.message
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.contestant import Contestant, Missing, find
+from jostle.contestant import Contestant, MissingTool, find
 from jostle.contestant.install import Installation, install, what_is_missing
 from jostle.plan.contestant import ContestantFile
 
@@ -18,7 +18,7 @@ def lacking(name: str, package: str, install: str) -> Contestant:
     return find(name, {name: ContestantFile.of(table, name)})
 
 
-def no_database_needed() -> Missing | None:
+def no_database_needed() -> MissingTool | None:
     raise AssertionError("none of the contestants uses a database")
 
 
@@ -49,5 +49,7 @@ def test_what_no_package_brings_is_told(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_database_of_those_that_use_one_is_installed_too() -> None:
-    lacks = Missing("postgres", "apt-get install -y postgresql-15", "postgresql-15", "it is not installed")
+    lacks = MissingTool(
+        "postgres", "apt-get install -y postgresql-15", "postgresql-15", "it is not installed"
+    )
     assert "postgresql-15" in what_is_missing([find("node")], lambda: lacks).packages
