@@ -26,8 +26,8 @@ from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.spool import Spool
 from jostle.generator.cluster.transport import Node
 from jostle.generator.inprocess import InProcessExecutor
-from jostle.generator.spec import engine_spec
-from jostle.plan import Plan
+from jostle.generator.spec import Address, engine_spec
+from jostle.plan.hit import hit_plan
 from jostle.record import FORMAT, RunWriter
 
 SECOND_NS = 10**9
@@ -98,12 +98,10 @@ def real_frames(seconds: int) -> tuple[dict[str, Any], list[bytes], float]:
     """The specification, a frame for every second, and their mean size: of a load with a spread of times."""
     with reference("workers", "--workers", "64") as address, tempfile.TemporaryDirectory() as folder:
         path = "/sleep?ms=20&jitter=0.9"
-        plan = Plan.for_hit(f"http://{address}{path}", rate=500, seconds=seconds, clients=200)
+        plan = hit_plan(f"http://{address}{path}", {"rate": 500, "seconds": seconds, "clients": 200})
         host, port = address.split(":")
-        spec = engine_spec(
-            plan.workload["hit"], host=host, port=int(port), seed=1, threads=1, cores=[], rows=False,
-            interval_ns=SECOND_NS,
-        )  # fmt: skip
+        spec = engine_spec("hit", plan.workload["hit"], Address(host=host, port=int(port)), seed=1)
+        spec["interval_ns"] = SECOND_NS
         running, frames, last = InProcessExecutor().start(spec), [], False
         while not last:
             interval = running.next_interval(5.0)

@@ -14,40 +14,32 @@ from typing import TYPE_CHECKING, Any
 from jostle._version import __version__
 
 __all__ = [
-    "Compared",
-    "Finished",
+    "Comparison",
     "JostleError",
     "Plan",
+    "Run",
     "__version__",
     "compare",
     "hit",
+    "load_experiment",
     "load_plan",
     "open_run",
     "run",
 ]
 
 if TYPE_CHECKING:
-    from jostle.api import Compared, Finished, compare, hit, open_run, run
+    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run
     from jostle.errors import JostleError
-    from jostle.plan import Plan, load_plan
+    from jostle.plan import Plan
 
-_HOME = {
-    "Compared": "jostle.api",
-    "Finished": "jostle.api",
-    "compare": "jostle.api",
-    "hit": "jostle.api",
-    "open_run": "jostle.api",
-    "run": "jostle.api",
-    "JostleError": "jostle.errors",
-    "Plan": "jostle.plan",
-    "load_plan": "jostle.plan",
-}
+_HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan"}
+"""Where names are that do not come from `jostle.api`."""
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use: the command line must not pay for what it does not need."""
     import importlib
 
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'jostle' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    return getattr(importlib.import_module(_HOME.get(name, "jostle.api")), name)

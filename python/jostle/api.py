@@ -1,28 +1,33 @@
 """jostle from Python: run a plan, look at what came out, compare."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jostle import experiments, roster
 from jostle.errors import PlanError, UnknownName
 from jostle.generator import executor_for
-from jostle.plan import Plan, load_plan
+from jostle.plan import Plan
+from jostle.plan.hit import hit_plan
+from jostle.plan.loading import Settings
+from jostle.plan.loading import load_plan as read_plan
 from jostle.record import RunRecord
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Observer, Silent
+from jostle.runner.tune import print_to_stderr, tuned
 
 if TYPE_CHECKING:
     import polars
 
     from jostle.analysis.results import CompareResult, RunResult
 
-__all__ = ["Compared", "Finished", "compare", "hit", "open_run", "run"]
+__all__ = ["Comparison", "Run", "compare", "hit", "load_experiment", "load_plan", "open_run", "run"]
 
 
 @dataclass(frozen=True)
-class Finished:
+class Run:
     """A run on disk, which shows itself in a notebook. Everything is read from `folder` when asked for."""
 
     folder: Path
@@ -86,7 +91,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """What differs between two runs, or two contestants of one; shows itself in a notebook."""
 
     result: "CompareResult"
@@ -113,35 +118,99 @@ class Compared:
         return notebook.comparison_html(self.result)
 
 
-def run(plan: Plan | str | Path, *, into: Path | str = "runs", observer: Observer | None = None) -> Finished:
-    """Run a plan, or the file of one, and wait for its end. Raises `JostleError`."""
-    name = "plan"
+def load_plan(
+    path: Path | str,
+    *,
+    scale: str = "",
+    settings: Settings | None = None,
+    share_cores: bool = False,
+    tell: Callable[[str], None] = print_to_stderr,
+) -> Plan:
+    """Read a plan file and tune for this machine what it leaves to be tuned, which starts a server.
+
+    `scale`: the name of a `[scale.NAME]` table; `settings`: parameters to change; `share_cores`: server and
+    generator share their cores, whatever the plan says; `tell` hears what is measured. Raises `JostleError`.
+    """
+    return tuned(
+        lambda known: read_plan(
+            path, environment=roster.environment(), scale=scale, settings=known, share_cores=share_cores
+        ),
+        settings or {},
+        tell,
+    )
+
+
+def load_experiment(
+    name: str,
+    *,
+    scale: str = "",
+    settings: Settings | None = None,
+    share_cores: bool = False,
+    tell: Callable[[str], None] = print_to_stderr,
+) -> Plan:
+    """The plan of a published experiment ("starvation"), as `load_plan`; `scale`: "quick", "as-published"."""
+    return tuned(
+        lambda known: experiments.load(name, scale=scale, settings=known, share_cores=share_cores),
+        settings or {},
+        tell,
+    )
+
+
+def run(
+    plan: Plan | Path | str,
+    *,
+    into: Path | str = "runs",
+    seed: int | None = None,
+    observer: Observer | None = None,
+) -> Run:
+    """Run a plan, or the file of one, and wait for its end: what `jostle run` does, without its pages.
+
+    `into`: the run gets a folder of its own in it. `seed`: of the order and of all arrivals; the plan's own,
+    or one that is drawn and recorded, when not given. Raises `JostleError`.
+    """
     if not isinstance(plan, Plan):
-        name = Path(plan).stem
-        plan = load_plan(Path(plan))
-    outcome = run_experiment(plan, Path(into), name, None, executor_for(plan), observer or Silent())
-    return Finished(outcome.folder)
+        return _run(load_plan(plan), Path(into), Path(plan).stem, seed, observer)
+    return _run(plan, Path(into), "plan", seed, observer)
 
 
-def hit(url: str, *, into: Path | str = "runs", observer: Observer | None = None, **load: Any) -> Finished:
-    """Load one URL now; `load` as in `Plan.for_hit`: clients, seconds, requests, rate, …"""
-    return run(Plan.for_hit(url, **load), into=into, observer=observer)
+def hit(
+    url: str,
+    *,
+    into: Path | str = "runs",
+    seed: int | None = None,
+    observer: Observer | None = None,
+    **options: Any,
+) -> Run:
+    """Load one URL now: what `jostle hit` does. `options`: clients, seconds, requests, rate, think, headers,
+    body, expect, timeout, …, all of them in `jostle.plan.hit.PLACES`. Raises `JostleError`.
+    """
+    return _run(hit_plan(url, options), Path(into), "hit", seed, observer)
 
 
-def open_run(folder: Path | str) -> Finished:
+def _run(plan: Plan, into: Path, name: str, seed: int | None, observer: Observer | None) -> Run:
+    if plan.tune:
+        raise PlanError(
+            f"the plan leaves {', '.join(plan.tune)} to be tuned for this machine",
+            "read it with jostle.load_plan, or set a value: settings={…}",
+        )
+    outcome = run_experiment(plan, into, name, seed, executor_for(plan), observer or Silent())
+    return Run(outcome.folder)
+
+
+def open_run(folder: Path | str) -> Run:
     """A run that is already on disk. Raises `NotARun`."""
-    finished = Finished(Path(folder))
-    finished.record  # noqa: B018 (opened now, so that a wrong folder is told at once)
-    return finished
+    run = Run(Path(folder))
+    run.record  # noqa: B018 (opened now, so that a wrong folder is refused at once)
+    return run
 
 
 def compare(
-    a: Finished | Path | str,
-    b: Finished | Path | str | None = None,
+    a: Run | Path | str,
+    b: Run | Path | str | None = None,
     *,
     contestants: Sequence[str] | None = None,
     fail_if: str | Sequence[str] = (),
-) -> Compared:
+) -> Comparison:
     """The run `b` against the run `a`, or of `contestants` (two names) of `a` the second against the first.
 
     `fail_if`: one condition or more, as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`,
@@ -152,8 +221,8 @@ def compare(
 
     records = [_record(side) for side in (a, b) if side is not None]
     conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
-    return Compared(judge_conditions(compare_records(records, contestants), conditions))
+    return Comparison(judge_conditions(compare_records(records, contestants), conditions))
 
 
-def _record(run: Finished | Path | str) -> RunRecord:
-    return run.record if isinstance(run, Finished) else RunRecord.open(Path(run))
+def _record(run: Run | Path | str) -> RunRecord:
+    return run.record if isinstance(run, Run) else RunRecord.open(Path(run))

@@ -18,7 +18,7 @@ def test_the_plans_load_in_every_scale(name: str, scale: str) -> None:
     folder = Path(experiments.__file__).parent / name
     plan = load_plan(folder / "plan.toml", scale=scale)
     load = plan.workload["crowd"].load
-    assert load.sure_connections == {"crowd-10k": 10_000, "crowd-100k": 100_000}[name]
+    assert load.min_connections == {"crowd-10k": 10_000, "crowd-100k": 100_000}[name]
     assert (load.seconds() == 3600) == (scale == "as-published")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from jostle.errors import GeneratorsLost
 from jostle.generator import LocalExecutor, Running
-from jostle.generator.spec import engine_spec
+from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
 from jostle.record.rows import COLUMNS
@@ -27,10 +27,8 @@ def specification(url: str, load: str, **more: Any) -> dict[str, Any]:
     text = f'title = "t"\ncontestants = ["x"]\n[workload.w]\nrequest = {{ get = "/" }}\n{load}\n'
     workload = parse_plan(text + '[contestant.x]\nurl = "http://h"\n', "test").workload["w"]
     host, port = url.removeprefix("http://").split(":")
-    spec = engine_spec(
-        workload, host=host, port=int(port), seed=5, threads=1, cores=[], rows=True, interval_ns=100_000_000
-    )
-    return spec | more
+    spec = engine_spec("w", workload, Address(host=host, port=int(port)), seed=5)
+    return spec | {"rows": True, "interval_ns": 100_000_000} | more
 
 
 def intervals(running: Running) -> list[Any]:

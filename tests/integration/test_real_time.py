@@ -10,7 +10,7 @@ import pytest
 
 from jostle.errors import StartRefused
 from jostle.generator import LocalExecutor
-from jostle.generator.spec import engine_spec
+from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import real_time_allowed
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
@@ -54,9 +54,7 @@ def policies() -> dict[str, int]:
 def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
     workload = parse_plan(PLAN + '{ rate = "100/s", for = "1m" }', "test").workload["w"]
     host, port = null_server.removeprefix("http://").split(":")
-    spec = engine_spec(
-        workload, host=host, port=int(port), seed=5, threads=2, cores=[], rows=False, real_time=True
-    )
+    spec = engine_spec("w", workload, Address(host=host, port=int(port)), seed=5, threads=2, real_time=True)
     if not real_time_allowed():
         with pytest.raises(StartRefused, match="not permitted"):
             LocalExecutor().start(spec)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from jostle import report
+from jostle import report, roster
 from jostle.analysis import metrics
 from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, Rule, rounds_needed
 from jostle.analysis.metrics import AtLeast
@@ -16,7 +16,8 @@ from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.metrics import INDICES, QUANTITIES
+from jostle.plan.metrics import INDICES, METRICS
+from jostle.plan.model import Changes
 from jostle.record import RunRecord
 from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
 
@@ -172,7 +173,7 @@ def test_ratios_of_rounds() -> None:
 
 
 def test_every_quantity_is_measured() -> None:
-    assert {*metrics.MEASURES, *INDICES} == {*QUANTITIES}
+    assert {*metrics.MEASURES, *INDICES} == {*METRICS}
 
 
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
@@ -229,7 +230,9 @@ REFUSED = [
 @pytest.mark.parametrize(("part", "says", "hint"), REFUSED)
 def test_what_cannot_be_judged_is_refused_with_a_remedy(part: str, says: str, hint: str) -> None:
     with pytest.raises(PlanError) as caught:
-        parse_plan(PLAN + f'[[claim]]\nsays = "x"\nholds = [{part}]\n', "plan.toml")
+        parse_plan(
+            PLAN + f'[[claim]]\nsays = "x"\nholds = [{part}]\n', "plan.toml", environment=roster.environment()
+        )
     assert "claim.1.holds.1" in caught.value.message
     assert says in caught.value.message
     assert hint in caught.value.hint
@@ -245,7 +248,7 @@ def test_a_plan_with_claims_is_written_and_read_again() -> None:
     plan = parse_plan(PLAN + PUBLISHED + CLAIMS, "plan.toml")
     again = parse_plan(to_toml(plan), "again")
     assert (again.claim, again.published) == (plan.claim, plan.published)
-    only_go = plan.with_changes(contestants=["go"])  # claims about others stay: they cannot be told
+    only_go = plan.changed(Changes(contestants=["go"]))  # claims about others stay: they cannot be told
     assert len(only_go.claim) == 4
 
 

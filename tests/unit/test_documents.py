@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer.core import TyperGroup
 
 from jostle.cli import app
 from jostle.plan import parse_plan
@@ -32,8 +33,10 @@ EXPLAINED = re.compile(r" {2,}| # ")
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """It and all below it, by the words that call them."""
     yield name, command
-    for below, child in getattr(command, "commands", {}).items():
-        yield from commands(child, f"{name} {below}")
+    if isinstance(command, TyperGroup):
+        context = typer.Context(command)
+        for below in command.list_commands(context):
+            yield from commands(command.get_command(context, below), f"{name} {below}")
 
 
 COMMANDS = dict(commands(typer.main.get_command(app), "jostle"))
@@ -71,7 +74,7 @@ def called(line: str) -> tuple[str, list[str]]:
 def parse(line: str) -> None:
     """As the command line would, without doing it. Raises what tells a user that it cannot be."""
     name, given = called(line)
-    if given or not hasattr(COMMANDS[name], "commands"):  # a group by itself shows its help
+    if given or not isinstance(COMMANDS[name], TyperGroup):  # a group by itself shows its help
         COMMANDS[name].make_context(name, given)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import engine_spec, without_secrets
+from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import load_plan, parse_plan
 
 SECOND = 1_000_000_000
@@ -17,10 +17,9 @@ HEAD = 'title = "x"\ncontestants = ["node"]\n[workload.w]\n'
 CONTRACT = Path(__file__).parents[2] / "crates/engine/src/spec/mod.rs"
 
 
-def spec(body: str, base: Path | None = None, **changes: Any) -> dict[str, Any]:
+def spec(body: str, base: Path | None = None, **address: Any) -> dict[str, Any]:
     workload = parse_plan(HEAD + body, "plan.toml", base=base).workload["w"]
-    place: dict[str, Any] = {"host": "h", "port": 80, "seed": 7, "threads": 1, "cores": [1], "rows": False}
-    return engine_spec(workload, **(place | changes))
+    return engine_spec("w", workload, Address(host="h", port=80, **address), seed=7, cores=[1])
 
 
 def load(text: str, base: Path | None = None) -> dict[str, Any]:
@@ -40,9 +39,8 @@ def request(text: str, base: Path | None = None) -> dict[str, Any]:
 def test_a_whole_run() -> None:
     made = spec(
         'request = { get = "/fast/44", expect = "1936" }\nload = { clients = 1, for = "5s" }\n'
-        'background = { get = "/slow/43", clients = 1, requests = 1 }\nfirst-byte-timeout = "1s"\n',
-        rows=True,
-        connect_to=["unix:/run/app"],
+        'background = { get = "/slow/43", clients = 1, requests = 1 }\nfirst-byte-timeout = "1s"\n'
+        'rows = true\nconnection = { connect-to = ["unix:/run/app"] }',
     )
     target = {
         "host": "h",
@@ -288,7 +286,7 @@ def test_a_file_that_has_gone_since_the_plan_was_read(tmp_path: Path) -> None:
     workload = load_plan(tmp_path / "plan.toml").workload["w"]
     (tmp_path / "body").unlink()
     with pytest.raises(PlanError, match="body cannot be read: No such file"):
-        engine_spec(workload, host="h", port=80, seed=1, threads=1, cores=[], rows=False)
+        engine_spec("w", workload, Address(host="h", port=80))
 
 
 def fields_of(struct: str) -> tuple[set[str], set[str]]:

@@ -3,15 +3,16 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jostle import experiments
+from jostle import experiments, roster
 from jostle.errors import PlanError
 from jostle.host.cores import available_cores, place
 from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.loading import Settings
 from jostle.runner import tune
-from jostle.runner.tune import Settings
 
 PLAN = """
 title = "t"
@@ -41,6 +42,10 @@ SCALES = [
 ]
 
 
+def parse(text: str, **how: Any) -> Plan:
+    return parse_plan(text, "p", environment=roster.environment(), **how)
+
+
 @pytest.mark.parametrize(("name", "scale"), SCALES)
 def test_every_experiment_loads_in_every_scale(name: str, scale: str) -> None:
     plan = experiments.load(name, scale=scale)
@@ -54,23 +59,23 @@ def test_an_experiment_without_that_scale_says_so() -> None:
 
 
 def test_what_is_set_is_not_tuned() -> None:
-    assert list(parse_plan(PLAN, "p").tune) == ["count"]
-    assert not parse_plan(PLAN, "p", settings={"count": "7"}).tune
-    published = parse_plan(PLAN, "p", scale="as-published")
+    assert list(parse(PLAN).tune) == ["count"]
+    assert not parse(PLAN, settings={"count": "7"}).tune
+    published = parse(PLAN, scale="as-published")
     assert not published.tune
     assert published.data()["workload"]["w"]["request"][0]["get"] == "/count/100000000"
 
 
 def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:
-    plan = parse_plan(PLAN, "p")
+    plan = parse(PLAN)
     assert plan.parameters["cores"] == len(place(available_cores(), share=False).server_cores)
-    shared = parse_plan(PLAN, "p", share_cores=True)
+    shared = parse(PLAN, share_cores=True)
     assert shared.share_cores
     assert shared.parameters["cores"] == len(available_cores())
-    assert parse_plan(PLAN, "p", settings={"cores": "3"}).workload["w"].load.data()["clients"] == 3
+    assert parse(PLAN, settings={"cores": "3"}).workload["w"].load.data()["clients"] == 3
     own = PLAN.replace("count = 1_000", "count = 1_000\ncores = 5")
-    assert parse_plan(own, "p").parameters["cores"] == 5
-    again = parse_plan(to_toml(plan), "again")
+    assert parse(own).parameters["cores"] == 5
+    again = parse(to_toml(plan))
     assert again.workload["w"].load.data() == plan.workload["w"].load.data()
 
 
@@ -85,7 +90,7 @@ def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:
 )
 def test_what_cannot_be_tuned_is_refused(change: tuple[str, str], says: str) -> None:
     with pytest.raises(PlanError) as caught:
-        parse_plan(PLAN.replace(*change), "p")
+        parse(PLAN.replace(*change))
     assert says in caught.value.message
 
 
@@ -95,7 +100,7 @@ def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch:
     text = PLAN.replace("reference-null", "reference-run-to-completion").replace("/count/", "/work?us=")
 
     def load(settings: Settings) -> Plan:
-        return parse_plan(text, "p", settings=settings)
+        return parse(text, settings=settings)
 
     told: list[str] = []
     plan = tune.tuned(load, {}, told.append)

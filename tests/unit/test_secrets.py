@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from jostle.errors import NotARun
-from jostle.generator.spec import engine_spec, without_secrets
+from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import plan_for_hit
+from jostle.plan.hit import hit_plan
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.resume import unfinished
 from jostle.text import HIDDEN, names_a_secret, redact, redact_command
@@ -54,7 +54,7 @@ headers = {{ Cookie = "id={S}" }}
 
 def recorded_spec(plan: Plan) -> str:
     [workload] = plan.workload.values()
-    spec = engine_spec(workload, host="127.0.0.1", port=80, seed=1, threads=1, cores=[], rows=False)
+    spec = engine_spec("w", workload, Address(host="127.0.0.1", port=80))
     assert S in json.dumps(spec)
     return json.dumps(without_secrets(spec))
 
@@ -86,10 +86,8 @@ def test_what_the_engine_was_given_is_recorded_without_secrets() -> None:
 
 def test_a_file_that_is_sent_is_judged_by_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text(f'{{"client_secret": "{S}"}}')
-    plan = plan_for_hit("http://127.0.0.1:1/", body=f"@{tmp_path / 'body.json'}")
-    spec = engine_spec(
-        plan.workload["hit"], host="127.0.0.1", port=1, seed=1, threads=1, cores=[], rows=False
-    )
+    plan = hit_plan("http://127.0.0.1:1/", {"body": f"@{tmp_path / 'body.json'}"})
+    spec = engine_spec("hit", plan.workload["hit"], Address(host="127.0.0.1", port=1))
     assert spec["workloads"][0]["requests"][0]["body_base64"]
     assert not without_secrets(spec)["workloads"][0]["requests"][0]["body_base64"]
 

@@ -22,7 +22,7 @@ from jostle.analysis.topics.phased import clients_held, sustained_throughput, ti
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
 from jostle.analysis.trial.data import Facts
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
-from jostle.plan.metrics import QUANTITIES
+from jostle.plan.metrics import METRICS
 
 __all__ = ["MEASURES", "AtLeast", "Value", "error_share", "estimate", "ratio"]
 
@@ -104,7 +104,7 @@ MEASURES: Mapping[str, Callable[[Facts], Value]] = {
 
 def estimate(name: str, trials: Sequence[Facts], confidence: float = CONFIDENCE) -> Estimate:
     """The mean over rounds of a quantity, with Student's interval."""
-    unit = QUANTITIES[name]
+    unit = METRICS[name]
     if name == "errors":
         return error_share(trials, confidence)
     values = [MEASURES[name](facts) for facts in trials]

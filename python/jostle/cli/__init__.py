@@ -1,28 +1,54 @@
-"""The command line: one file per command. This module only gathers them and turns errors into messages.
+"""The command line: one file per command. This module only finds them and turns errors into messages.
 
 Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was not measured; 2 the user's
 mistake.
 """
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from jostle import __version__
-from jostle.cli import cluster, collect, compare, contestants, doctor, history, hit, race, report, run
+from jostle.cli.options import PLAIN
 from jostle.errors import JostleError, UserError
 
 __all__ = ["app", "main"]
 
+COMMANDS = (
+    "hit", "race", "run", "report", "collect", "compare", "history", "doctor", "contestants", "cluster"
+)  # fmt: skip
+"""Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
+
+
+class Commands(TyperGroup):
+    """Imports a command when it is asked for: a user of one does not wait for the others."""
+
+    def list_commands(self, _context: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _context: Any, name: str) -> Any:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"jostle.cli.{name}")
+        found = getattr(module, "app", None)
+        if found is None:
+            found = typer.Typer(**PLAIN)
+            found.command(name, help=module.HELP)(_leaving(getattr(module, name)))
+        return typer.main.get_command(found)
+
+    def format_commands(self, _context: Any, _formatter: Any) -> None:
+        """The help text of `jostle` lists them with an example each."""
+
+
 app = typer.Typer(
     name="jostle",
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Show how a server behaves in a crowd.
 
@@ -39,6 +65,7 @@ app = typer.Typer(
   jostle cluster                                   many machines that generate one load together
   jostle collect runs/2026-…                       what generators recorded and could not give
 """,
+    **PLAIN,
 )
 
 
@@ -50,22 +77,6 @@ def _leaving(command: Callable[..., int]) -> Callable[..., None]:
         raise typer.Exit(command(*args, **kwargs))
 
     return leave
-
-
-COMMANDS = (
-    hit.hit,
-    race.race,
-    run.run,
-    report.report,
-    collect.collect,
-    compare.compare,
-    history.history,
-    doctor.doctor,
-)
-for command in COMMANDS:
-    app.command()(_leaving(command))
-app.add_typer(contestants.app, name="contestants")
-app.add_typer(cluster.app, name="cluster")
 
 
 def _version(asked: bool) -> None:

@@ -19,7 +19,7 @@ from jostle.runner.observer import Silent
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
 
-__all__ = ["carry_out", "go_on", "show", "tell_on_stderr"]
+__all__ = ["carry_out", "go_on", "show"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
@@ -32,8 +32,8 @@ def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: b
     )
 
 
-def go_on(folder: Path, *, as_json: bool) -> int:
-    """Finish the run in `folder`, print its result, write its pages; the exit code."""
+def go_on(folder: Path, *, as_json: bool, pages: bool) -> int:
+    """Finish the run in `folder`, print its result, write its pages when asked to; the exit code."""
     from jostle.runner.resume import unfinished
 
     run = unfinished(folder)
@@ -43,7 +43,7 @@ def go_on(folder: Path, *, as_json: bool) -> int:
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
     return _carried_out(
-        lambda observer: resume_experiment(run, executor, observer), as_json=as_json, pages=True
+        lambda observer: resume_experiment(run, executor, observer), as_json=as_json, pages=pages
     )
 
 
@@ -105,8 +105,3 @@ def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
         print(f"\nreport    {page}")
         for picture in pictures:
             print(f"picture   {picture}")
-
-
-def tell_on_stderr(line: str) -> None:
-    """What happens before the run has an observer."""
-    print(line, file=sys.stderr)

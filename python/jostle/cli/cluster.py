@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+from jostle.cli.options import PLAIN
+
 __all__ = ["app"]
 
 app = typer.Typer(
+    **PLAIN,
     no_args_is_help=True,
     help="""Many machines that generate one load together (docs/CLUSTER.md).
 

@@ -56,6 +56,3 @@ def _says(account: dict[str, object]) -> str:
         return f"{streamed['sent']:,} requests streamed; {account['why']}"
     total = streamed["sent"] + only["sent"]
     return f"{total:,} requests = {streamed['sent']:,} streamed + {only['sent']:,} in its spool only"
-
-
-collect.__doc__ = HELP

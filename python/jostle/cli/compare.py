@@ -79,6 +79,3 @@ def _add_to_job_summary(result: "CompareResult") -> None:
     if path:
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(report.compare_to_markdown(result))
-
-
-compare.__doc__ = HELP

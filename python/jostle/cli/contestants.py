@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle.cli.options import PLAIN
+
 if TYPE_CHECKING:
     from jostle.contestant import Contestant
     from jostle.database import Database
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
+    **PLAIN,
     no_args_is_help=True,
     help="""The servers that come with jostle: list them, verify them, start one to try it with curl.
 

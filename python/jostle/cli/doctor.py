@@ -55,6 +55,3 @@ def _calibrate() -> None:
         calibrate(observer)
     finally:
         observer.close()
-
-
-doctor.__doc__ = HELP

@@ -47,6 +47,3 @@ def history(
 
     render_history(entries, unreadable, split_contestants(contestants), Console())
     return 0
-
-
-history.__doc__ = HELP

@@ -1,38 +1,24 @@
 """`jostle hit URL`: load one server now."""
 
 import tempfile
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from jostle.cli.hit_options import (
-    Arrivals,
-    Body,
-    CaCert,
-    ClientCert,
-    ClientKey,
-    Connections,
-    ConnectTimeout,
-    ConnectTo,
-    Duration,
-    Expect,
-    FirstByteTimeout,
-    Header,
-    HitSeed,
-    Insecure,
-    KeepAlive,
-    Method,
-    PerConnection,
-    Rate,
-    Requests,
-    Save,
-    SourceAddress,
-    Think,
-    Threads,
-    Timeout,
-    UnixSocket,
-    Url,
+import typer
+
+from jostle.cli.options import (
+    AllowTargets,
+    AsJson,
+    Cluster,
+    Processes,
+    option_names,
+    unfold,
 )
-from jostle.cli.options import AllowTargets, AsJson, Cluster, Processes
 from jostle.errors import PlanError
+
+if TYPE_CHECKING:
+    from jostle.plan import Plan
 
 __all__ = ["hit"]
 
@@ -52,74 +38,148 @@ due at times that do not depend on the answers, and response times count from wh
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class HitOptions:
+    """The options that make the plan; each has the name that `jostle.plan.hit.PLACES` gives it."""
+
+    clients: Annotated[
+        str | None,
+        typer.Option(
+            "-c",
+            "--connections",
+            "--clients",
+            metavar="N",
+            help="Clients, each with a connection: 50, 10k (10); with --rate the most connections.",
+        ),
+    ] = None
+    seconds: Annotated[
+        str | None, typer.Option("-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (10s).")
+    ] = None
+    requests: Annotated[
+        str | None,
+        typer.Option("-n", "--requests", metavar="N", help="Requests in all; with -d, whichever ends first."),
+    ] = None
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", "-r", metavar="RATE", help="Requests due per second: 2000/s or 2000."),
+    ] = None
+    arrivals: Annotated[str, typer.Option("--arrivals", help="With --rate: poisson or constant.")] = "poisson"
+    think: Annotated[
+        str | None,
+        typer.Option(
+            "--think",
+            metavar="TIME",
+            help="Pause of a client between answer and next request: 1s, '900ms ± 10%', 'exponential 1s'.",
+        ),
+    ] = None
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", "-X", help="GET, or POST when there is a body.")
+    ] = None
+    headers: Annotated[
+        list[str] | None,
+        typer.Option("-H", "--header", metavar="HEADER", help="'Name: value'; may be repeated."),
+    ] = None
+    body: Annotated[str | None, typer.Option("-b", "--body", help="Request body, or @file.")] = None
+    expect: Annotated[str | None, typer.Option("--expect", help="Text that every answer must contain.")] = (
+        None
+    )
+    timeout: Annotated[
+        str, typer.Option("--timeout", metavar="TIME", help="Give up on an answer after this time.")
+    ] = "10s"
+    first_byte_timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--first-byte-timeout", metavar="TIME", help="Give up when nothing has come after this time."
+        ),
+    ] = None
+    connect_timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--connect-timeout",
+            metavar="TIME",
+            help="Give up connecting (name, TCP and TLS together) after this time (3s).",
+        ),
+    ] = None
+    keep_alive: Annotated[
+        bool,
+        typer.Option("--keepalive/--no-keepalive", help="Keep connections, or open one for each request."),
+    ] = True
+    requests_per_connection: Annotated[
+        int | None,
+        typer.Option(
+            "--requests-per-connection", metavar="N", help="Open a new connection after so many requests."
+        ),
+    ] = None
+    connect_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--connect-to",
+            metavar="IP:PORT",
+            help="Connect there instead of to the URL's host; repeated: in turn.",
+        ),
+    ] = None
+    unix_socket: Annotated[
+        Path | None,
+        typer.Option(
+            "--unix-socket", metavar="PATH", help="Connect to this socket instead of to the URL's host."
+        ),
+    ] = None
+    source_addresses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source-address",
+            metavar="IP",
+            help="Local address to connect from; repeated: in turn, each with its own range of ports.",
+        ),
+    ] = None
+    insecure: Annotated[
+        bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")
+    ] = False
+    ca: Annotated[
+        Path | None,
+        typer.Option("--cacert", metavar="PEM", help="Authorities to trust instead of the built-in ones."),
+    ] = None
+    cert: Annotated[
+        Path | None, typer.Option("--cert", metavar="PEM", help="The client's certificate chain.")
+    ] = None
+    key: Annotated[Path | None, typer.Option("--key", metavar="PEM", help="The client's private key.")] = None
+    threads: Annotated[
+        int, typer.Option("-t", "--threads", metavar="N", help="Threads of the generator.")
+    ] = 1
+    processes: Processes = None
+    cluster: Cluster = None
+    allow_targets: AllowTargets = None
+
+    def plan(self, context: typer.Context, url: str) -> "Plan":
+        """The plan for `url`. Raises `PlanError` in the words of the options."""
+        from jostle.plan.hit import hit_plan
+
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        if (socket := given.pop("unix_socket")) is not None:
+            if not socket.is_socket():
+                raise PlanError(f"--unix-socket: {socket} is no socket", "is its server running?")
+            given["connect_to"] = [*(self.connect_to or []), f"unix:{socket}"]
+        names = option_names(context)
+        return hit_plan(url, given, lambda name: names.get(name, name))
+
+
+@unfold
 def hit(
-    url: Url,
-    connections: Connections = None,
-    duration: Duration = None,
-    requests: Requests = None,
-    rate: Rate = None,
-    arrivals: Arrivals = "poisson",
-    think: Think = None,
-    method: Method = None,
-    header: Header = None,
-    body: Body = None,
-    expect: Expect = None,
-    timeout: Timeout = "10s",
-    first_byte_timeout: FirstByteTimeout = None,
-    connect_timeout: ConnectTimeout = None,
-    keepalive: KeepAlive = True,
-    requests_per_connection: PerConnection = None,
-    connect_to: ConnectTo = None,
-    unix_socket: UnixSocket = None,
-    source_address: SourceAddress = None,
-    insecure: Insecure = False,
-    cacert: CaCert = None,
-    cert: ClientCert = None,
-    key: ClientKey = None,
-    threads: Threads = 1,
-    processes: Processes = None,
-    seed: HitSeed = None,
-    save: Save = None,
-    cluster: Cluster = None,
-    allow_target: AllowTargets = None,
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")],
+    options: HitOptions,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Makes every random choice repeatable.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     from jostle.cli.carry_out import carry_out
-    from jostle.plan import Plan
 
-    if unix_socket is not None and not unix_socket.is_socket():
-        raise PlanError(f"--unix-socket: {unix_socket} is no socket", "is its server running?")
-    trust = {"ca": cacert, "cert": cert, "key": key}
-    plan = Plan.for_hit(
-        url,
-        clients=connections,
-        seconds=duration,
-        requests=requests,
-        rate=rate,
-        arrivals=arrivals,
-        method=method,
-        headers=header or [],
-        body=body,
-        expect=expect,
-        keep_alive=keepalive,
-        requests_per_connection=requests_per_connection,
-        think=think,
-        timeout=timeout,
-        first_byte_timeout=first_byte_timeout,
-        connect_timeout=connect_timeout,
-        connect_to=[*(connect_to or []), *([f"unix:{unix_socket}"] if unix_socket else [])] or None,
-        source_addresses=source_address,
-        threads=threads,
-        processes=processes,
-        insecure=insecure,
-        tls={name: str(file) for name, file in trust.items() if file is not None} or None,
-    )
-    if cluster is not None or allow_target:
-        plan = plan.with_changes(cluster=cluster, allow_targets=allow_target)
+    plan = options.plan(context, url)
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, as_json=as_json, pages=False)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
         return carry_out(plan, Path(folder), "hit", seed=seed, as_json=as_json, pages=False)
-
-
-hit.__doc__ = HELP

@@ -1,63 +1,41 @@
-"""Options that several commands share: how they stand on the command line, and what their text means."""
+"""Options that several commands share, classes of options, and what the text of an option means."""
 
-from collections.abc import Collection, Iterable
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from jostle.errors import PlanError
 
 __all__ = [
+    "PLAIN",
     "AllowTargets",
     "AsJson",
     "Cluster",
-    "Contestants",
-    "DatabaseUrl",
-    "FillDatabase",
     "Into",
+    "NoPages",
     "Processes",
-    "Rounds",
     "Seed",
-    "Settings",
-    "ShareCores",
-    "Workloads",
+    "option_names",
     "refuse_beside",
     "split_contestants",
     "split_settings",
     "split_workloads",
+    "unfold",
 ]
 
-Contestants = Annotated[
-    str | None,
-    typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1; instead of the plan's."),
-]
-Workloads = Annotated[
-    str | None, typer.Option("--workloads", help="Comma-separated: measure these of the plan's only.")
-]
-DatabaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--database", metavar="URL", help="A PostgreSQL of one's own (postgresql://…), not a private one."
-    ),
-]
-FillDatabase = Annotated[
-    bool,
-    typer.Option(
-        "--fill-database",
-        help="Make the tables customers and orders in it, in place of any of these names; "
-        "else nothing is written.",
-    ),
-]
-Rounds = Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated."),
-]
+PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
+"""How every `typer.Typer` of jostle is made: help as it is written, our own bugs with a plain traceback."""
+
 Seed = Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")]
-ShareCores = Annotated[
-    bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
-]
 Processes = Annotated[int | None, typer.Option("--processes", help="Generator processes; as many as needed.")]
 Cluster = Annotated[
     str | None,
@@ -71,6 +49,43 @@ AllowTargets = Annotated[
 ]
 Into = Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")]
+NoPages = Annotated[
+    bool,
+    typer.Option("--no-pages", help="Write neither report.html nor pictures: `jostle report` can, later."),
+]
+
+
+def unfold(command: Callable[..., int]) -> Callable[..., int]:
+    """`command(…, options: SomeOptions, …)` as the command line sees it: each field is an option."""
+    signature = inspect.signature(command)
+    classes: dict[str, Any] = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.annotation)
+    }
+    fields = {name: inspect.signature(made).parameters for name, made in classes.items()}
+
+    @functools.wraps(command)
+    def folded(**given: Any) -> int:
+        options = {
+            name: made(**{field: given.pop(field) for field in fields[name] if field in given})
+            for name, made in classes.items()
+        }
+        return command(**given, **options)
+
+    folded.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, parameter in signature.parameters.items()
+            for one in (fields[name].values() if name in fields else [parameter])
+        ]
+    )
+    return folded
+
+
+def option_names(context: typer.Context) -> dict[str, str]:
+    """What a user types for each parameter of the command: {"clients": "-c", …}."""
+    return {str(parameter.name): parameter.opts[0] for parameter in context.command.params}
 
 
 def split_contestants(text: str | None) -> list[str] | None:

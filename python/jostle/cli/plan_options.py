@@ -1,22 +1,16 @@
 """The options that change a plan before it is run, as `race` and `run` both have them."""
 
-import functools
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from jostle.cli.options import (
     AllowTargets,
     Cluster,
-    Contestants,
-    DatabaseUrl,
-    FillDatabase,
     Processes,
-    Rounds,
-    Settings,
-    ShareCores,
-    Workloads,
+    option_names,
     split_contestants,
     split_settings,
     split_workloads,
@@ -25,60 +19,63 @@ from jostle.cli.options import (
 if TYPE_CHECKING:
     from jostle.plan import Plan
 
-__all__ = ["PlanOptions", "with_plan_options"]
+__all__ = ["PlanOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Each field is an option of the command line, with its text as it was given."""
+    """Each field is an option of the command line, with its text as it was given.
 
-    contestants: Contestants = None
-    workloads: Workloads = None
-    rounds: Rounds = None
-    settings: Settings = None
-    share_cores: ShareCores = False
-    database: DatabaseUrl = None
-    fill_database: FillDatabase = False
+    Those that `jostle.plan.model.Changes` has too have the same name there.
+    """
+
+    contestants: Annotated[
+        str | None,
+        typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1; instead of the plan's."),
+    ] = None
+    workloads: Annotated[
+        str | None, typer.Option("--workloads", help="Comma-separated: measure these of the plan's only.")
+    ] = None
+    rounds: Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")] = (
+        None
+    )
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated."),
+    ] = None
+    share_cores: Annotated[
+        bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
+    ] = False
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database", metavar="URL", help="A PostgreSQL of one's own (postgresql://…), not a private one."
+        ),
+    ] = None
+    fill_database: Annotated[
+        bool,
+        typer.Option(
+            "--fill-database",
+            help="Make the tables customers and orders in it, in place of any of these names; "
+            "else nothing is written.",
+        ),
+    ] = False
     processes: Processes = None
     cluster: Cluster = None
-    allow_target: AllowTargets = None
+    allow_targets: AllowTargets = None
 
-    def plan(self, load: "Callable[..., Plan]", duration: str | None = None) -> "Plan":
-        """What `load(settings=…, share_cores=…)` gives, tuned for this machine and changed as asked."""
-        from jostle.cli.carry_out import tell_on_stderr
-        from jostle.runner.tune import tuned
+    def plan(
+        self, context: typer.Context, load: "Callable[..., Plan]", duration: str | None = None
+    ) -> "Plan":
+        """What `load(settings=…, share_cores=…)` gives, changed as the options of the command say."""
+        from jostle.plan.model import Changes
 
-        plan = tuned(
-            lambda settings: load(settings=settings, share_cores=self.share_cores),
-            split_settings(self.settings),
-            tell_on_stderr,
-        )
-        return plan.with_changes(
-            contestants=split_contestants(self.contestants),
-            workloads=split_workloads(self.workloads),
-            database_url=self.database,
-            fill_database=self.fill_database,
-            rounds=self.rounds,
-            duration=duration,
-            processes=self.processes,
-            cluster=self.cluster,
-            allow_targets=self.allow_target,
-        )
-
-
-def with_plan_options(command: Callable[..., int]) -> Callable[..., int]:
-    """`command(…, *, options: PlanOptions, …)` as the command line sees it: each option stands by itself."""
-    whole, each = inspect.signature(command), inspect.signature(PlanOptions).parameters
-
-    @functools.wraps(command)
-    def apart(*args: Any, **given: Any) -> int:
-        options = PlanOptions(**{name: given.pop(name) for name in each if name in given})
-        return command(*args, options=options, **given)
-
-    parameters = [
-        parameter
-        for name, own in whole.parameters.items()
-        for parameter in (each.values() if name == "options" else [own])
-    ]
-    apart.__signature__ = whole.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return apart
+        changes = {
+            field.name: getattr(self, field.name) for field in fields(Changes) if field.name != "duration"
+        }
+        changes["contestants"] = split_contestants(self.contestants)
+        changes["workloads"] = split_workloads(self.workloads)
+        changes["allow_targets"] = self.allow_targets or ()
+        places = {Changes.PLACES.get(name, name): option for name, option in option_names(context).items()}
+        plan = load(settings=split_settings(self.settings), share_cores=self.share_cores)
+        return plan.changed(Changes(duration=duration, **changes), places)

@@ -3,12 +3,15 @@
 import functools
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.cli.options import AsJson, Into, Seed, refuse_beside
-from jostle.cli.plan_options import PlanOptions, with_plan_options
+from jostle.cli.options import AsJson, Into, NoPages, Seed, refuse_beside, unfold
+from jostle.cli.plan_options import PlanOptions
+
+if TYPE_CHECKING:
+    from jostle.plan import Plan
 
 __all__ = ["race"]
 
@@ -28,7 +31,7 @@ HELP = """Rerun a published experiment on real servers, with the published figur
 ALL_TAKES = ("name", "quick", "rounds", "seed", "share_cores", "into")
 
 
-@with_plan_options
+@unfold
 def race(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
@@ -44,15 +47,17 @@ def race(
     seed: Seed = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
+    no_pages: NoPages = False,
 ) -> int:
     from jostle import experiments
+    from jostle.api import load_experiment
     from jostle.cli.carry_out import carry_out
     from jostle.errors import PlanError
 
     if everything:
         why = "it runs each experiment as it is"
         refuse_beside("--all", context, ALL_TAKES, why, "race one of them by name")
-        return _all(name, into, options, seed)
+        return _all(context, name, into, options, seed)
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
@@ -60,17 +65,20 @@ def race(
     if quick and as_published:
         raise PlanError("--quick and --as-published are two scales", "give one of them")
     scale = "quick" if quick else "as-published" if as_published else ""
-    plan = options.plan(functools.partial(experiments.load, name, scale=scale))
-    return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=True)
+    plan = options.plan(context, functools.partial(load_experiment, name, scale=scale))
+    return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=not no_pages)
 
 
-def _all(names: str | None, into: Path, options: PlanOptions, seed: int | None) -> int:
+def _all(
+    context: typer.Context, names: str | None, into: Path, options: PlanOptions, seed: int | None
+) -> int:
     """Into a folder of its own, or into the one that is given, as it is."""
+    from jostle.api import load_experiment
     from jostle.cli.race_all import race_all
+
+    def load(name: str) -> "Plan":
+        return options.plan(context, functools.partial(load_experiment, name, scale="quick"))
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None
-    return race_all(folder, only, options, seed)
-
-
-race.__doc__ = HELP
+    return race_all(folder, only, load, seed)

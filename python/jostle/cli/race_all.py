@@ -1,18 +1,16 @@
 """`jostle race --all`: every published experiment one after another, on one page."""
 
-import functools
 import os
 import shlex
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
-from jostle.cli.plan_options import PlanOptions
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
@@ -101,8 +99,8 @@ class _Noting(Silent):
         self._inner.trial_ended(planned, status, why, validity)
 
 
-def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, seed: int | None) -> int:
-    """Run every experiment, or `only` these, at its small scale into `folder`, and write the page.
+def race_all(folder: Path, only: Sequence[str] | None, load: Callable[[str], Plan], seed: int | None) -> int:
+    """Run every experiment, or `only` these, as `load` gives their plans, into `folder`, and write the page.
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Returns the exit code.
@@ -112,7 +110,7 @@ def race_all(folder: Path, only: Sequence[str] | None, options: PlanOptions, see
     names = _names(only)
     state = _State.of(folder, seed)
     let_sigterm_stop_like_ctrl_c()
-    plans = {name: plan for name in names if (plan := _plan(state, name, options)) is not None}
+    plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
     stopped = False
     for number, name in enumerate(names, 1):
@@ -144,10 +142,10 @@ def _names(only: Sequence[str] | None) -> list[str]:
     return [name for name in ordered if only is None or name in only]
 
 
-def _plan(state: _State, name: str, options: PlanOptions) -> Plan | None:
+def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
     """None, and noted, where there can be none."""
     try:
-        return options.plan(functools.partial(experiments.load, name, scale="quick"))
+        return load(name)
     except JostleError as error:
         state.set(name, state="failed", why=str(error))
         _tell(f"{name} cannot run: {error}")
@@ -248,7 +246,7 @@ def _expected_s(plan: Plan) -> float:
         START_S
         + (plan.warm_up if workload.warm_up is None else workload.warm_up)
         + workload.runs * (workload.seconds() or UNKNOWN_S)
-        for workload in plan.workload.values()
+        for workload in plan.selected.values()
         for _ in workload.measured_on(plan.contestants)
     )
 

@@ -79,6 +79,3 @@ def _write(folder: Path, form: Format) -> None:
 def _list(paths: Iterable[Path]) -> None:
     for path in paths:
         print(path)
-
-
-report.__doc__ = HELP

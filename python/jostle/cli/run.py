@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import AsJson, Into, Seed, refuse_beside
-from jostle.cli.plan_options import PlanOptions, with_plan_options
+from jostle.cli.options import AsJson, Into, NoPages, Seed, refuse_beside, unfold
+from jostle.cli.plan_options import PlanOptions
 from jostle.errors import PlanError
 
 __all__ = ["run"]
@@ -25,7 +25,7 @@ stands, a trial that was cut short is run anew.
 """
 
 
-@with_plan_options
+@unfold
 def run(
     context: typer.Context,
     plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", help="The plan.")] = None,
@@ -37,21 +37,19 @@ def run(
     seed: Seed = None,
     into: Into = Path("runs"),
     as_json: AsJson = False,
+    no_pages: NoPages = False,
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.")
     ] = None,
 ) -> int:
+    from jostle.api import load_plan
     from jostle.cli.carry_out import carry_out, go_on
-    from jostle.plan import load_plan
 
     if resume is not None:
         why, instead = "a run keeps the plan that it began with", "to change the plan, run it anew"
-        refuse_beside("--resume", context, ("as_json",), why, instead)
-        return go_on(resume, as_json=as_json)
+        refuse_beside("--resume", context, ("as_json", "no_pages"), why, instead)
+        return go_on(resume, as_json=as_json, pages=not no_pages)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
-    plan = options.plan(functools.partial(load_plan, plan_file), duration)
-    return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=True)
-
-
-run.__doc__ = HELP
+    plan = options.plan(context, functools.partial(load_plan, plan_file), duration)
+    return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=not no_pages)

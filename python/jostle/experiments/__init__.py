@@ -1,10 +1,11 @@
 """The published experiments, one folder each: the plan with the published figures, and a README."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
+from jostle import roster
 from jostle.errors import PlanError, UnknownName
 from jostle.plan import Plan, load_plan
+from jostle.plan.loading import Settings
 
 __all__ = ["load", "names"]
 
@@ -20,7 +21,7 @@ def load(
     name: str,
     *,
     scale: str = "",
-    settings: Mapping[str, int | float | str] | None = None,
+    settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
     """The plan of an experiment; `scale`: "quick", or "as-published" where its own scale is another one;
@@ -31,7 +32,13 @@ def load(
     if name not in names():
         raise UnknownName("experiment", name, names())
     try:
-        return load_plan(_HERE / name / "plan.toml", scale=scale, settings=settings, share_cores=share_cores)
+        return load_plan(
+            _HERE / name / "plan.toml",
+            environment=roster.environment(),
+            scale=scale,
+            settings=settings,
+            share_cores=share_cores,
+        )
     except UnknownName as error:
         if not error.message.startswith("there is no scale"):
             raise

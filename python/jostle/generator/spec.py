@@ -1,54 +1,61 @@
-"""From a workload to the specification that the engine runs: `crates/engine/src/spec.rs`, as plain data."""
+"""From a workload to the specification that the engine runs: `crates/engine/src/spec`, as plain data."""
 
 import base64
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
+from jostle.plan.connection import Connection, Tls
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.request import PEER, Expect, Request
 from jostle.plan.values import Params, Think
-from jostle.plan.workload import Connection, Tls, Workload
+from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, redact
 
-__all__ = ["engine_spec", "without_secrets"]
+__all__ = ["Address", "engine_spec", "without_secrets"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a workload goes. `tls`: the server speaks HTTPS, whether or not the workload says so. `peer`: the
+    URL of the workload's peer; "" where it has none.
+    """
+
+    host: str
+    port: int
+    tls: bool = False
+    peer: str = ""
 
 
 def engine_spec(
+    name: str,
     workload: Workload,
+    address: Address,
     *,
-    host: str,
-    port: int,
-    seed: int,
-    threads: int,
-    cores: Sequence[int],
-    rows: bool,
+    seed: int = 0,
+    threads: int = 1,
+    cores: Sequence[int] = (),
     real_time: bool = False,
-    interval_ns: int | None = None,
-    connect_to: Sequence[str] = (),
-    tls: bool = False,
-    peer: str = "",
 ) -> dict[str, Any]:
-    """The run of one workload against `host:port`: the measured load first, then the background, if any.
+    """One run of a workload: the measured load first, then the background, if any.
 
-    Files that the workload names are read here. `connect_to` goes before the workload's own; `tls` says that
-    the server speaks HTTPS where the workload does not say so; `peer` is the URL of the workload's peer.
-    Raises `PlanError` for a file that is missing.
+    Files that the workload names are read here. Raises `PlanError` for a file that is missing.
     """
-    target = _target(workload.connection, host, port, connect_to, tls)
+    target = _target(workload.connection, address)
     timeouts = {
         "connect_ns": _ns(workload.connect_timeout),
         "first_byte_ns": _ns(workload.first_byte_timeout) if workload.first_byte_timeout else None,
         "total_ns": _ns(workload.timeout),
     }
     measured: dict[str, Any] = {
-        "name": workload.name,
+        "name": name,
         "role": "measured",
         "target": target,
-        "requests": [_request(request, peer) for request in workload.request],
+        "requests": [_request(request, address.peer) for request in workload.request],
         "order": workload.order,
         "load": _load(workload.load),
         "timeouts": timeouts,
@@ -56,12 +63,14 @@ def engine_spec(
     }
     workloads = [measured]
     if workload.background is not None:
-        beside = {
+        background = {
             "name": "background",
             "role": "background",
-            "requests": [_request(workload.background, peer)],
+            "requests": [_request(workload.background, address.peer)],
         }
-        workloads.append({**measured, **beside, "order": "weighted", "load": _load(workload.background.load)})
+        workloads.append(
+            {**measured, **background, "order": "weighted", "load": _load(workload.background.load)}
+        )
     seconds = workload.seconds()
     return {
         "seed": seed,
@@ -69,8 +78,8 @@ def engine_spec(
         "cores": list(cores),
         "real_time": real_time,
         "duration_ns": _ns(seconds) if seconds is not None else None,
-        "interval_ns": interval_ns or _interval_ns(seconds),
-        "rows": rows,
+        "interval_ns": _interval_ns(seconds),
+        "rows": workload.rows,
         "start_unix_ns": None,
         "workloads": workloads,
     }
@@ -106,14 +115,12 @@ def _interval_ns(seconds: float | None) -> int:
     return 250_000_000 if seconds >= 10 else 100_000_000
 
 
-def _target(
-    connection: Connection, host: str, port: int, connect_to: Sequence[str], speaks_tls: bool
-) -> dict[str, Any]:
-    tls = connection.tls or (Tls() if speaks_tls else None)
+def _target(connection: Connection, address: Address) -> dict[str, Any]:
+    tls = connection.tls or (Tls() if address.tls else None)
     return {
-        "host": host,
-        "port": port,
-        "connect_to": [*connect_to, *connection.connect_to],
+        "host": address.host,
+        "port": address.port,
+        "connect_to": connection.connect_to,
         "resolve_each": connection.resolve_each,
         "source_addresses": connection.source_addresses,
         "tls": _tls(tls) if tls else None,

@@ -102,18 +102,18 @@ _SAYS = {
 
 
 def in_own_words(
-    error: ValidationError, data: Any, origin: str, options: Mapping[str, str] | None = None
+    error: ValidationError, data: Any, origin: str, places: Mapping[str, str] | None = None
 ) -> PlanError:
     """One `PlanError` that says all that `error` holds: where, what was given, what is allowed.
 
-    `data` is what was validated; `options` names places as the user of a command knows them.
+    `data` is what was validated; `places`: what the caller calls a place in it.
     """
     messages: list[str] = []
     hints: list[str] = []
     for problem in error.errors(include_url=False):
         place = ".".join(_place(problem["loc"], data))
         says, hint = _one(dict(problem))
-        where = [origin, (options or {}).get(place, place), says]
+        where = [origin, (places or {}).get(place, place), says]
         messages.append(": ".join(part for part in where if part))
         hints.append(hint)
     return PlanError("\n".join(dict.fromkeys(messages)), "\n".join(dict.fromkeys(filter(None, hints))))

@@ -11,14 +11,14 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table, is_lenient
-from jostle.plan.metrics import INDICES, QUANTITIES, base_unit_of
+from jostle.plan.metrics import INDICES, METRICS, base_unit_of
 
 __all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio"]
 
 
 def _known(value: Any, info: ValidationInfo) -> Any:
-    if isinstance(value, str) and value not in QUANTITIES and not is_lenient(info):
-        raise BadValue(f"{value!r} is nothing that is measured", nearest(value, QUANTITIES))
+    if isinstance(value, str) and value not in METRICS and not is_lenient(info):
+        raise BadValue(f"{value!r} is nothing that is measured", nearest(value, METRICS))
     return value
 
 
@@ -145,7 +145,7 @@ class Part(Table):
 
     def _check_ratio(self, against: Opponent) -> None:
         other = against.quantity or self.quantity
-        if QUANTITIES.get(other) != QUANTITIES.get(self.quantity):
+        if METRICS.get(other) != METRICS.get(self.quantity):
             raise BadValue(f"{self.quantity} against {other}: their units differ", "compare like with like")
         if {self.quantity, other} & {*INDICES}:
             raise BadValue(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from jostle import units
 from jostle.errors import BadValue, nearest
-from jostle.plan.metrics import INDICES, QUANTITIES
+from jostle.plan.metrics import INDICES, METRICS
 
 __all__ = ["INDICES", "Condition", "change", "requirement"]
 
@@ -33,8 +33,8 @@ class Condition:
 
 def requirement(text: str) -> Condition:
     """A condition on a figure. Raises BadValue that says what there is, or how its value is written."""
-    quantity, below, value = _parts(text, QUANTITIES, 'write for example "p99 < 250 ms" or "errors < 0.1 %"')
-    unit = QUANTITIES[quantity]
+    quantity, below, value = _parts(text, METRICS, 'write for example "p99 < 250 ms" or "errors < 0.1 %"')
+    unit = METRICS[quantity]
     return Condition(text, quantity, below, _amount(value, unit), unit)
 
 
@@ -42,7 +42,7 @@ def change(text: str) -> Condition:
     """A condition on the change from one to another. Raises BadValue, as `requirement`."""
     example = 'write for example "p99 > +5 %", "throughput < -10 %" or "p50 > +2 ms"'
     quantity, below, value = _parts(text, CHANGES, example)
-    unit = QUANTITIES[quantity]
+    unit = METRICS[quantity]
     sign = -1.0 if value[0] in "-−" else 1.0
     size = value.lstrip("+-−").strip()
     if size.endswith("%") and unit != "share":

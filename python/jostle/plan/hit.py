@@ -1,127 +1,151 @@
-"""The plan behind `jostle hit URL`: one workload, one round, on a server that runs already."""
+"""The plan behind `jostle.hit` and `jostle hit`: one workload, one round, on a server that runs already."""
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from jostle import units
-from jostle.errors import PlanError
+from jostle.errors import PlanError, nearest
 from jostle.plan.model import Plan
 from jostle.plan.request import METHODS
-from jostle.text import DEFAULT_PORTS
+from jostle.text import host_and_port
 
-__all__ = ["plan_for_hit"]
+__all__ = ["PLACES", "hit_plan"]
 
 CLIENTS = 10
 SECONDS = 10.0
 BARE_RATE = re.compile(r"[\d_,.]+([eE][+-]?\d+)?[kM]?")
 """A rate without its time, which is then a second."""
 
-_PLAN = {"seed", "threads", "processes"}
-_TIMES = {"timeout", "connect-timeout", "first-byte-timeout", "warm-up"}
-_CONNECTION = {"connect-to", "source-addresses", "resolve-each", "nodelay"}
-"""Where keys belong that are not a load's."""
-
-_OPTIONS = {
-    "seed": "--seed",
-    "threads": "--threads",
-    "processes": "--processes",
-    "workload.hit": "",
-    "workload.hit.timeout": "--timeout",
-    "workload.hit.first-byte-timeout": "--first-byte-timeout",
-    "workload.hit.connect-timeout": "--connect-timeout",
-    "workload.hit.connection.connect-to": "--connect-to",
-    "workload.hit.connection.source-addresses": "--source-address",
-    "workload.hit.connection.tls": "--cert, --key",
-    "workload.hit.connection.tls.ca": "--cacert",
-    "workload.hit.connection.tls.cert": "--cert",
-    "workload.hit.connection.tls.key": "--key",
-    "workload.hit.load": "",
-    "workload.hit.load.clients": "-c",
-    "workload.hit.load.max-connections": "-c",
-    "workload.hit.load.for": "-d",
-    "workload.hit.load.requests": "-n",
-    "workload.hit.load.rate": "--rate",
-    "workload.hit.load.arrivals": "--arrivals",
-    "workload.hit.load.think": "--think",
-    "workload.hit.load.requests-per-connection": "--requests-per-connection",
-    "workload.hit.request": "",
-    "workload.hit.request.headers": "-H",
-    "workload.hit.request.body-file": "-b",
-    "workload.hit.request.expect": "--expect",
+WORKLOAD = "workload.hit"
+PLACES = {
+    "seed": "seed",
+    "threads": "threads",
+    "processes": "processes",
+    "cluster": "cluster.address",
+    "allow_targets": "cluster.allow-targets",
+    "clients": f"{WORKLOAD}.load.clients",
+    "requests": f"{WORKLOAD}.load.requests",
+    "seconds": f"{WORKLOAD}.load.for",
+    "rate": f"{WORKLOAD}.load.rate",
+    "arrivals": f"{WORKLOAD}.load.arrivals",
+    "think": f"{WORKLOAD}.load.think",
+    "keep_alive": f"{WORKLOAD}.load.keep-alive",
+    "requests_per_connection": f"{WORKLOAD}.load.requests-per-connection",
+    "requests_per_client": f"{WORKLOAD}.load.requests-per-client",
+    "renew": f"{WORKLOAD}.load.renew",
+    "method": f"{WORKLOAD}.request",
+    "headers": f"{WORKLOAD}.request.headers",
+    "body": f"{WORKLOAD}.request.body",
+    "expect": f"{WORKLOAD}.request.expect",
+    "timeout": f"{WORKLOAD}.timeout",
+    "first_byte_timeout": f"{WORKLOAD}.first-byte-timeout",
+    "connect_timeout": f"{WORKLOAD}.connect-timeout",
+    "warm_up": f"{WORKLOAD}.warm-up",
+    "body_limit": f"{WORKLOAD}.body-limit",
+    "rows": f"{WORKLOAD}.rows",
+    "connect_to": f"{WORKLOAD}.connection.connect-to",
+    "source_addresses": f"{WORKLOAD}.connection.source-addresses",
+    "resolve_each": f"{WORKLOAD}.connection.resolve-each",
+    "nodelay": f"{WORKLOAD}.connection.nodelay",
+    "insecure": f"{WORKLOAD}.connection.tls.verify",
+    "ca": f"{WORKLOAD}.connection.tls.ca",
+    "cert": f"{WORKLOAD}.connection.tls.cert",
+    "key": f"{WORKLOAD}.connection.tls.key",
+    "server_name": f"{WORKLOAD}.connection.tls.server-name",
 }
-"""What places in the plan are called on the command line."""
+"""Each option and its place in the plan."""
+
+_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up")
+_TLS = f"{WORKLOAD}.connection.tls"
 
 
-def plan_for_hit(
-    url: str,
-    *,
-    method: str | None = None,
-    headers: Iterable[str | tuple[str, str]] = (),
-    body: str | None = None,
-    expect: str | int | dict[str, Any] | None = None,
-    clients: int | str | None = None,
-    seconds: float | str | None = None,
-    requests: int | str | None = None,
-    rate: float | str | None = None,
-    arrivals: str | dict[str, str] = "poisson",
-    insecure: bool = False,
-    **more: Any,
-) -> Plan:
-    """A closed load of `clients`, or an open one of `rate` per second (which `arrivals` time) over at most
-    `clients` connections.
+def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str] = str) -> Plan:
+    """The plan for `url` with `options` of `PLACES`; None counts as not given.
 
-    It lasts `seconds`, or until `requests` in all are answered, or whichever comes first; 10 clients and
-    10 s when nothing is said. `headers`: "Name: value" or pairs. `body`: text, or "@" and a file's name; the
-    method is then POST if none is given. `expect`: text that every answer contains, a status, or a table as
-    in a plan. `more`: other keys of the load, the workload, its connection or the plan, with underscores
-    (`keep_alive=False`, `timeout="3s"`, `seed=7`, `connect_to=["unix:/run/app"]`); None counts as not given.
-    Raises `PlanError` in the words of the command's options.
+    A closed load of `clients`, or an open one of `rate` per second (timed by `arrivals`) over at most
+    `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
+    clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
+    file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
+    status, or a table as in a plan. Bare numbers are seconds, or requests per second. `name_of`: what the
+    caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
-    given = {key.replace("_", "-"): value for key, value in more.items() if value is not None}
-    request = _request(method, path, body, expect)
-    request["headers"] = _grouped([*headers, *([("Authorization", login)] if login else [])])
-    connection = {key: given.pop(key) for key in _CONNECTION & given.keys()}
+    given = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in options.items()
+        if value is not None
+    }
+    for name in given.keys() - PLACES.keys():
+        raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
+    request = _request(given, path, name_of)
+    headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
+    request["headers"] = _grouped(headers, name_of)
+    _complete_load(given, name_of)
     if scheme == "https":
-        connection["tls"] = {**given.pop("tls", {}), "verify": not insecure}
-    elif "tls" in given:
+        given["insecure"] = not given.get("insecure", False)  # its place is `verify`
+    elif any(PLACES[name].startswith(_TLS) for name in given.keys() - {"insecure"}):
         raise PlanError(f"{url!r} does not use TLS, so certificates say nothing", "write https://")
-    workload = {key: _time(given.pop(key)) for key in _TIMES & given.keys()}
-    workload |= {key: given.pop(key) for key in {"rows"} & given.keys()}
-    plan = {key: given.pop(key) for key in _PLAN & given.keys()}
-    load: dict[str, Any] = {} if requests is None else {"requests": requests}
-    if seconds is not None or requests is None:
-        load["for"] = _time(SECONDS if seconds is None else seconds)
-    if rate is not None:
-        load |= {"rate": f"{rate}/s" if BARE_RATE.fullmatch(str(rate)) else rate, "arrivals": arrivals}
-        load |= {} if clients is None else {"max-connections": clients}
-    elif arrivals != "poisson":
-        raise PlanError("--arrivals: clients who wait for their answers have none", "give a --rate as well")
-    else:
-        load["clients"] = CLIENTS if clients is None else clients
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
-    data = {
+    data: dict[str, Any] = {
         "title": f"{scheme}://{address}{path}",
         "contestants": [name],
         "rounds": 1,
-        "workload": {
-            "hit": {**workload, "request": request, "load": {**load, **given}, "connection": connection}
-        },
+        "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
         "contestant": {name: {"url": f"{scheme}://{address}"}},
-        **plan,
     }
-    return Plan.of(data, "", base=Path.cwd(), options=_OPTIONS)
+    places = _places(given)
+    for option, place in places.items():
+        if scheme == "https" or not place.startswith(_TLS):
+            _put(data, place, _time(given[option]) if option in _TIMES else given[option])
+    names = {place: name_of(option) for option, place in (PLACES | places).items()}
+    names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
+    names |= {f"{WORKLOAD}.request.body-file": name_of("body"), _TLS: f"{name_of('cert')}, {name_of('key')}"}
+    return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
-def _request(method: str | None, path: str, body: str | None, expect: Any) -> dict[str, Any]:
-    method = method or ("GET" if body is None else "POST")
+def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None:
+    """Put in what is not given: clients or arrivals, and an end."""
+    if "requests" not in given:
+        given.setdefault("seconds", SECONDS)
+    if "rate" in given:
+        rate = str(given["rate"])
+        given["rate"] = f"{rate}/s" if BARE_RATE.fullmatch(rate) else given["rate"]
+        return
+    if given.pop("arrivals", "poisson") != "poisson":
+        raise PlanError(
+            f"{name_of('arrivals')}: clients who wait for their answers have none",
+            f"give {name_of('rate')} as well",
+        )
+    given.setdefault("clients", CLIENTS)
+
+
+def _places(given: Mapping[str, Any]) -> dict[str, str]:
+    """Where each given option belongs: with a rate, the clients are the most connections."""
+    places = {option: PLACES[option] for option in given}
+    if "rate" in given and "clients" in given:
+        places["clients"] = f"{WORKLOAD}.load.max-connections"
+    return places
+
+
+def _put(data: dict[str, Any], place: str, value: Any) -> None:
+    *tables, key = place.split(".")
+    for table in tables:
+        data = data.setdefault(table, {})
+    data[key] = value
+
+
+def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
+    body, expect = given.pop("body", None), given.pop("expect", None)
+    method = given.pop("method", "GET" if body is None else "POST")
     if method.lower() not in METHODS:
-        raise PlanError(f"-m: {method!r} is no method", f"write one of {', '.join(METHODS).upper()}")
+        raise PlanError(
+            f"{name_of('method')}: {method!r} is no method", f"write one of {', '.join(METHODS).upper()}"
+        )
     request: dict[str, Any] = {method.lower(): path}
     if body is not None:
         request |= {"body-file": body[1:]} if body.startswith("@") else {"body": body}
@@ -142,11 +166,11 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
-        host, port = parts.hostname or "", parts.port
+        if parts.scheme not in ("http", "https"):
+            raise PlanError(f"{url!r}: {parts.scheme!r} is not supported", "write http:// or https://")
+        host, port = host_and_port(full)
     except ValueError as error:
         raise PlanError(f"{url!r} is not a URL: {error}", example) from None
-    if parts.scheme not in ("http", "https"):
-        raise PlanError(f"{url!r}: {parts.scheme!r} is not spoken here", "write http:// or https://")
     if not host:
         raise PlanError(f"{url!r} names no host", example)
     if not host.isascii():
@@ -157,21 +181,19 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         login = "Basic " + base64.b64encode(pair.encode()).decode()
-    return (
-        parts.scheme,
-        host,
-        DEFAULT_PORTS[parts.scheme] if port is None else port,
-        f"{path}?{query}" if query else path,
-        login,
-    )
+    return parts.scheme, host, port, f"{path}?{query}" if query else path, login
 
 
-def _grouped(headers: Iterable[str | tuple[str, str]]) -> dict[str, str | list[str]]:
+def _grouped(
+    headers: Iterable[str | tuple[str, str]], name_of: Callable[[str], str]
+) -> dict[str, str | list[str]]:
     """By name; a header that is given more than once is sent more than once."""
     grouped: dict[str, list[str]] = {}
     for header in headers:
         name, colon, value = header.partition(":") if isinstance(header, str) else (header[0], ":", header[1])
         if not colon:
-            raise PlanError(f"-H: {header!r} has no colon", "write for example -H 'Accept: text/html'")
+            raise PlanError(
+                f"{name_of('headers')}: {header!r} has no colon", 'write for example "Accept: text/html"'
+            )
         grouped.setdefault(name.strip(), []).append(value.strip())
     return {name: values[0] if len(values) == 1 else values for name, values in grouped.items()}

@@ -152,8 +152,8 @@ class ClosedLoad(_Connections):
         return self.clients or max(max(phase.ends) for phase in self.phases)
 
     @property
-    def sure_connections(self) -> int:
-        """Connections at once, however fast the server is: one for each client."""
+    def min_connections(self) -> int:
+        """Connections that it opens at once however fast the server is: one for each client."""
         return self.most_clients
 
     def seconds(self) -> float | None:
@@ -166,7 +166,7 @@ class ClosedLoad(_Connections):
         by_clients = self.requests_per_client is not None and not self.renew
         return self.seconds() is not None or self.requests is not None or by_clients
 
-    def lasting(self, seconds: float) -> "ClosedLoad":
+    def with_duration(self, seconds: float) -> "ClosedLoad":
         """The same, so long; phases in proportion."""
         whole = self.seconds()
         if whole is None:
@@ -272,7 +272,7 @@ class OpenLoad(_Connections):
             raise BadValue("the rates last longer than for", "leave out for: the rates say how long")
 
     @property
-    def sure_connections(self) -> int:
+    def min_connections(self) -> int:
         """None: the pool grows to `max_connections` only where the server lets requests wait."""
         return 0
 
@@ -286,7 +286,7 @@ class OpenLoad(_Connections):
         """Whether it ends by itself."""
         return self.seconds() is not None or self.requests is not None or isinstance(self.arrivals, Trace)
 
-    def lasting(self, seconds: float) -> "OpenLoad":
+    def with_duration(self, seconds: float) -> "OpenLoad":
         """The same, so long; rates in proportion. A trace is cut and not stretched."""
         whole = self.seconds()
         if whole is None:

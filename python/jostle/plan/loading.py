@@ -2,26 +2,41 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jostle.errors import PlanError, UnknownName
-from jostle.host.cores import available_cores, place
+from jostle.host.cores import place
 from jostle.plan.model import Plan
 from jostle.text import names_a_secret, redact
 
-__all__ = ["load_plan", "parse_plan", "parse_toml", "to_toml"]
+__all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
+
+Settings = Mapping[str, int | float | str]
+"""Values for the parameters of a plan, by name."""
 
 SCALED = ("contestants", "workloads")
 """What a scale may replace beside parameters."""
 
 
+@dataclass(frozen=True)
+class Environment:
+    """What a plan is read in. `servers`: contestants that exist beside its own; None: names are not looked
+    up. `cores`: of this machine, for `{cores}` in the plan.
+    """
+
+    servers: Collection[str] | None = None
+    cores: Sequence[int] = ()
+
+
 def load_plan(
     path: Path | str,
     *,
+    environment: Environment = Environment(),
     scale: str = "",
-    settings: Mapping[str, int | float | str] | None = None,
+    settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
     """Read a plan file; relative file names in it count from its folder.
@@ -44,6 +59,7 @@ def load_plan(
         text,
         str(path),
         base=path.absolute().parent,
+        environment=environment,
         scale=scale,
         settings=settings,
         share_cores=share_cores,
@@ -55,16 +71,17 @@ def parse_plan(
     origin: str,
     *,
     base: Path | None = None,
+    environment: Environment = Environment(),
     scale: str = "",
-    settings: Mapping[str, int | float | str] | None = None,
+    settings: Settings | None = None,
     share_cores: bool = False,
 ) -> Plan:
     """A plan from its text. `origin` stands in messages; without `base` no file it names is looked at."""
     data = parse_toml(text, origin) | ({"share-cores": True} if share_cores else {})
-    data = _filled_in(data, scale, settings or {})
+    data = _filled_in(data, scale, settings or {}, environment.cores)
     if base is not None:
         _anchor_folders(data, base)
-    return Plan.of(data, origin, base=base)
+    return Plan.of(data, origin, base=base, servers=environment.servers)
 
 
 def parse_toml(text: str, origin: str) -> dict[str, Any]:
@@ -87,19 +104,19 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
     )
 
 
-def _filled_in(data: dict[str, Any], scale: str, changes: Mapping[str, int | float | str]) -> dict[str, Any]:
+def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Sequence[int]) -> dict[str, Any]:
     """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
 
-    A scale may also say who is measured, and under which workloads. `{cores}` is how many cores the server
-    gets on this machine, where the plan has no parameter of that name. What is set is not tuned.
+    A scale may also say who is measured, and under which workloads. `{cores}` is how many of the
+    machine's `cores` the server gets, where the plan has no parameter of that name. What is set is not tuned.
     """
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
     if not isinstance(own, dict) or not isinstance(scales, dict):
         return data  # refused by the model
-    if "cores" not in own and _stands_in(data, "{cores}"):
+    if cores and "cores" not in own and _stands_in(data, "{cores}"):
         shared = data.get("share-cores") is True
-        own = {**own, "cores": len(place(available_cores(), shared).server_cores)}
+        own = {**own, "cores": len(place(list(cores), shared).server_cores)}
     if scale and scale not in scales:
         raise UnknownName("scale", scale, scales)
     chosen = dict(scales.get(scale, {}))

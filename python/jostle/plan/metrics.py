@@ -3,14 +3,14 @@
 How each is measured stands in `jostle.analysis.metrics`.
 """
 
-__all__ = ["INDICES", "QUANTITIES", "base_unit_of"]
+__all__ = ["INDICES", "METRICS", "base_unit_of"]
 
 INDICES = ("starvation index", "blocking index")
 """Quantities of a comparison with and without slow requests."""
 
 _TIMES = ("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean")
 
-QUANTITIES: dict[str, str] = {
+METRICS: dict[str, str] = {
     "throughput": "/s",
     **dict.fromkeys(_TIMES, "s"),
     **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
@@ -36,5 +36,5 @@ or of clients, "ratio" that may be more than 1, "" for an index of 0 to 1.
 
 def base_unit_of(quantity: str) -> str | None:
     """ "s", "/s", "bytes", or "" of plain numbers; None for a quantity that is not known."""
-    unit = QUANTITIES.get(quantity)
+    unit = METRICS.get(quantity)
     return "" if unit in ("share", "ratio") else unit

@@ -1,10 +1,19 @@
 """A plan: which servers, which workloads, how often."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from jostle import units
 from jostle.errors import BadValue, nearest
@@ -17,9 +26,9 @@ from jostle.plan.database import DatabaseTable
 from jostle.plan.labels import meant, split
 from jostle.plan.tuning import Tune
 from jostle.plan.values import Duration, PositiveCount, shown
-from jostle.plan.workload import Workload
+from jostle.plan.workload import SAME, Workload
 
-__all__ = ["Plan", "Requirement", "Starvation"]
+__all__ = ["Changes", "Plan", "Requirement", "Starvation"]
 
 
 class Starvation(Table):
@@ -119,21 +128,17 @@ class Plan(Table):
     claim: list[Claim] = Field(default=[], description="what was published, and when it reproduces")
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Plan":
+    def _consistent(self, info: ValidationInfo) -> "Plan":
         if not self.workload:
             raise BadValue("workload: there is none", "write a table [workload.NAME] with request and load")
-        for name, workload in self.workload.items():
-            workload._name = name
-            workload._chosen = not self.workloads or name in self.workloads
-            self._check_database(workload)
+        for name, workload in self.selected.items():
+            self._check_database(name, workload)
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
         for number, require in enumerate(self.require, 1):
             self._measures(f"require.{number}", require)
-        for where, name in self._contestants_named():
-            if name not in (known := self._servers()) and split(name)[0] not in known:
-                raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
+        self._check_contestants((info.context or {}).get("servers"))
         self._indices_are_measured()
         for name, tune in self.tune.items():
             if not isinstance(self.parameters.get(name), int):
@@ -145,11 +150,17 @@ class Plan(Table):
                 raise BadValue(f"tune.{name}.get: {{value}} is missing", 'write for example "/count/{value}"')
         return self
 
-    def _servers(self) -> list[str]:
-        """All that a claim or a figure may be about, whether this plan measures it or not."""
-        from jostle import roster  # which reads plans' tables itself
+    def _check_contestants(self, servers: Collection[str] | None) -> None:
+        """Whoever a workload asks, or a claim or a figure is about, exists, whether it is measured or not.
 
-        return list(dict.fromkeys([*self.contestants, *self.contestant, *roster.names()]))
+        `servers`: those that exist beside the plan's own; None where that is not known.
+        """
+        if servers is None:
+            return
+        known = list(dict.fromkeys([*self.contestants, *self.contestant, *servers]))
+        for where, name in self._contestants_named():
+            if name not in known and split(name)[0] not in known:
+                raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
 
     def _indices_are_measured(self) -> None:
         compared = {w for s in self.starvation for w in (s.alone, s.with_)}
@@ -161,13 +172,20 @@ class Plan(Table):
                     "write a [[starvation]] with alone, with and slow",
                 )
 
-    def _check_database(self, workload: Workload) -> None:
-        if not workload._chosen:
-            return
+    @property
+    def selected(self) -> dict[str, Workload]:
+        """The workloads that are measured, by name: those of `workloads`, or all."""
+        return {
+            name: workload
+            for name, workload in self.workload.items()
+            if not self.workloads or name in self.workloads
+        }
+
+    def _check_database(self, name: str, workload: Workload) -> None:
         try:
             self.database_of(workload)
         except BadValue as wrong:
-            raise BadValue(f"workload.{workload.name}.database: {wrong.message}", wrong.hint) from None
+            raise BadValue(f"workload.{name}.database: {wrong.message}", wrong.hint) from None
 
     def database_of(self, workload: Workload) -> DatabaseTable | None:
         """What contestants that use a database find under this workload; None: they find none."""
@@ -217,6 +235,9 @@ class Plan(Table):
     def _contestants_named(self) -> Iterator[tuple[str, str]]:
         for name, tune in self.tune.items():
             yield f"tune.{name}.on", tune.on
+        for name, workload in self.workload.items():
+            if workload.peer not in ("", SAME) and "/" not in workload.peer:
+                yield f"workload.{name}.peer", workload.peer
         for where, figure in self._figures():
             yield f"{where}.contestant", figure.contestant
         for where, part in self._parts():
@@ -239,93 +260,79 @@ class Plan(Table):
         data: Mapping[str, Any],
         origin: str,
         *,
-        base: Any = None,
-        options: Mapping[str, str] | None = None,
+        base: Path | None = None,
+        servers: Collection[str] | None = None,
+        places: Mapping[str, str] | None = None,
     ) -> "Plan":
         """Check TOML data. Raises `PlanError` with all that is wrong.
 
         `base`: the folder that relative file names count from; without it no file is looked at.
-        `options`: what places are called on the command line.
+        `servers`: the contestants that exist beside the plan's own; without them no name is looked up.
+        `places`: what the caller calls a place in the plan ("rounds" → "--rounds"), for messages.
         """
         try:
-            return cls.model_validate(data, context={"base": base})
+            return cls.model_validate(data, context={"base": base, "servers": servers})
         except ValidationError as error:
-            raise in_own_words(error, data, origin, options) from None
+            raise in_own_words(error, data, origin, places) from None
 
-    @classmethod
-    def for_hit(cls, url: str, **options: Any) -> "Plan":
-        """A plan of one workload on one server that runs already; see `jostle.plan.hit.plan_for_hit`."""
-        from jostle.plan.hit import plan_for_hit
-
-        return plan_for_hit(url, **options)
-
-    def with_changes(
-        self,
-        *,
-        contestants: Sequence[str] | None = None,
-        workloads: Sequence[str] | None = None,
-        database_url: str | None = None,
-        fill_database: bool = False,
-        rounds: int | None = None,
-        seed: int | None = None,
-        duration: float | str | None = None,
-        share_cores: bool | None = None,
-        processes: int | None = None,
-        cluster: str | None = None,
-        allow_targets: Sequence[str] | None = None,
-    ) -> "Plan":
-        """The same plan with some of it changed, checked again.
-
-        `duration`: how long every measured load lasts that has a time of its own, in seconds or as text;
-        phases in proportion. `database_url`: one's own in place of the plan's; all else of it stays.
-        `allow_targets`: in addition to those of the plan.
-        """
-        changes: dict[str, Any] = {"rounds": rounds, "seed": seed, "share-cores": share_cores}
-        changes["processes"] = processes
-        changes["contestants"] = None if contestants is None else list(contestants)
-        changes["workloads"] = None if workloads is None else list(workloads)
-        data = self.data() | {key: value for key, value in changes.items() if value is not None}
-        if cluster is not None or allow_targets:
-            table = data.setdefault("cluster", {})
-            table |= {} if cluster is None else {"address": cluster}
-            table["allow-targets"] = [*table.get("allow-targets", []), *(allow_targets or ())]
-        if database_url is not None or fill_database:
-            own = {} if database_url is None else {"url": database_url}
-            data["database"] = data.get("database", {}) | own | {"fill": fill_database}
-        if duration is not None:
-            seconds = units.duration(duration, bare="s") if isinstance(duration, str) else duration
+    def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
+        """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
+        fields = {"contestants": changes.contestants, "workloads": changes.workloads}
+        data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
+        numbers = {"rounds": changes.rounds, "processes": changes.processes}
+        data |= {key: number for key, number in numbers.items() if number is not None}
+        if changes.cluster is not None or changes.allow_targets:
+            cluster = data.setdefault("cluster", {})
+            cluster |= {} if changes.cluster is None else {"address": changes.cluster}
+            cluster["allow-targets"] = [*cluster.get("allow-targets", []), *changes.allow_targets]
+        if changes.database is not None or changes.fill_database:
+            url = {} if changes.database is None else {"url": changes.database}
+            data["database"] = data.get("database", {}) | url | {"fill": changes.fill_database}
+        if changes.duration is not None:
+            seconds = units.duration(changes.duration, bare="s")
             for name, workload in self.workload.items():
-                data["workload"][name]["load"] = workload.load.lasting(seconds).data()
-        return Plan.of(data, "changed plan", options=_OPTIONS)
+                data["workload"][name]["load"] = workload.load.with_duration(seconds).data()
+        return Plan.of(data, "changed plan", places=places)
 
-    def with_names(self, name: Callable[[str], str]) -> "Plan":
-        """The same plan with `name(…)` for the name of each contestant wherever one is measured or meant."""
+    def with_labels(self, label: Callable[[str], str]) -> "Plan":
+        """The same plan with `label(…)` for each contestant, wherever it is measured or named."""
         data = self.data()
-        for measured in (data, *data["workload"].values()):
-            measured["contestants"] = [name(one) for one in measured.get("contestants", [])]
-        about = {key: _meaning(data[key], name) for key in ("require", "published", "claim") if key in data}
-        return Plan.of(data | about, "plan")
+        for table in (data, *data["workload"].values()):
+            table["contestants"] = [label(name) for name in table.get("contestants", [])]
+        named = {key: _labelled(data[key], label) for key in ("require", "published", "claim") if key in data}
+        return Plan.of(data | named, "plan")
 
 
-def _meaning(value: Any, name: Callable[[str], str]) -> Any:
-    """A table of the plan with `name(…)` for each contestant that it is about."""
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What a run changes of its plan. None, or nothing: as the plan says.
+
+    `duration`: how long every load lasts that has a time of its own ("30s"; a bare number is seconds); phases
+    in proportion. `database`: address of a PostgreSQL in place of the plan's, whose other keys stay.
+    `allow_targets`: in addition to those of the plan.
+    """
+
+    PLACES: ClassVar = {"database": "database.url", "cluster": "cluster.address"}
+    """Places in the plan that are not called as the change is."""
+
+    contestants: Sequence[str] | None = None
+    workloads: Sequence[str] | None = None
+    rounds: int | None = None
+    duration: str | None = None
+    database: str | None = None
+    fill_database: bool = False
+    processes: int | None = None
+    cluster: str | None = None
+    allow_targets: Sequence[str] = ()
+
+
+def _labelled(value: Any, label: Callable[[str], str]) -> Any:
+    """A table of the plan with `label(…)` for each contestant that it names."""
     if isinstance(value, list):
-        return [_meaning(one, name) for one in value]
+        return [_labelled(item, label) for item in value]
     if isinstance(value, dict):
         return {
-            key: name(one) if key == "contestant" and one else _meaning(one, name)
-            for key, one in value.items()
+            key: label(item) if key == "contestant" and item else _labelled(item, label)
+            for key, item in value.items()
         }
     return value
-
-
-_OPTIONS = {
-    "contestants": "--contestants",
-    "workloads": "--workloads",
-    "database.url": "--database",
-    "rounds": "--rounds",
-    "seed": "--seed",
-    "share-cores": "--share-cores",
-    "processes": "--processes",
-    "cluster.address": "--cluster",
-}

@@ -13,6 +13,7 @@ from typing import Any
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Figure, Opponent, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
+from jostle.plan.connection import Connection, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
 from jostle.plan.database import DatabaseChange, DatabaseTable
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
@@ -20,7 +21,7 @@ from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
 from jostle.plan.request import Expect, JsonValue, Request
 from jostle.plan.tuning import Tune
-from jostle.plan.workload import LOAD, Background, Connection, Tls, Workload
+from jostle.plan.workload import LOAD, Background, Workload
 
 __all__ = ["plan_schema"]
 

@@ -2,21 +2,24 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field
 from pydantic import model_validator as validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
+from jostle.plan.connection import Connection
 from jostle.plan.database import DatabaseChange
 from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
-from jostle.plan.values import Duration, File, PositiveCount, PositiveDuration, Size, shown
+from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Size
 
-__all__ = ["Background", "Connection", "Tls", "Workload"]
+__all__ = ["SAME", "Background", "Workload"]
+
+SAME = "same"
+"""As a workload's peer: another server of the measured kind."""
 
 LOAD = "(load)"
 """Stands for the load inside the one table of a background; not a key that can be written."""
@@ -54,70 +57,8 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-def _addresses(value: Any) -> Any:
-    for address in value if isinstance(value, list) else []:
-        try:
-            ip_address(address)
-        except ValueError:
-            raise BadValue(f"{shown(address)} is no IP address", 'write for example ["127.0.0.2"]') from None
-    return value
-
-
-def _places(value: Any) -> Any:
-    for place in value if isinstance(value, list) else []:
-        if not _is_place(str(place)):
-            raise BadValue(
-                f"{shown(place)} is no place to connect to",
-                'write "127.0.0.1:8080", "[::1]:8080" or "unix:/run/app.sock"',
-            )
-    return value
-
-
-def _is_place(text: str) -> bool:
-    if text.startswith("unix:"):
-        return text != "unix:"
-    host, _, port = text.rpartition(":")
-    try:
-        ip_address(host.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return port.isdecimal() and 0 < int(port) < 65536 and (":" in host) == host.startswith("[")
-
-
-class Tls(Table):
-    """HTTPS: whom to trust, and who the client is. Files hold PEM text."""
-
-    verify: bool = Field(default=True, description="false: any certificate of the server will do")
-    ca: File | None = Field(default=None, description="authorities to trust instead of the built-in ones")
-    cert: File | None = Field(default=None, description="the client's certificate chain")
-    key: File | None = Field(default=None, description="the client's private key")
-    server_name: str = Field(default="", description="name for SNI and verification, when it is not the host")
-    alpn: list[str] = Field(default=[], description='protocols to offer: ["http/1.1"]')
-    version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this one")
-
-    @validator(mode="after")
-    def _consistent(self) -> "Tls":
-        if (self.cert is None) != (self.key is None):
-            raise BadValue("a client's certificate goes with its key", "give both, cert and key")
-        return self
-
-
-class Connection(Table):
-    """Where connections go, where they come from, and what they are."""
-
-    tls: Tls | None = Field(default=None, description="HTTPS; {} for the usual checks")
-    connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
-        default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
-    )
-    source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
-        default=[], description="local addresses to connect from, in turn: each brings its own range of ports"
-    )
-    resolve_each: bool = Field(default=False, description="resolve the host for every connection")
-    nodelay: bool = Field(default=True, description="TCP_NODELAY")
-
-
 class Workload(Table):
-    """What is measured. Its `name` is its key in the plan."""
+    """What is measured."""
 
     title: str = Field(default="", description="what the reader of a report sees")
     request: Annotated[list[Request], BeforeValidator(_listed)] = Field(description="one, or a list")
@@ -152,26 +93,16 @@ class Workload(Table):
         default=None, description='what is otherwise with the plan\'s database: { delay = "3ms" }'
     )
 
-    _name: str = PrivateAttr(default="")
-    _chosen: bool = PrivateAttr(default=True)
-
-    @property
-    def name(self) -> str:
-        """Its key in the plan."""
-        return self._name
-
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
         """Those of a run's contestants, by label, that it is driven on."""
-        if not self._chosen:
-            return []
         named = {label for name in self.contestants for label in meant(name, contestants)}
         return [label for label in contestants if label in named or not self.contestants]
 
     @property
-    def sure_connections(self) -> int:
-        """Connections at once, however fast the server is; those of the background included."""
-        beside = self.background.load.sure_connections if self.background is not None else 0
-        return self.load.sure_connections + beside
+    def min_connections(self) -> int:
+        """Connections that it opens at once however fast the server is, those of the background included."""
+        background = self.background.load.min_connections if self.background is not None else 0
+        return self.load.min_connections + background
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from jostle.errors import UnknownName
+from jostle.host.cores import available_cores
 from jostle.plan.contestant import ContestantFile
+from jostle.plan.loading import Environment
 
-__all__ = ["load", "names"]
+__all__ = ["environment", "load", "names"]
 
 ROSTER = Path(__file__).resolve().parent
 
@@ -21,3 +23,8 @@ def load(name: str) -> tuple[ContestantFile, Path]:
         raise UnknownName("contestant", name, names())
     folder = ROSTER / name
     return ContestantFile.load(folder / "contestant.toml"), folder
+
+
+def environment() -> Environment:
+    """What plans are read in: this machine's cores, and the contestants that travel with jostle."""
+    return Environment(names(), available_cores())

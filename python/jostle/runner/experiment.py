@@ -15,10 +15,11 @@ from jostle.contestant import Contestant
 from jostle.contestant.capacity import check_capacity
 from jostle.errors import ContestantError, ExecutorLost, MissingRuntime, PlanError, TooFewFiles
 from jostle.generator import Executor
-from jostle.generator.spec import engine_spec
+from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
 from jostle.host.facts import host_facts, machine
 from jostle.plan import Plan, Workload, to_toml
+from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from jostle.runner.resume import Unfinished
 
 __all__ = ["Outcome", "resume_experiment", "run_experiment"]
-
-
-SAME = "same"
-"""Stands for another server of the measured kind, where a workload names its peer."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def run_experiment(
     found = [contestants.find(label, plan.contestant) for label in _measured(plan, observer)]
     _find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
-    trials = schedule([c.label for c in ready], plan.workload, plan.rounds, seed)
+    trials = schedule([c.label for c in ready], plan.selected, plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
     writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():
@@ -131,7 +128,7 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
     """
     labels = [contestant.label for contestant in ready]
     users = {contestant.label for contestant in ready if contestant.file.database}
-    used = [workload for workload in plan.workload.values() if users & {*workload.measured_on(labels)}]
+    used = [workload for workload in plan.selected.values() if users & {*workload.measured_on(labels)}]
     tables = [table for table in map(plan.database_of, used) if table is not None]
     if not tables:
         return contextlib.nullcontext()
@@ -145,10 +142,8 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
 def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
     """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
     for host, port in {_address(contestant.url, executor.here) for contestant in found}:
-        for workload in plan.workload.values():
-            executor.prepare(
-                engine_spec(workload, host=host, port=port, seed=0, threads=1, cores=[], rows=False)
-            )
+        for name, workload in plan.selected.items():
+            executor.prepare(engine_spec(name, workload, Address(host=host, port=port)))
 
 
 def _address(url: str | None, here: str) -> tuple[str, int]:
@@ -165,7 +160,7 @@ def _build(
     labels = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            loads = [w for w in plan.workload.values() if contestant.label in w.measured_on(labels)]
+            loads = [w for w in plan.selected.values() if contestant.label in w.measured_on(labels)]
             _build_one(contestant, loads, observer)
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
@@ -185,7 +180,7 @@ def _build(
 
 def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
     """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_capacity(contestant, max((workload.sure_connections for workload in loads), default=0))
+    check_capacity(contestant, max((workload.min_connections for workload in loads), default=0))
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
@@ -196,7 +191,7 @@ def _with_their_labels(plan: Plan) -> Plan:
 
     Raises `UnknownName` for one that does not exist.
     """
-    return plan.with_names(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
+    return plan.with_labels(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
 
 
 def _measured(plan: Plan, observer: Observer) -> list[str]:
@@ -205,7 +200,7 @@ def _measured(plan: Plan, observer: Observer) -> list[str]:
     Raises `PlanError` where one stands there for nothing. Where only some of the workloads were asked for,
     the observer is told of it.
     """
-    measured = {label for w in plan.workload.values() for label in w.measured_on(plan.contestants)}
+    measured = {label for w in plan.selected.values() for label in w.measured_on(plan.contestants)}
     left_out = [label for label in plan.contestants if label not in measured]
     if left_out and not (plan.workloads and measured):
         raise PlanError(
@@ -224,7 +219,7 @@ def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) ->
 
 def _build_peers(plan: Plan, observer: Observer) -> None:
     """Where one cannot be built, every trial that needs it fails with the reason."""
-    found = [_peer(plan, workload) for workload in plan.workload.values()]
+    found = [_peer(plan, workload) for workload in plan.selected.values()]
     for peer in {contestant.label: contestant for contestant in found if contestant}.values():
         try:
             if not peer.is_built():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jostle.contestant import Contestant, Server
 from jostle.errors import ContestantError, ExecutorLost, GeneratorsLost, ServerDied
 from jostle.generator import Executor, Running
-from jostle.generator.spec import engine_spec, without_secrets
+from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host import ports
 from jostle.host.cores import Placement, real_time_allowed
 from jostle.host.resource_usage import Sampler, Watcher
@@ -73,7 +73,7 @@ def run_trial(
             record.finish("failed", str(error))
             return record.folder
         servers = _Servers(server, asked, database)
-        spec = executor.prepare(_spec(plan, workload, servers, placement, seed))
+        spec = executor.prepare(_spec(plan, planned.workload, servers, placement, seed))
         _warm_up(plan, workload, spec, executor)
         used = database.describe() if database else None
         description |= {
@@ -166,22 +166,22 @@ def _database(
     return databases.as_asked(table)
 
 
-def _spec(
-    plan: Plan, workload: Workload, servers: _Servers, placement: Placement, seed: int
-) -> dict[str, Any]:
+def _spec(plan: Plan, name: str, servers: _Servers, placement: Placement, seed: int) -> dict[str, Any]:
     pinned = placement.shared is False
-    server = servers.measured
+    workload, server = plan.workload[name], servers.measured
     return engine_spec(
+        name,
         workload,
-        host=server.host,
-        port=server.port,
+        Address(
+            host=server.host,
+            port=server.port,
+            tls=server.scheme == "https",
+            peer=servers.peer.url if servers.peer else "",
+        ),
         seed=seed,
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
-        rows=workload.rows,
         real_time=_in_real_time(plan, workload, server, placement),
-        tls=server.scheme == "https",
-        peer=servers.peer.url if servers.peer else "",
     )
 
 

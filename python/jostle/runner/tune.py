@@ -7,9 +7,10 @@ until the request takes as long as the plan says. What was found is kept in the 
 import json
 import math
 import statistics
+import sys
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,11 @@ from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine
 from jostle.host.files import write_whole
 from jostle.plan import Plan
+from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
 from jostle.units import format_duration
 
-__all__ = ["tuned"]
-
-Settings = Mapping[str, int | float | str]
+__all__ = ["print_to_stderr", "tuned"]
 
 STEPS = 4
 """The value is scaled this often; times grow with it, but for what a request costs by itself."""
@@ -37,6 +37,11 @@ FASTER = 100.0
 """By no more than this is the value scaled at once."""
 
 PATIENCE_S = 60.0
+
+
+def print_to_stderr(line: str) -> None:
+    """For `tell`: there is no observer yet."""
+    print(line, file=sys.stderr)
 
 
 def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[str], None]) -> Plan:

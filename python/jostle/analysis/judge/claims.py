@@ -18,7 +18,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.trial.data import Facts, by_round
 from jostle.formatting import amount, interval
 from jostle.plan.labels import meant
-from jostle.plan.metrics import INDICES, QUANTITIES
+from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
 __all__ = ["Measured", "Rule", "judge_claims", "rounds_needed"]
@@ -125,7 +125,7 @@ def _keys(asked: Mapping[str, Any], other: Mapping[str, Any], measured: Measured
 def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Measured) -> ClaimPart:
     quantity = str(asked.get("quantity", ""))
     other = str((asked.get("against") or {}).get("quantity", quantity))
-    unit = "ratio" if right is not None else QUANTITIES.get(quantity, "")
+    unit = "ratio" if right is not None else METRICS.get(quantity, "")
     rule, name = Rule.of(asked), f"{quantity} of {', '.join(left)}"
     if right is not None:
         name += f" / {other} of {', '.join(right)}"

@@ -1,0 +1,74 @@
+"""Connections: where they go, where they come from, TLS."""
+
+from ipaddress import ip_address
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from jostle.errors import BadValue
+from jostle.plan.base import Table
+from jostle.plan.values import File, shown
+
+__all__ = ["Connection", "Tls"]
+
+
+def _addresses(value: Any) -> Any:
+    for address in value if isinstance(value, list) else []:
+        try:
+            ip_address(address)
+        except ValueError:
+            raise BadValue(f"{shown(address)} is no IP address", 'write for example ["127.0.0.2"]') from None
+    return value
+
+
+def _places(value: Any) -> Any:
+    for place in value if isinstance(value, list) else []:
+        if not _is_place(str(place)):
+            raise BadValue(
+                f"{shown(place)} is no place to connect to",
+                'write "127.0.0.1:8080", "[::1]:8080" or "unix:/run/app.sock"',
+            )
+    return value
+
+
+def _is_place(text: str) -> bool:
+    if text.startswith("unix:"):
+        return text != "unix:"
+    host, _, port = text.rpartition(":")
+    try:
+        ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return port.isdecimal() and 0 < int(port) < 65536 and (":" in host) == host.startswith("[")
+
+
+class Tls(Table):
+    """HTTPS: whom to trust, and who the client is. Files hold PEM text."""
+
+    verify: bool = Field(default=True, description="false: any certificate of the server will do")
+    ca: File | None = Field(default=None, description="authorities to trust instead of the built-in ones")
+    cert: File | None = Field(default=None, description="the client's certificate chain")
+    key: File | None = Field(default=None, description="the client's private key")
+    server_name: str = Field(default="", description="name for SNI and verification, when it is not the host")
+    alpn: list[str] = Field(default=[], description='protocols to offer: ["http/1.1"]')
+    version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this one")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Tls":
+        if (self.cert is None) != (self.key is None):
+            raise BadValue("a client's certificate goes with its key", "give both, cert and key")
+        return self
+
+
+class Connection(Table):
+    """Where connections go, where they come from, and what they are."""
+
+    tls: Tls | None = Field(default=None, description="HTTPS; {} for the usual checks")
+    connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
+        default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
+    )
+    source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
+        default=[], description="local addresses to connect from, in turn: each brings its own range of ports"
+    )
+    resolve_each: bool = Field(default=False, description="resolve the host for every connection")
+    nodelay: bool = Field(default=True, description="TCP_NODELAY")
