@@ -12,7 +12,7 @@ import pytest
 
 from cluster.conftest import JOSTLE, Cluster, recording
 from cluster.lab import Host, Lab, until
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.generator.cluster.spool import FrameReader
 from jostle.record import RunRecord
 
@@ -294,7 +294,7 @@ def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
         for generator in interval["generators"]:
             sent[generator["generator"]] += sum(generator["sent"])
     assert max(sent[1], sent[2]) <= 1200, "the others bear their own share, no more"
-    assert sent[1] + sent[2] + Facts(first).outcomes().get("never_sent", 0) == 2400, "and no less"
+    assert sent[1] + sent[2] + TrialData(first).outcomes().get("never_sent", 0) == 2400, "and no less"
     assert 0 < sent[3] <= round(lost["at_ns"] / 1e9 * 100)
     share = (12 - lost["at_ns"] / 1e9) / 12 / 3
     assert f"{share * 100:.3g} % of the offered load is missing: generator 3 of 3" in " ".join(
@@ -304,7 +304,7 @@ def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
     assert unseen_s(accounts(trial)[3, n3.address]) <= LEASE_BOUND_S
     assert [g["host"] for g in second.description["generators"]] == [n1.address, n2.address]
     assert not second.generators_lost
-    borne = Facts(second)
+    borne = TrialData(second)
     assert borne.total("sent") + borne.outcomes().get("never_sent", 0) == borne.total("due") == 3600
 
 

@@ -28,14 +28,14 @@ def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> 
         "race", "crowd-10k", "--contestants", "reference-workers", "--rounds", "1", *settings, "--json"
     )
     result = as_json(finished)
-    (crowd,) = result["crowds"]
+    (crowd,) = result["phased_loads"]
     assert (crowd["asked"], crowd["reached"], crowd["refused"]) == (200, True, "")
     assert crowd["held"]["value"] > 0.9
-    stages = {stage["name"]: stage for stage in crowd["stages"]}
-    assert list(stages) == ["ramp-up", "sustain", "ramp-down", "in all"]
+    stages = {stage["name"]: stage for stage in crowd["phases"]}
+    assert list(stages) == ["ramp-up", "sustain", "ramp-down", "total"]
     # Two requests in two seconds, then another device on another connection.
     assert stages["sustain"]["connect"]["n"] > 50
-    assert stages["in all"]["connect"]["n"] > 250
+    assert stages["total"]["connect"]["n"] > 250
     assert stages["sustain"]["headers"]["p50_s"] > 0.09
     assert stages["sustain"]["from_server_per_s"] > 1024 * stages["sustain"]["throughput_per_s"]
     assert [claim["verdict"] for claim in result["claims"]] == ["cannot tell"] * len(result["claims"])
@@ -49,9 +49,9 @@ def test_several_server_processes_share_the_crowd(jostle_command: Jostle) -> Non
         "race", "crowd-100k", "--contestants", "reference-workers:processes=3", "--rounds", "1",
         "--processes", "2", *settings, "--json",
     )  # fmt: skip
-    (crowd,) = as_json(finished)["crowds"]
+    (crowd,) = as_json(finished)["phased_loads"]
     assert crowd["reached"]
-    assert crowd["stages"][-1]["error_share"] == 0
+    assert crowd["phases"][-1]["error_share"] == 0
 
 
 def with_few_files(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,7 +76,7 @@ def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> No
     assert finished.returncode == 1
     assert list(result["skipped"]) == ["reference-run-to-completion"]
     assert "too few for 1,400 clients" in result["skipped"]["reference-run-to-completion"]
-    (crowd,) = result["crowds"]
+    (crowd,) = result["phased_loads"]
     assert (crowd["contestant"], crowd["reached"]) == ("reference-workers:processes=2", True)
     (run,) = (tmp_path / "runs").iterdir()
     assert '"contestant skipped"' in (run / "journal.ndjson").read_text()

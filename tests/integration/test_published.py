@@ -83,7 +83,7 @@ def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, t
     assert {(e["contestant"], e["workload"], e["run"]) for e in result["earlier"]} == {
         (name, workload, 1) for name in ("node", "go") for workload in ("hello", "buffers", "strings")
     }
-    assert all(cell["outcomes"] == {"ok": 800} for cell in result["cells"])
+    assert all(cell["outcomes"] == {"ok": 800} for cell in result["summaries"])
     both = zip(trial_files(tmp_path, "trial.json"), trial_files(tmp_path, "run-1/trial.json"), strict=True)
     for measured, first in both:
         described = [json.loads(path.read_text()) for path in (first, measured)]

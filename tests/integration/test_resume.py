@@ -68,7 +68,7 @@ def test_a_killed_run_is_finished_with_its_own_order_and_arrivals(
 
     assert result["complete"]
     assert [trial["status"] for trial in result["trials"]] == ["ended"] * 6
-    assert [cell["rounds"] for cell in result["cells"]] == [3, 3]
+    assert [cell["rounds"] for cell in result["summaries"]] == [3, 3]
     planned = [entry for entry in journal(run) if entry["event"] == "trial planned"]
     assert [(t["number"], t["contestant"], t["round"]) for t in result["trials"]] == [
         (p["number"], p["contestant"], p["round"]) for p in planned

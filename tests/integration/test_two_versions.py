@@ -64,14 +64,14 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
         )
 
     result = as_json(run("run", "two-versions.toml", "--into", "runs", "-d", "2s", "--json"))
-    assert [cell["outcomes"]["ok"] > 100 for cell in result["cells"]] == [True, True]
+    assert [cell["outcomes"]["ok"] > 100 for cell in result["summaries"]] == [True, True]
     (folder,) = (repository / "runs").iterdir()
     slower, quicker = (
         run("compare", folder, "--contestants", "before,after", "--fail-if", change)
         for change in ("p50 > +10 %", "p50 < -10 %")
     )
     assert quicker.returncode == 0, quicker.stdout + quicker.stderr
-    if any(cell["verdict"] == "invalid" for cell in result["cells"]):  # where the machine stands still
+    if any(cell["verdict"] == "invalid" for cell in result["summaries"]):  # where the machine stands still
         assert slower.returncode == 0
         assert "page: trials were invalid (p50: " in slower.stdout
     else:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.analysis.results import (
-    Cell,
     Check,
     Comparison,
     Difference,
@@ -22,6 +21,7 @@ from jostle.analysis.results import (
     Timeline,
     TrialResult,
     Validity,
+    WorkloadSummary,
 )
 from jostle.record.verdict import Verdict, worst
 
@@ -207,7 +207,7 @@ def make_starvation(
             ("open-with-slow", "Fast stream beside a slow one", True, True),
         ]
     trials: list[TrialResult] = []
-    cells: list[Cell] = []
+    summaries: list[WorkloadSummary] = []
     for runtime in runtimes:
         for workload, cell_title, slow, open_loop in kinds:
             made: list[tuple[TrialResult, Times]] = []
@@ -228,8 +228,8 @@ def make_starvation(
                 )
                 trials.append(trial)
                 made.append((trial, times))
-            cells.append(make_cell(runtime, workload, cell_title, made))
-    by_key = {(c.contestant, c.workload): c for c in cells}
+            summaries.append(make_summary(runtime, workload, cell_title, made))
+    by_key = {(c.contestant, c.workload): c for c in summaries}
     forms = [("as published", "As published: one closed client for 5 s", "fast-only", "fast-with-slow")]
     if open_form:
         forms.append(("as it ought to be", "Open loop: 400 fast requests/s", "open-only", "open-with-slow"))
@@ -238,7 +238,7 @@ def make_starvation(
         for form, form_title, alone, beside in forms
         for runtime in runtimes
     ]
-    return make_result(title, trials, cells, starved, runtimes)
+    return make_result(title, trials, summaries, starved, runtimes)
 
 
 def make_trial(
@@ -261,7 +261,7 @@ def make_trial(
         workload=workload,
         round=round_number,
         status="ended",
-        why="",
+        reason="",
         validity=validity(verdict),
         duration_s=WINDOW_S,
         throughput_per_s=len(times) / WINDOW_S,
@@ -275,14 +275,16 @@ def make_trial(
         lag_p99_s=38e-6 if open_loop else None,
         server_cpu_s_per_request=runtime.fast_s * 0.8,
         server_rss_max_bytes=54e6,
-        course="",
+        trend="",
         timeline=timeline(starts, times, cores=1.0 if slow else 0.4, rng=rng),
         server={"label": runtime.name, "versions": {}, "variants": {}, "cores": [0]},
         requests=[],
     )
 
 
-def make_cell(runtime: Runtime, workload: str, title: str, made: Sequence[tuple[TrialResult, Times]]) -> Cell:
+def make_summary(
+    runtime: Runtime, workload: str, title: str, made: Sequence[tuple[TrialResult, Times]]
+) -> WorkloadSummary:
     """All rounds of one workload on one contestant."""
     trials = [t for t, _ in made]
     times = np.concatenate([t for _, t in made])
@@ -290,7 +292,7 @@ def make_cell(runtime: Runtime, workload: str, title: str, made: Sequence[tuple[
     for trial in trials:
         for kind, count in trial.outcomes.items():
             outcomes[kind] = outcomes.get(kind, 0) + count
-    return Cell(
+    return WorkloadSummary(
         contestant=runtime.name,
         workload=workload,
         title=title,
@@ -309,7 +311,9 @@ def make_cell(runtime: Runtime, workload: str, title: str, made: Sequence[tuple[
     )
 
 
-def starvation_of(runtime: Runtime, form: str, title: str, alone: Cell, beside: Cell) -> Starvation:
+def starvation_of(
+    runtime: Runtime, form: str, title: str, alone: WorkloadSummary, beside: WorkloadSummary
+) -> Starvation:
     """The comparison of two cells; only node and the published form have published figures."""
     a, b = alone.throughput.value or 1.0, beside.throughput.value or 0.0
     index = 1 - b / a
@@ -349,7 +353,7 @@ PUBLISHED = [
 def make_result(
     title: str,
     trials: list[TrialResult],
-    cells: list[Cell],
+    summaries: list[WorkloadSummary],
     starved: list[Starvation],
     runtimes: Sequence[Runtime],
     **changes: Any,
@@ -364,10 +368,10 @@ def make_result(
         "folder": "runs/2026-11-21T18-52-34-starvation",
         "started": "2026-11-21T18:52:34+00:00",
         "complete": True,
-        "incomplete_why": "",
+        "incomplete_reason": "",
         "verdict": verdict,
         "reasons": reasons,
-        "cells": cells,
+        "summaries": summaries,
         "trials": trials,
         "starvation": starved,
         "published": PUBLISHED if starved else [],
@@ -412,8 +416,8 @@ def make_plain(
     whole = make_starvation(runtimes, rounds=rounds, seed=seed, title="Two ways to ask")
     names = {"fast-only", "open-only"}
     trials = [t for t in whole.trials if t.workload in names]
-    cells = [c for c in whole.cells if c.workload in names]
-    return make_result("Two ways to ask", trials, cells, [], runtimes, rerun="jostle run two-ways.toml")
+    summaries = [c for c in whole.summaries if c.workload in names]
+    return make_result("Two ways to ask", trials, summaries, [], runtimes, rerun="jostle run two-ways.toml")
 
 
 def make_comparison(
@@ -475,6 +479,6 @@ def make_hit(verdict: Verdict = Verdict.VALID, *, seed: int = 7) -> RunResult:
     runtime = Runtime("127.0.0.1:8080", "http://127.0.0.1:8080/", "", 250e-6, 1.0, 0.0)
     starts, times = fast_times(runtime, slow=False, open_loop=True, rng=rng)
     trial = make_trial(1, runtime, "hit", 1, verdict, starts, times, False, True, rng)
-    cell = make_cell(runtime, "hit", "GET /", [(trial, times)])
+    summary = make_summary(runtime, "hit", "GET /", [(trial, times)])
     rerun = "jostle hit http://127.0.0.1:8080/ --rate 400/s -d 5s"
-    return make_result("GET http://127.0.0.1:8080/", [trial], [cell], [], [runtime], rerun=rerun)
+    return make_result("GET http://127.0.0.1:8080/", [trial], [summary], [], [runtime], rerun=rerun)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jostle.analysis.compare.sides import Round, Side
-from jostle.analysis.results import Cell, Estimate
+from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.sample import from_values, pool
@@ -38,7 +38,7 @@ def make_side(
 def side_of(label: str, rounds: list[Round], *, seed: int = 7) -> Side:
     """A side with the cell that the analysis would make of its rounds."""
     responses = [r.response for r in rounds]
-    cell = Cell(
+    summary = WorkloadSummary(
         contestant=label,
         workload="w",
         title="A workload",
@@ -55,4 +55,4 @@ def side_of(label: str, rounds: list[Round], *, seed: int = 7) -> Side:
         server_rss_max_bytes=None,
         trials=list(range(len(rounds))),
     )
-    return Side(label, cell, rounds, seed)
+    return Side(label, summary, rounds, seed)

@@ -9,7 +9,7 @@ import pytest
 from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
 from jostle.report import page, to_csv, to_markdown
 from jostle.report.charts import crowd_pictures
@@ -55,7 +55,7 @@ def test_who_reached_the_target_and_who_did_not(tmp_path: Path) -> None:
         crowd_trial("half", HALF, requests=refused),
         crowd_trial("whole", HELD, 2),
     )
-    whole, half = found.crowds
+    whole, half = found.phased_loads
     assert (whole.contestant, whole.asked, whole.reached, whole.refused) == ("whole", 100, True, "")
     assert (whole.open_most.value, whole.held.value, whole.held.n) == (100, 1.0, 2)
     assert (half.reached, half.open_most.value) == (False, 60)
@@ -64,11 +64,11 @@ def test_who_reached_the_target_and_who_did_not(tmp_path: Path) -> None:
 
 
 def test_each_phase_has_figures_of_its_own(tmp_path: Path) -> None:
-    (one,) = result(tmp_path, crowd_trial("a", HELD)).crowds
-    up, sustain, down, everything = one.stages
-    assert [s.name for s in one.stages] == ["ramp-up", "sustain", "ramp-down", "in all"]
-    assert [s.length_s for s in one.stages] == [4, 4, 2, 10]
-    assert [s.open_most for s in one.stages] == [100, 100, 50, 100]
+    (one,) = result(tmp_path, crowd_trial("a", HELD)).phased_loads
+    up, sustain, down, everything = one.phases
+    assert [s.name for s in one.phases] == ["ramp-up", "sustain", "ramp-down", "total"]
+    assert [s.length_s for s in one.phases] == [4, 4, 2, 10]
+    assert [s.open_most for s in one.phases] == [100, 100, 50, 100]
     assert up.throughput_per_s == pytest.approx(1.0)
     assert sustain.throughput_per_s == pytest.approx(8.0)
     assert down.throughput_per_s == 0
@@ -83,18 +83,18 @@ def test_each_phase_has_figures_of_its_own(tmp_path: Path) -> None:
 
 def test_quantities_of_claims_are_of_the_time_with_all_clients(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [crowd_trial("a", HALF)])
-    facts = Facts(RunRecord.open(folder).trials[0])
+    facts = TrialData(RunRecord.open(folder).trials[0])
     assert MEASURES["clients held"](facts) == pytest.approx(0.6)
     assert MEASURES["sustained throughput"](facts) == pytest.approx(8.0)
     assert MEASURES["time to headers"](facts) == pytest.approx(0.18, rel=2e-3)
     steady = make_run(tmp_path, [Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])])
-    facts = Facts(RunRecord.open(steady).trials[0])
+    facts = TrialData(RunRecord.open(steady).trials[0])
     assert [MEASURES[q](facts) for q in ("clients held", "sustained throughput", "time to headers")] == [
         None,
         None,
         None,
     ]
-    assert result(tmp_path, Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])).crowds == []
+    assert result(tmp_path, Trial("a", "w", 1, [Request(0.1, 0.1, 0.2)])).phased_loads == []
 
 
 def test_an_open_loop_in_steps_has_phases_and_no_target(tmp_path: Path) -> None:
@@ -104,25 +104,25 @@ def test_an_open_loop_in_steps_has_phases_and_no_target(tmp_path: Path) -> None:
     ]
     load = {"open": {"arrivals": "poisson", "rates": rates, "max_connections": 9}}
     requests = [Request(k / 4, k / 4, k / 4 + 0.1) for k in range(15)]
-    (one,) = result(tmp_path, Trial("a", "steps", 1, requests, 4.0, load=load)).crowds
+    (one,) = result(tmp_path, Trial("a", "steps", 1, requests, 4.0, load=load)).phased_loads
     assert (one.asked, one.reached, one.held.value) == (None, None, None)
-    assert [s.name for s in one.stages] == ["low", "high", "in all"]
+    assert [s.name for s in one.phases] == ["low", "high", "total"]
 
 
 def test_a_run_cut_short_before_the_sustained_phase_holds_nobody_yet(tmp_path: Path) -> None:
     trial = crowd_trial("a", HELD[:3], status=None)
     short = Trial(**{**trial.__dict__, "duration": 3.0, "requests": trial.requests[:3]})
-    (one,) = analyse(RunRecord.open(make_run(tmp_path, [short], ended=False))).crowds
+    (one,) = analyse(RunRecord.open(make_run(tmp_path, [short], ended=False))).phased_loads
     assert one.held.value is None
     assert one.held.note
-    assert [s.name for s in one.stages] == ["ramp-up", "in all"]
+    assert [s.name for s in one.phases] == ["ramp-up", "total"]
 
 
 def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     found = result(tmp_path, crowd_trial("whole", HELD), crowd_trial("half", HALF))
     found.skipped["go"] = "it cannot hold 100 connections here"
     rows = {str(row[0]): row for row in phased.held(found).rows}
-    assert [str(cell) for cell in rows["whole"][2:]] == ["✓ yes", "none", "100", "100", "100 %"]
+    assert [str(summary) for summary in rows["whole"][2:]] == ["✓ yes", "none", "100", "100", "100 %"]
     assert str(rows["half"][2]) == "✗ no"
     assert "cannot hold" in str(rows["go"][3])
     (picture,) = crowd_pictures(found)

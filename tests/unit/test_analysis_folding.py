@@ -8,7 +8,7 @@ import pytest
 
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.sample import from_histograms, pool, quantile_of
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.streaming import fold
 from jostle.record import RunRecord, TrialRecord
 from support.synthetic import Request, Trial, back_to_back, closed, lognormal, make_run
@@ -41,7 +41,7 @@ def test_a_phase_that_ends_elsewhere_in_another_round_is_read_again(tmp_path: Pa
     steps = [{"name": n, "duration_ns": 3 * 10**9, "from": 1, "to": 1} for n in ("first", "second")]
     requests = [Request(t := k / 2, t, t + 0.1 * (k + 1)) for k in range(10)]
     load = {"closed": {"clients": 1, "phases": steps}}
-    facts = Facts(recorded(tmp_path, Trial("a", "w", 1, requests, 6.0, load=load)))
+    facts = TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, 6.0, load=load)))
     first, second = facts.phases
     assert [facts.part_within("headers", phase).n for phase in (first, second)] == [5, 5]
     shorter = Phase(second.name, second.start_s, 5.0)
@@ -52,7 +52,7 @@ def test_response_times_beside_a_slow_request_are_of_the_time_that_it_filled(tmp
     slow = [Request(1.0, 1.0, 3.0, workload=1)]
     requests = [Request(t, t, t + 0.1) for t in (0.2, 1.2, 1.5, 2.5, 3.5, 4.5)]
     trial = Trial("a", "w", 1, requests + slow, background={"closed": {"clients": 1}})
-    (beside,) = Facts(recorded(tmp_path, trial)).responses.parts
+    (beside,) = TrialData(recorded(tmp_path, trial)).responses.parts
     assert beside.n == 3
 
 
@@ -62,7 +62,7 @@ def test_a_run_that_goes_on_while_it_is_read_is_read_up_to_one_interval(tmp_path
     shutil.copytree(whole, growing)
     lines = (whole / "intervals.ndjson").read_text().splitlines(keepends=True)
     (growing / "intervals.ndjson").write_text("".join(lines[:3]))
-    facts = Facts(TrialRecord(growing))
+    facts = TrialData(TrialRecord(growing))
     assert facts.duration_s == pytest.approx(3.0)
     (growing / "intervals.ndjson").write_text("".join(lines))
     assert len(list(facts.trial.intervals)) == 3

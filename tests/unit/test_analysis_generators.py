@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,
@@ -31,7 +31,7 @@ def facts(
     lost: Sequence[Mapping[str, Any]] = (),
     accounts: Sequence[Mapping[str, Any]] = (),
     answers: int = 300,
-) -> Facts:
+) -> TrialData:
     """A trial of ten seconds from three machines with one thread each."""
     trial = RunWriter.create(base, "generators", "", {}).trial(
         {
@@ -72,7 +72,7 @@ def facts(
     if accounts:
         (trial.folder / "generators").mkdir()
         (trial.folder / "generators" / "accounts.json").write_text(json.dumps({"accounts": accounts}))
-    return Facts(TrialRecord(trial.folder))
+    return TrialData(TrialRecord(trial.folder))
 
 
 def test_a_share_that_moved_is_missing_only_in_between(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_share_that_moved_is_missing_only_in_between(tmp_path: Path) -> None:
     assert between.value == pytest.approx(1 / 30)
     assert missing.verdict == "invalid"
     assert between.verdict == "suspect"
-    assert between.says.endswith("from 4.00 s to 5.00 s, when 10.0.0.11 took over its share")
+    assert between.message.endswith("from 4.00 s to 5.00 s, when 10.0.0.11 took over its share")
 
 
 def test_requests_in_a_log_only_are_told(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_requests_in_a_log_only_are_told(tmp_path: Path) -> None:
     assert told is not None
     assert unknown is not None
     assert (fine.verdict, told.verdict, unknown.verdict) == ("valid", "suspect", "suspect")
-    assert "203 of generator 2 on 10.0.0.12 up to 8.00 s" in told.says
-    assert "the spool of generator 3 on 10.0.0.13 was not fetched" in unknown.says
+    assert "203 of generator 2 on 10.0.0.12 up to 8.00 s" in told.message
+    assert "the spool of generator 3 on 10.0.0.13 was not fetched" in unknown.message
     assert "jostle collect RUN" in unknown.remedy
 
 
@@ -117,7 +117,7 @@ def test_one_that_sees_something_else_is_named(tmp_path: Path) -> None:
     assert same is not None
     assert far is not None
     assert (same.verdict, far.verdict) == ("valid", "suspect")
-    assert far.says.startswith(
+    assert far.message.startswith(
         "generator 3 of 3 on 10.0.0.13 saw a median service time of 4.00 ms, the others 1.00"
     )
     tiny = saw_the_same(facts(tmp_path / "tiny", service=(0.00002, 0.00002, 0.00009)))

@@ -8,7 +8,7 @@ import pytest
 from jostle.analysis import metrics
 from jostle.analysis.results import Goodput
 from jostle.analysis.run import analyse
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
 from support.synthetic import Request, Trial, make_run
 
@@ -31,9 +31,9 @@ def hits(per_second: Sequence[int], response_s: float = 0.01) -> list[Request]:
     ]
 
 
-def analysed(tmp_path: Path, *trials: Trial) -> tuple[list[Goodput], list[Facts]]:
+def analysed(tmp_path: Path, *trials: Trial) -> tuple[list[Goodput], list[TrialData]]:
     record = RunRecord.open(make_run(tmp_path, trials))
-    return analyse(record, distributions=False).goodputs, [Facts(trial) for trial in record.trials]
+    return analyse(record, distributions=False).goodputs, [TrialData(trial) for trial in record.trials]
 
 
 def test_hits_and_what_can_be_compared(tmp_path: Path) -> None:

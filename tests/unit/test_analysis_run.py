@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis.results import Cell, RunResult, Starvation
+from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.analysis.run import analyse, analyse_trial
 from jostle.record import RunRecord
 from support.synthetic import (
@@ -41,8 +41,8 @@ def analysed(tmp_path: Path, trials: list[Trial], plan_text: str = PLAN, ended: 
     return analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=plan_text, ended=ended)))
 
 
-def cell(result: RunResult, contestant: str, workload: str) -> Cell:
-    (found,) = [c for c in result.cells if (c.contestant, c.workload) == (contestant, workload)]
+def summary(result: RunResult, contestant: str, workload: str) -> WorkloadSummary:
+    (found,) = [c for c in result.summaries if (c.contestant, c.workload) == (contestant, workload)]
     return found
 
 
@@ -53,19 +53,19 @@ def starvation(result: RunResult, contestant: str, form: str = "as published") -
 
 def test_the_whole_is_there(starved: RunResult) -> None:
     assert (starved.verdict, starved.reasons, starved.complete) == ("valid", [], True)
-    assert len(starved.cells) == 10
+    assert len(starved.summaries) == 10
     assert len(starved.trials) == 50
     assert starved.title == "Does one slow request starve the fast ones?"
     assert starved.seed == 7
     assert starved.rerun == "jostle run plan.toml --seed 7"
     assert set(starved.contestants) == {"node", "go"}
     assert starved.contestants["node"]["discipline"] == "run to completion"
-    assert cell(starved, "node", "fast-only").title == "One fast client"
+    assert summary(starved, "node", "fast-only").title == "One fast client"
     assert json.loads(json.dumps(starved.as_json()))["format"] == 1
 
 
 def test_cells_hold_all_rounds(starved: RunResult) -> None:
-    fast = cell(starved, "node", "fast-only")
+    fast = summary(starved, "node", "fast-only")
     trials = [t for t in starved.trials if t.number in fast.trials]
     assert fast.rounds == len(trials) == 5
     assert fast.outcomes["ok"] == sum(t.outcomes["ok"] for t in trials)
@@ -183,9 +183,9 @@ def test_one_round_gives_no_interval_and_says_so(tmp_path: Path) -> None:
     assert "at least 2" in node.index.note
     assert node.sentence.startswith("In the only round, node lost 7")
     assert "at least 2 rounds" in starvation(result, "node", "open loop").sentence
-    assert "at least 2" in cell(result, "node", "fast-only").throughput.note
+    assert "at least 2" in summary(result, "node", "fast-only").throughput.note
     assert (
-        cell(result, "node", "fast-only").response["p50"].low is not None
+        summary(result, "node", "fast-only").response["p50"].low is not None
     )  # order statistics within the round
 
 
@@ -251,7 +251,7 @@ def test_failed_trials_count_in_the_verdict_and_not_in_the_figures(tmp_path: Pat
     good = [Trial("node", "fast-only", number, closed(STEADY, 5.0, seed=number)) for number in (1, 2)]
     dead = Trial("node", "fast-only", 3, [], status="failed", why="node ended in the middle of the trial")
     result = analysed(tmp_path, [*good, dead])
-    fast = cell(result, "node", "fast-only")
+    fast = summary(result, "node", "fast-only")
     assert (fast.verdict, fast.rounds, len(fast.trials)) == ("invalid", 2, 3)
     assert fast.throughput.n == 2
     assert result.verdict == "invalid"
@@ -266,7 +266,7 @@ def test_a_contestant_of_which_every_trial_failed(tmp_path: Path) -> None:
         for workload in ("fast-only", "fast-with-slow")
     ]
     result = analysed(tmp_path, trials)
-    assert cell(result, "node", "fast-only").throughput.value is None
+    assert summary(result, "node", "fast-only").throughput.value is None
     node = starvation(result, "node")
     assert node.index.value is None
     assert node.sentence.startswith("Not to be trusted")
@@ -274,7 +274,7 @@ def test_a_contestant_of_which_every_trial_failed(tmp_path: Path) -> None:
 
 def test_an_empty_run(tmp_path: Path) -> None:
     result = analysed(tmp_path, [])
-    assert (result.verdict, result.cells, result.trials) == ("invalid", [], [])
+    assert (result.verdict, result.summaries, result.trials) == ("invalid", [], [])
     assert result.reasons == ["nothing was measured"]
 
 
@@ -304,7 +304,7 @@ def test_a_single_trial_speaks_for_itself(tmp_path: Path) -> None:
 def test_plans_that_cannot_be_read_any_more_do_not_matter(tmp_path: Path) -> None:
     result = analysed(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))], plan_text="title = = x")
     assert result.title == ""
-    assert cell(result, "a", "w").title == "w"
+    assert summary(result, "a", "w").title == "w"
 
 
 def test_skipped_contestants_are_named(tmp_path: Path) -> None:
@@ -327,9 +327,9 @@ def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:
 
 def test_what_the_times_are_made_of(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [Trial("a", "w", r, closed(STEADY, 5.0)) for r in (1, 2)])
-    (cell,) = analyse(RunRecord.open(folder)).cells
-    assert list(cell.parts) == ["headers", "body"]  # nothing connected while it was measured
-    headers, body = (cell.parts[part]["p50"].value for part in ("headers", "body"))
+    (summary,) = analyse(RunRecord.open(folder)).summaries
+    assert list(summary.parts) == ["headers", "body"]  # nothing connected while it was measured
+    headers, body = (summary.parts[part]["p50"].value for part in ("headers", "body"))
     assert headers == pytest.approx(9 * body, rel=0.02)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jostle.analysis.stats.sample import Floats
-from jostle.analysis.stats.steady_state import change_points, course
+from jostle.analysis.stats.steady_state import change_points, trend
 
 
 def series(*parts: tuple[int, float], noise: float = 0.01, seed: int = 1) -> Floats:
@@ -56,9 +56,9 @@ def test_pruning_loses_nothing(seed: int) -> None:
     ],
 )
 def test_courses(parts: list[tuple[int, float]], verdict: str) -> None:
-    assert course(series(*parts)) == verdict
+    assert trend(series(*parts)) == verdict
 
 
 def test_a_steady_series_is_seldom_seen_to_change() -> None:
-    alarms = sum(course(series((100, 10.0), noise=0.03, seed=s)) != "flat" for s in range(200))
+    alarms = sum(trend(series((100, 10.0), noise=0.03, seed=s)) != "flat" for s in range(200))
     assert alarms <= 20

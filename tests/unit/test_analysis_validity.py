@@ -10,7 +10,7 @@ import pytest
 
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.synthetic import (
@@ -112,7 +112,7 @@ def test_local_ports_explain_failed_connects_where_they_ran_out(tmp_path: Path) 
 
     found = check(changed(tmp_path, Trial("a", "w", 1, FAILING), fuller), "local ports")
     assert (found.verdict, found.value) == ("suspect", 1.0)
-    assert "127.0.0.2 held 28,232 of 28,232 ports to 127.0.0.1:80" in found.says
+    assert "127.0.0.2 held 28,232 of 28,232 ports to 127.0.0.1:80" in found.message
     assert "source-addresses" in found.remedy
     assert "local ports" not in names(judged(tmp_path / "other", closed(STEADY, 5.0)))
 
@@ -146,7 +146,7 @@ def test_a_server_that_cannot_keep_up_is_not_the_generators_fault(tmp_path: Path
     validity = judged(tmp_path, waiting(5.0), load=few)
     offered = check(validity, "offered load")
     assert (offered.verdict, validity.verdict) == ("suspect", "suspect")
-    assert "overloaded" in offered.says
+    assert "overloaded" in offered.message
     assert check(validity, "pacing lag").verdict == "valid"
 
 
@@ -193,7 +193,7 @@ def test_a_blocked_closed_client_is_a_finding(tmp_path: Path) -> None:
 def test_nothing_answered_without_a_reason_is_suspect(tmp_path: Path) -> None:
     validity = judged(tmp_path, [Request(0.0, 0.0, 5.0, "unfinished")])
     assert validity.verdict == "suspect"
-    assert check(validity, "answers").says == "none of 1 requests was answered"
+    assert check(validity, "answers").message == "none of 1 requests was answered"
 
 
 @pytest.mark.parametrize("kind", Outcome)
@@ -204,7 +204,7 @@ def test_every_failure_has_a_remedy_of_its_own_kind(tmp_path: Path, kind: Outcom
     failed = [Request(i / 100, None, i / 100 + 0.001, kind) for i in range(100)]
     validity = judged(tmp_path, failed)
     errors, answers = (check(validity, name) for name in ("errors", "answers"))
-    assert answers.says == "no request was sent: no connection could be made"
+    assert answers.message == "no request was sent: no connection could be made"
     assert errors.remedy == answers.remedy != ""
     assert ("--cacert" in errors.remedy) == (kind == "tls_failed")
 
@@ -224,11 +224,11 @@ def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
     wrong = [replace(good[0], outcome="wrong_body"), *good[1:]]
     validity = judged(tmp_path, wrong)
     assert validity.verdict == "invalid"
-    assert check(validity, "verified work").says == "wrong answers: 1 with a wrong body"
+    assert check(validity, "verified work").message == "wrong answers: 1 with a wrong body"
     background = [*good, Request(0.0, 0.0, 1.0, "wrong_status", workload=1)]
     beside = judged(tmp_path, background, background={"closed": {"clients": 1}})
     assert beside.verdict == "invalid"
-    assert check(beside, "verified work").says == "wrong answers: 1 with a wrong status (1 × 503)"
+    assert check(beside, "verified work").message == "wrong answers: 1 with a wrong status (1 × 503)"
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_errors_by_kind(tmp_path: Path, kind: Outcome, failed: int, verdict: str
     errors = check(validity, "errors")
     assert errors.verdict == verdict
     assert errors.value == pytest.approx(failed / 2500, rel=0.01)
-    assert f"{failed} {kind.replace('_', ' ')}" in errors.says
+    assert f"{failed} {kind.replace('_', ' ')}" in errors.message
 
 
 def test_shared_cores(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_cut_short_is_suspect_and_is_not_held_against_the_laws(tmp_path: Path) -
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
     validity = judge(TrialRecord(record.folder))
     assert validity.verdict == "suspect"
-    assert check(validity, "end").says.startswith("cut short after 3.00 s of 5.00 s")
+    assert check(validity, "end").message.startswith("cut short after 3.00 s of 5.00 s")
     assert "Little's law" not in names(validity)
 
 
@@ -309,7 +309,7 @@ def test_a_run_that_never_settles(tmp_path: Path) -> None:
     assert check(steady, "steady state").verdict == "valid"
     drift = judged(tmp_path, drifting(2.0), duration=10.0, interval=0.1)
     assert check(drift, "steady state").verdict == "suspect"
-    assert "second half differs" in check(drift, "steady state").says
+    assert "second half differs" in check(drift, "steady state").message
 
 
 def test_steady_state_is_not_asked_of_loads_that_change(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_clock_resolution(tmp_path: Path) -> None:
 
 
 def test_p999_is_announced_as_left_out(tmp_path: Path) -> None:
-    says = check(judged(tmp_path, closed(STEADY, 5.0)), "answers").says
+    says = check(judged(tmp_path, closed(STEADY, 5.0)), "answers").message
     assert "p99.9 is left out: it needs 2,995" in says
 
 
@@ -338,7 +338,7 @@ def test_think_times_of_every_kind(tmp_path: Path) -> None:
     ]
     for think, seconds in kinds:
         load = {"closed": {"clients": 1, "think": think}}
-        assert Facts(recorded(tmp_path, Trial("a", "w", 1, [], load=load))).think_s() == seconds
+        assert TrialData(recorded(tmp_path, Trial("a", "w", 1, [], load=load))).think_s() == seconds
 
 
 def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Pat
     requests = [Request(i / 200, i / 200, i / 200 + 0.0002) for i in range(1, 900)]
     lag = check(judged(tmp_path, requests, load=load, pacing=0.0036), "pacing lag")
     assert lag.verdict == "invalid"
-    assert lag.says.endswith("late (p99), 18 times the p99 response time of 200 µs")
+    assert lag.message.endswith("late (p99), 18 times the p99 response time of 200 µs")
 
 
 def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
 
     folder = tmp_path / "run"
     validity = changed(folder, Trial("node", "fast", 1, requests, 10.0), fail)
-    errors = check(validity, "errors").says
+    errors = check(validity, "errors").message
     assert "failed (100 TLS failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
     assert errors.endswith(", 60 more kinds)")
 
@@ -417,7 +417,7 @@ def test_the_share_of_a_generator_that_died(
     found = with_generators(tmp_path, [0, 0], [lost])
     told = check(found, "generators")
     assert (told.verdict, told.value) == (verdict, pytest.approx(missing))
-    assert "generator 2 of 2 was killed by SIGKILL" in told.says
+    assert "generator 2 of 2 was killed by SIGKILL" in told.message
     assert "Little's law" not in names(found)
 
 

@@ -97,7 +97,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 
 def claim(result: RunResult, says: str) -> Claim:
-    (found,) = [c for c in result.claims if c.says.startswith(says)]
+    (found,) = [c for c in result.claims if c.statement.startswith(says)]
     return found
 
 
@@ -128,7 +128,7 @@ def test_the_whole_interval_decides(rule: dict[str, object], estimate: Estimate,
 def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
     reproduced = claim(judged, "One slow")
     assert reproduced.verdict == "reproduced"
-    assert [part.verdict for part in reproduced.parts] == ["holds", "holds"]
+    assert [part.verdict for part in reproduced.criteria] == ["holds", "holds"]
     assert "starvation index of node, fast-with-slow" in reproduced.sentence
     assert "above 0.3" in reproduced.sentence
     failed = claim(judged, "Go starves")
@@ -140,7 +140,7 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
 
 
 def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
-    (part,) = claim(judged, "Node waits").parts
+    (part,) = claim(judged, "Node waits").criteria
     assert part.measure == "max of node, stream / max of go, stream"
     assert part.rule == "above 9"
     assert part.estimate.value is not None
@@ -177,13 +177,15 @@ def test_every_quantity_is_measured() -> None:
 
 
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
-    cells = {(name, "fast"): judged.cells[0] for name in ("rails:workers=1", "go")}
-    measured = Measured({}, cells, [], {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"})
+    summaries = {(name, "fast"): judged.summaries[0] for name in ("rails:workers=1", "go")}
+    measured = Measured(
+        {}, summaries, [], {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"}
+    )
     assert measured.meant("rails") == ["rails:workers=1"]
     assert measured.meant("go") == ["go"]
     assert measured.meant("warp") == ["warp"]
     assert measured.meant("rust") == ["rust"]
-    skipped = Measured({}, cells | {("warp:yields", "fast"): judged.cells[0]}, [], measured.skipped)
+    skipped = Measured({}, summaries | {("warp:yields", "fast"): judged.summaries[0]}, [], measured.skipped)
     assert skipped.meant("warp") == ["warp"]
 
 

@@ -173,7 +173,7 @@ def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     distrusted = replace(found, comparisons=[replace(c, verdict=Verdict.INVALID) for c in found.comparisons])
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
     assert {c.verdict for c in judged.conditions} == {"cannot tell"}
-    assert all(c.says.startswith("trials were invalid (") for c in judged.conditions)
+    assert all(c.message.startswith("trials were invalid (") for c in judged.conditions)
 
 
 def test_hostile_names_stay_text(runs: tuple[Path, Path]) -> None:

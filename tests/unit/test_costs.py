@@ -149,7 +149,7 @@ def test_earlier_runs_stand_beside_the_measured_one(tmp_path: Path) -> None:
     assert len(result.trials) == 6
     assert [(e.contestant, e.run) for e in result.earlier] == [("go", 1), ("haskell:threaded", 1)]
     for earlier in result.earlier:
-        cell = next(c for c in result.cells if c.contestant == earlier.contestant)
+        cell = next(c for c in result.summaries if c.contestant == earlier.contestant)
         assert earlier.throughput.value == pytest.approx((cell.throughput.value or 0) / 2, rel=0.02)
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

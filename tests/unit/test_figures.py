@@ -77,7 +77,7 @@ def test_a_figure_stands_beside_every_variant_that_has_none_of_its_own(tmp_path:
     ]
     result = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=PLAN)))
     beside = [(f.value, f.beside, f.measured and f.measured.value) for f in result.published]
-    rates = {cell.contestant: cell.throughput.value for cell in result.cells}
+    rates = {cell.contestant: cell.throughput.value for cell in result.summaries}
     two, four = ("rails:workers=2", "rails:workers=4")
     assert beside == [
         (4, two, rates[two]),

@@ -114,26 +114,26 @@ def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
 
 def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     result = make_hit()
-    cell = result.cells[0]
+    cell = result.summaries[0]
     none = {name: replace(e, value=None) for name, e in cell.response.items()}
-    result = replace(result, cells=[replace(cell, response=none)])
+    result = replace(result, summaries=[replace(cell, response=none)])
     assert charts.nines(views(result)[0], 40).title.endswith("cannot be told from so few requests.")
 
 
 def test_a_server_that_answered_nobody_is_said_to_have_answered_nobody() -> None:
     result = make_starvation(RUNTIMES[:2])
     nobody = Distribution(0, None, None, None)
-    cells = [
+    summaries = [
         replace(c, response_distribution=nobody)
         if (c.contestant, c.workload) == ("node", "fast-with-slow")
         else c
-        for c in result.cells
+        for c in result.summaries
     ]
     starved = [
         replace(s, with_slow=replace(s.with_slow, value=0.0)) if s.contestant == "node" else s
         for s in result.starvation
     ]
-    closed = views(replace(result, cells=cells, starvation=starved))[0]
+    closed = views(replace(result, summaries=summaries, starvation=starved))[0]
     title = charts.density(closed, 50).title
     assert title.startswith(
         "Beside one slow request no fast request was answered on node; the median response time is "
@@ -145,13 +145,13 @@ def test_a_server_that_answered_nobody_is_said_to_have_answered_nobody() -> None
 def test_a_longest_request_that_was_not_answered_is_told_as_a_bound() -> None:
     """What was answered beside a slow request says little where most was not."""
     result = make_starvation(RUNTIMES[:1])
-    cells = [
+    summaries = [
         replace(c, response=c.response | {"max": Estimate(0.797, unit="s", bound="≥")})
         if c.workload == "fast-with-slow"
         else c
-        for c in result.cells
+        for c in result.summaries
     ]
-    title = charts.density(views(replace(result, cells=cells))[0], 50).title
+    title = charts.density(views(replace(result, summaries=summaries))[0], 50).title
     assert "takes ≥ 797 ms beside a slow one" in title
 
 
@@ -166,7 +166,7 @@ def test_one_time_for_all_requests_is_drawn_as_a_stroke() -> None:
         100, 1e-3, 1e-3, 1e-3, [1e-3, 1e-3], [], [0.0, 0.99], [1e-3, 1e-3], [1], [1e-3], [1e-3]
     )
     result = make_hit()
-    result = replace(result, cells=[replace(result.cells[0], response_distribution=same)])
+    result = replace(result, summaries=[replace(result.summaries[0], response_distribution=same)])
     for picture in all_pictures(result):
         picture.spec(validate=True)
     rows = charts.density(views(result)[0], 40).datasets.values()
@@ -175,9 +175,9 @@ def test_one_time_for_all_requests_is_drawn_as_a_stroke() -> None:
 
 def test_times_of_zero_have_a_place_on_a_logarithmic_axis() -> None:
     result = make_hit()
-    shape = result.cells[0].response_distribution
+    shape = result.summaries[0].response_distribution
     zero = replace(shape, min_s=0.0, quantile_s=[0.0, *shape.quantile_s[1:]])
-    result = replace(result, cells=[replace(result.cells[0], response_distribution=zero)])
+    result = replace(result, summaries=[replace(result.summaries[0], response_distribution=zero)])
     spec = charts.survival(views(result)[0], 40).spec(validate=True)
     assert all(row["x"] > 0 for rows in spec["datasets"].values() for row in rows)
 

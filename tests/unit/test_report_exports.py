@@ -23,7 +23,7 @@ def test_csv(golden: Golden) -> None:
 
 def test_json(golden: Golden) -> None:
     found = report.to_json(make_hit())
-    for cell in found["cells"]:  # the long lists say nothing to a reader
+    for cell in found["summaries"]:  # the long lists say nothing to a reader
         for kind in ("response_distribution", "service_distribution"):
             cell[kind] = {k: v for k, v in cell[kind].items() if not isinstance(v, list)}
     for trial in found["trials"]:
@@ -42,11 +42,13 @@ def _rounded(value: object) -> object:
 
 def test_json_says_its_format_and_has_only_numbers_that_json_knows() -> None:
     whole = make_hit()
-    odd = replace(whole.cells[0], throughput=Estimate(float("nan"), float("-inf"), float("inf"), unit="/s"))
-    found = report.to_json(replace(whole, cells=[odd]))
+    odd = replace(
+        whole.summaries[0], throughput=Estimate(float("nan"), float("-inf"), float("inf"), unit="/s")
+    )
+    found = report.to_json(replace(whole, summaries=[odd]))
     assert (found["kind"], found["format"]) == ("jostle result", FORMAT)
     text = json.dumps(found, allow_nan=False)
-    assert json.loads(text)["cells"][0]["throughput"]["value"] is None
+    assert json.loads(text)["summaries"][0]["throughput"]["value"] is None
 
 
 def test_csv_is_rectangular_and_reads_back() -> None:
@@ -64,9 +66,9 @@ def test_csv_is_rectangular_and_reads_back() -> None:
 def test_csv_gives_a_spreadsheet_no_formula() -> None:
     whole = make_hit()
     cell = replace(
-        whole.cells[0], contestant="=HYPERLINK(1)", throughput=Estimate(-0.5, unit="/s", note="@x")
+        whole.summaries[0], contestant="=HYPERLINK(1)", throughput=Estimate(-0.5, unit="/s", note="@x")
     )
-    text = report.to_csv(replace(whole, cells=[cell]))
+    text = report.to_csv(replace(whole, summaries=[cell]))
     assert "'=HYPERLINK(1)" in text
     assert ",=HYPERLINK" not in text
     assert ",-0.5," in text  # a number stays one
@@ -77,7 +79,12 @@ def test_markdown_cannot_be_broken_out_of() -> None:
     hostile = "| a |\n# b `c` <script>alert(1)</script> [x](javascript:1)"
     whole = make_hit()
     text = report.to_markdown(
-        replace(whole, title=hostile, reasons=[hostile], cells=[replace(whole.cells[0], contestant=hostile)])
+        replace(
+            whole,
+            title=hostile,
+            reasons=[hostile],
+            summaries=[replace(whole.summaries[0], contestant=hostile)],
+        )
     )
     assert "<script>" not in text
     assert "\n# b" not in text

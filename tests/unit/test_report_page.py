@@ -111,10 +111,12 @@ def test_links_and_labels_lead_somewhere(starvation: Page) -> None:
 def hostile(whole: RunResult) -> RunResult:
     """Hostile text in every place that others can fill."""
     trials = [
-        replace(t, contestant=HOSTILE, workload=HOSTILE, why=HOSTILE, status="failed")
+        replace(t, contestant=HOSTILE, workload=HOSTILE, reason=HOSTILE, status="failed")
         for t in whole.trials[:1]
     ]
-    cells = [replace(c, contestant=HOSTILE, title=HOSTILE, outcomes={HOSTILE: 3}) for c in whole.cells]
+    summaries = [
+        replace(c, contestant=HOSTILE, title=HOSTILE, outcomes={HOSTILE: 3}) for c in whole.summaries
+    ]
     starved = [replace(s, contestant=HOSTILE, title=HOSTILE, sentence=HOSTILE) for s in whole.starvation]
     return replace(
         whole,
@@ -122,10 +124,10 @@ def hostile(whole: RunResult) -> RunResult:
         started=HOSTILE,
         folder=HOSTILE,
         complete=False,
-        incomplete_why=HOSTILE,
+        incomplete_reason=HOSTILE,
         reasons=[HOSTILE],
         trials=trials + whole.trials[1:],
-        cells=cells,
+        summaries=summaries,
         starvation=starved,
         contestants={HOSTILE: {"title": HOSTILE, "discipline": HOSTILE}},
         skipped={HOSTILE: HOSTILE},
@@ -176,11 +178,11 @@ def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
 def test_an_empty_run_says_that_nothing_was_measured() -> None:
     empty = replace(
         make_hit(),
-        cells=[],
+        summaries=[],
         trials=[],
         verdict=Verdict.INVALID,
         complete=False,
-        incomplete_why="stopped before the first trial",
+        incomplete_reason="stopped before the first trial",
     )
     page = Page(report.page(empty))
     assert "Nothing was measured" in page.text

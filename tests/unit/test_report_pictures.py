@@ -50,5 +50,5 @@ def test_the_sentence_stands_above_the_picture(tmp_path: Path) -> None:
 
 
 def test_a_run_without_answers_has_no_pictures(tmp_path: Path) -> None:
-    assert report.write_pngs(replace(make_hit(), cells=[], trials=[]), tmp_path) == []
+    assert report.write_pngs(replace(make_hit(), summaries=[], trials=[]), tmp_path) == []
     assert not list(tmp_path.iterdir())

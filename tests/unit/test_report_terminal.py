@@ -57,13 +57,13 @@ def test_colours_only_on_a_terminal() -> None:
 
 def test_cut_short_skipped_and_failed_are_told() -> None:
     result = make_plain()
-    failed = replace(result.trials[0], status="failed", why="the server ended with code 1")
+    failed = replace(result.trials[0], status="failed", reason="the server ended with code 1")
     text = printed(
         replace(
             result,
             trials=[failed, *result.trials[1:]],
             complete=False,
-            incomplete_why="killed",
+            incomplete_reason="killed",
             skipped={"haskell-warp": "ghc is not installed"},
         )
     )
@@ -81,19 +81,19 @@ def test_foreign_text_is_neither_markup_nor_control() -> None:
 
 def test_long_names_and_an_empty_run_fit() -> None:
     long = replace(RUNTIMES[0], name="a-contestant-with-a-very-long-name:workers=16,pool=128")
-    for result in (make_starvation([long]), make_plain([long]), replace(make_hit(), cells=[], trials=[])):
+    for result in (make_starvation([long]), make_plain([long]), replace(make_hit(), summaries=[], trials=[])):
         assert max(len(line) for line in printed(result).splitlines()) <= 80
-    assert printed(replace(make_hit(), cells=[], trials=[]), hit=True).startswith("✓ valid")
+    assert printed(replace(make_hit(), summaries=[], trials=[]), hit=True).startswith("✓ valid")
 
 
 def test_distributions_without_shapes_are_left_out() -> None:
     """`--json` and quick results are analysed without what only pictures need."""
     result = make_plain()
-    cells = [
+    summaries = [
         replace(c, response_distribution=replace(c.response_distribution, quantile_p=[], quantile_s=[]))
-        for c in result.cells
+        for c in result.summaries
     ]
-    assert "926" in printed(replace(result, cells=cells))
+    assert "926" in printed(replace(result, summaries=summaries))
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60), st.integers(1, 40))
@@ -128,7 +128,9 @@ def test_ten_requests_are_counted_by_ones() -> None:
         drawn = shape(found, 1e-3, 1.0, 10)
         assert (drawn[0] != " ", drawn[1:-1].strip(), drawn[-1]) == (True, "", "█")
     result = make_hit()
-    text = printed(replace(result, cells=[replace(result.cells[0], response_distribution=few)]), hit=True)
+    text = printed(
+        replace(result, summaries=[replace(result.summaries[0], response_distribution=few)]), hit=True
+    )
     assert re.findall(r"(\d+\.?\d*) %\n", text)[-10:] == ["40", *["0"] * 8, "60"]
 
 
@@ -157,13 +159,13 @@ def test_what_to_do_stands_below_its_reason() -> None:
 def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> None:
     why = "node ended with exit code 1; its last output:\nTraceback:\n  no port"
     result = make_hit(Verdict.INVALID)
-    trial = replace(result.trials[0], status="failed", why=why)
+    trial = replace(result.trials[0], status="failed", reason=why)
     nothing = {
         "p50": Estimate(None, note="nothing was measured"),
         "p99": Estimate(None, note="nothing was measured"),
     }
-    cell = replace(result.cells[0], response=nothing, service=nothing)
-    failed = replace(result, trials=[trial], cells=[cell], reasons=[f"the trial failed: {why}"])
+    cell = replace(result.summaries[0], response=nothing, service=nothing)
+    failed = replace(result, trials=[trial], summaries=[cell], reasons=[f"the trial failed: {why}"])
     lines = printed(failed, hit=True).splitlines()
     assert lines[1] == "  the trial failed: node ended with exit code 1; its last output:"
     assert lines[-2:] == ["    Traceback:", "      no port"]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from jostle.record.verdict import Verdict
-from jostle.report.views import ALONE, WITH_SLOW, find_cell, typical_trial, views
+from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
 
 
@@ -28,10 +28,10 @@ def test_a_hit_is_one_panel() -> None:
     assert [len(p.series) for p in view.panels] == [1]
 
 
-def test_cells_without_an_answer_are_not_drawn() -> None:
+def test_workloads_without_an_answer_are_not_drawn() -> None:
     whole = make_hit()
-    empty = replace(whole.cells[0].response_distribution, n=0)
-    assert views(replace(whole, cells=[replace(whole.cells[0], response_distribution=empty)])) == []
+    empty = replace(whole.summaries[0].response_distribution, n=0)
+    assert views(replace(whole, summaries=[replace(whole.summaries[0], response_distribution=empty)])) == []
 
 
 def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
@@ -40,4 +40,4 @@ def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
     assert drawn is not None
     assert drawn.number == 3
     assert typical_trial(whole, "node", "none") is None
-    assert find_cell(whole, "node", "none") is None
+    assert find_summary(whole, "node", "none") is None

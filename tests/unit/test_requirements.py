@@ -86,7 +86,7 @@ def test_intervals_decide(judged: RunResult) -> None:
 def test_the_interval_is_of_the_confidence_that_was_asked_for(judged: RunResult) -> None:
     (sure,) = [r for r in judged.requirements if r.that.startswith("p50")]
     (usual,) = [
-        c.response["p50"] for c in judged.cells if (c.contestant, c.workload) == ("node", "fast-only")
+        c.response["p50"] for c in judged.summaries if (c.contestant, c.workload) == ("node", "fast-only")
     ]
     assert sure.confidence == 0.99
     assert None not in (sure.estimate.low, sure.estimate.high, usual.low, usual.high)
@@ -116,14 +116,14 @@ def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> Non
     folder = make_run(tmp_path, starvation_trials(1), plan_text=text)
     for found in analyse(RunRecord.open(folder)).requirements:
         assert found.verdict == "cannot tell"
-        assert "needs at least 2" in found.says
+        assert "needs at least 2" in found.message
 
 
 def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [], plan_text=PLAN + '[[require]]\nthat = "p42 < 5 ms"')
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.that, found.verdict) == ("p42 < 5 ms", "cannot tell")
-    assert "nothing that is measured" in found.says
+    assert "nothing that is measured" in found.message
 
 
 def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> None:
@@ -132,12 +132,12 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     wrong += closed(lognormal(0.002, 0.1), 5.0)
     folder = make_run(tmp_path, [Trial("node", "fast-only", 1, wrong)], plan_text=text)
     (found,) = analyse(RunRecord.open(folder)).requirements
-    assert (found.verdict, found.says[:23]) == ("cannot tell", "the trials were invalid")
+    assert (found.verdict, found.message[:23]) == ("cannot tell", "the trials were invalid")
     none = make_run(tmp_path / "none", [], plan_text=text)
     with (none / "journal.ndjson").open("a") as journal:
         journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
     (found,) = analyse(RunRecord.open(none)).requirements
-    assert (found.verdict, found.says) == ("cannot tell", "not measured (go: no go here)")
+    assert (found.verdict, found.message) == ("cannot tell", "not measured (go: no go here)")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_requirement_of_one_that_was_skipped_is_not_judged_by_its_variants(tmp
         journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.contestant, found.verdict) == ("go", "cannot tell")
-    assert found.says == "not measured (go: no go here)"
+    assert found.message == "not measured (go: no go here)"
 
 
 def test_a_requirement_that_fails_ends_the_command_with_1(

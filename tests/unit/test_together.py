@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from jostle.analysis.results import Claim, ClaimPart, Estimate, RunResult
+from jostle.analysis.results import Claim, CriterionResult, Estimate, RunResult
 from jostle.report.combined import Chapter, Together
 from support.results import make_hit, make_starvation
 
 
 def claim(verdict: str, says: str = "One slow request takes four fifths") -> Claim:
-    part = ClaimPart(
+    part = CriterionResult(
         "starvation index", "above 0.7", "node", "w", "starvation index", Estimate(0.8), "holds", "x"
     )
     return Claim(says, "572 and 114", verdict, "It is 0.8.", [part])  # type: ignore[arg-type]

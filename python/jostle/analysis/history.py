@@ -103,7 +103,7 @@ def _entry(folder: Path) -> Entry:
             c.response["p99"],
             c.error_share,
         )
-        for c in result.cells
+        for c in result.summaries
     ]
     title = result.title or folder.name
     return Entry(folder.name, stamp, result.started, title, result.verdict, result.complete, figures)

@@ -16,11 +16,11 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import ONE_ROUND, mean_over_rounds
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.sample import Sample
+from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.plan.metrics import METRICS
 
@@ -40,7 +40,7 @@ LEVELS = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0
 LEVELS["p99.9"] = 0.999
 
 
-def _quantile(sample: Sample, p: float) -> Value:
+def _quantile(sample: WeightedSample, p: float) -> Value:
     """None where too few requests lie beyond it."""
     if sample.n * min(p, 1 - p) < 1:
         return None
@@ -48,19 +48,19 @@ def _quantile(sample: Sample, p: float) -> Value:
     return AtLeast(float(sample.values_s[-1])) if value is None else value
 
 
-def _largest(sample: Sample) -> Value:
+def _largest(sample: WeightedSample) -> Value:
     if not sample.n:
         return None
     largest = float(sample.values_s[-1])
     return largest if sample.events[-1] else AtLeast(largest)
 
 
-def _smallest(sample: Sample) -> Value:
+def _smallest(sample: WeightedSample) -> Value:
     seen = sample.only_events()
     return float(seen.values_s[0]) if seen.n else None
 
 
-def _between(sample: Sample, lower: str, upper: str) -> Value:
+def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     """(upper - lower)/median: by how many medians the response times between two quantiles differ."""
     low, middle, high = (_quantile(sample, LEVELS[q]) for q in (lower, "p50", upper))
     if not isinstance(low, float) or not isinstance(middle, float) or high is None or middle == 0:
@@ -70,7 +70,7 @@ def _between(sample: Sample, lower: str, upper: str) -> Value:
     return (high - low) / middle
 
 
-OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
+OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     **{name: partial(_quantile, p=p) for name, p in LEVELS.items()},
     "min": _smallest,
     "max": _largest,
@@ -80,11 +80,11 @@ OF_TIMES: Mapping[str, Callable[[Sample], Value]] = {
 }
 """Of response times; mean and min are of those that were answered."""
 
-MEASURES: Mapping[str, Callable[[Facts], Value]] = {
-    "throughput": lambda facts: facts.throughput,
+MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
+    "throughput": lambda data: data.throughput,
     "dispersion": dispersion,
     "goodput": goodput,
-    "errors": lambda facts: facts.error_share,
+    "errors": lambda data: data.error_share,
     "memory": rss_max,
     "server cpu": cpu_per_request,
     "database cpu": database_cpu_per_request,
@@ -94,20 +94,20 @@ MEASURES: Mapping[str, Callable[[Facts], Value]] = {
     "sustained throughput": sustained_throughput,
     "time to headers": time_to_headers,
     **{
-        f"service {q}": lambda facts, p=LEVELS[q]: _quantile(facts.service, p)  # type: ignore[misc]
+        f"service {q}": lambda data, p=LEVELS[q]: _quantile(data.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")
     },
-    **{name: lambda facts, of=of: of(facts.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
+    **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }
 """Of one trial. The indices are of two, and stand in `jostle.analysis.topics.starvation`."""
 
 
-def estimate(name: str, trials: Sequence[Facts], confidence: float = CONFIDENCE) -> Estimate:
+def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
     """The mean over rounds of a quantity, with Student's interval."""
     unit = METRICS[name]
     if name == "errors":
         return error_share(trials, confidence)
-    values = [MEASURES[name](facts) for facts in trials]
+    values = [MEASURES[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=_why_not(values))
     found = mean_over_rounds([_number(value) for value in values], unit, confidence)
@@ -158,7 +158,7 @@ def _why_not(values: Sequence[Value]) -> str:
     return f"{missing} of {len(values)} rounds have too few requests to tell, or did not measure it"
 
 
-def error_share(trials: Sequence[Facts], confidence: float = CONFIDENCE) -> Estimate:
+def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
     """Failed requests among those that ended; of intervals over requests and over rounds, the wider one.
 
     Source of the first: Clopper and Pearson, Biometrika 26 (1934). That none failed proves little.

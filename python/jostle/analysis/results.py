@@ -9,15 +9,12 @@ from typing import Any, Literal
 from jostle.record.verdict import Verdict
 
 __all__ = [
-    "Cell",
     "Check",
     "Claim",
-    "ClaimPart",
     "CompareResult",
     "Comparison",
     "ConditionResult",
-    "Crowd",
-    "CrowdCourse",
+    "CriterionResult",
     "Decision",
     "Difference",
     "Distribution",
@@ -27,18 +24,21 @@ __all__ = [
     "Goodput",
     "Mode",
     "Phase",
+    "PhaseSummary",
+    "PhasedLoad",
+    "PhasedTimeline",
     "PublishedFigure",
     "Ratio",
     "Requirement",
     "RunResult",
     "Shift",
-    "Stage",
     "Starvation",
     "Threads",
     "Timeline",
     "Times",
     "TrialResult",
     "Validity",
+    "WorkloadSummary",
 ]
 
 Decision = Literal["pass", "fail", "cannot tell"]
@@ -75,7 +75,7 @@ class Check:
     value: float | None
     threshold: float | None
     unit: str
-    says: str
+    message: str
     remedy: str = ""
 
 
@@ -90,7 +90,7 @@ class Validity:
     def reasons(self) -> list[str]:
         """What the failed checks say, worst first."""
         failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
-        return [c.says for c in sorted(failed, key=lambda c: -c.verdict.rank)]
+        return [c.message for c in sorted(failed, key=lambda c: -c.verdict.rank)]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Itself:
+class GeneratorStats:
     """What the generator saw of itself, per interval as in the timeline it stands in."""
 
     pacing_p99_s: list[float | None] = field(default_factory=list)  # intended start to when its code ran
@@ -151,7 +151,7 @@ class Timeline:
     server_cpu: list[float]  # cores in use by the whole process tree
     server_rss_bytes: list[float]
     phases: list[Phase] = field(default_factory=list)  # empty where the load is the same throughout
-    generator: Itself = field(default_factory=Itself)
+    generator: GeneratorStats = field(default_factory=GeneratorStats)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class TrialResult:
     workload: str
     round: int
     status: Literal["ended", "failed", "cut short"]
-    why: str  # of a failure; "" otherwise
+    reason: str  # of a failure; "" otherwise
     validity: Validity
     duration_s: float
     throughput_per_s: float  # completed as expected
@@ -177,14 +177,14 @@ class TrialResult:
     lag_p99_s: float | None
     server_cpu_s_per_request: float | None
     server_rss_max_bytes: float | None
-    course: Literal["", "flat", "warm-up", "slowdown", "none"]  # of the medians over time; "": too short
+    trend: Literal["", "flat", "warm-up", "slowdown", "none"]  # of the medians over time; "": too short
     timeline: Timeline
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
 
 
 @dataclass(frozen=True)
-class Cell:
+class WorkloadSummary:
     """One workload on one contestant, over all rounds. Intervals are over rounds where there are ≥ 2."""
 
     contestant: str
@@ -318,7 +318,7 @@ class Requirement:
     estimate: Estimate  # its interval has this confidence
     limit: float
     verdict: Decision
-    says: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PhaseSummary:
     """How one phase of a load went on one contestant, over all rounds; the last one is the whole load."""
 
     name: str
@@ -415,7 +415,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class CrowdCourse:
+class PhasedTimeline:
     """One trial over time, per interval as in `Timeline`."""
 
     trial: int
@@ -438,7 +438,7 @@ class CrowdCourse:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class PhasedLoad:
     """A load with phases on one contestant: did it hold the clients that came, and how did each phase go?"""
 
     contestant: str
@@ -449,12 +449,12 @@ class Crowd:
     held: Estimate  # share of the clients asked for, while all of them are to be there
     reached: bool | None  # in every round nearly all of them were open at once
     refused: str  # when the first connection was refused or lost; "": none was
-    stages: list[Stage]
-    course: CrowdCourse  # of the round of the median throughput
+    phases: list[PhaseSummary]
+    timeline: PhasedTimeline  # of the round of the median throughput
 
 
 @dataclass(frozen=True)
-class ClaimPart:
+class CriterionResult:
     """One thing that must hold if a claim is to be reproduced: the interval decides, not the value."""
 
     measure: str  # what is measured: "spread of node, closed / the same of go"
@@ -464,18 +464,18 @@ class ClaimPart:
     quantity: str
     estimate: Estimate
     verdict: Literal["holds", "fails", "cannot tell"]
-    says: str
+    message: str
 
 
 @dataclass(frozen=True)
 class Claim:
     """What an article says, and whether this run reproduces it."""
 
-    says: str
+    statement: str
     published: str
     verdict: Literal["reproduced", "not reproduced", "cannot tell"]
     sentence: str  # names the part that decides
-    parts: list[ClaimPart]
+    criteria: list[CriterionResult]
 
 
 @dataclass(frozen=True)
@@ -487,7 +487,7 @@ class ConditionResult:
     a: str
     b: str
     verdict: Decision
-    says: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -515,10 +515,10 @@ class RunResult:
     folder: str
     started: str  # ISO 8601
     complete: bool
-    incomplete_why: str
+    incomplete_reason: str
     verdict: Verdict
     reasons: list[str]
-    cells: list[Cell]
+    summaries: list[WorkloadSummary]
     trials: list[TrialResult]
     starvation: list[Starvation]
     published: list[PublishedFigure]
@@ -529,7 +529,7 @@ class RunResult:
     rerun: str  # the command
     seed: int
     requirements: list[Requirement] = field(default_factory=list)
-    crowds: list[Crowd] = field(default_factory=list)  # of loads with phases
+    phased_loads: list[PhasedLoad] = field(default_factory=list)  # of loads with phases
     comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
     claims: list[Claim] = field(default_factory=list)
     setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value

@@ -13,7 +13,6 @@ from jostle.analysis.judge.figures import figures_of
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.results import (
-    Cell,
     Claim,
     PublishedFigure,
     Requirement,
@@ -21,23 +20,24 @@ from jostle.analysis.results import (
     Starvation,
     TrialResult,
     Validity,
+    WorkloadSummary,
 )
-from jostle.analysis.summaries import by_cell, describe_cell
+from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.iterations import earlier_runs
-from jostle.analysis.topics.phased import crowds
+from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.starvation import Form, compare
 from jostle.analysis.topics.threads import threads
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
-from jostle.analysis.validity.checks import judge_facts
+from jostle.analysis.validity.checks import judge_data
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 
-__all__ = ["analyse", "analyse_trial", "describe_cells", "judge", "plan_of"]
+__all__ = ["analyse", "analyse_trial", "judge", "plan_of", "summarize_all"]
 
 COMMANDS = ("hit", "race", "run")
 
@@ -48,25 +48,25 @@ FEW = 100
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
     plan = plan_of(record)
-    facts = [Facts(trial) for trial in record.trials]
-    trials = [describe_trial(f) for f in facts]
+    data = [TrialData(trial) for trial in record.trials]
+    trials = [describe_trial(f) for f in data]
     verdicts = {trial.number: trial.validity.verdict for trial in trials}
-    grouped = _in_order(by_cell(facts), plan, record)
-    cells = describe_cells(grouped, verdicts, plan, distributions=distributions)
+    grouped = _in_order(by_workload(data), plan, record)
+    summaries = summarize_all(grouped, verdicts, plan, distributions=distributions)
     skipped = _skipped(record)
     published = published_figures(plan, grouped)
-    starvation = _starvation(plan, grouped, cells, published)
+    starvation = _starvation(plan, grouped, summaries, published)
     reasons = _reasons(trials, record)
-    verdict = worst([*(cell.verdict for cell in cells.values()), *_whole_run(record, trials)])
+    verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     return RunResult(
         title=str(plan.get("title", "")),
         folder=str(record.folder),
         started=str(record.host.get("started", "")),
         complete=record.complete,
-        incomplete_why=record.incomplete_why,
+        incomplete_reason=record.incomplete_why,
         verdict=verdict,
         reasons=reasons,
-        cells=list(cells.values()),
+        summaries=list(summaries.values()),
         trials=trials,
         starvation=starvation,
         published=published,
@@ -76,23 +76,23 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         plan_text=record.plan_text,
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=_requirements(plan, grouped, cells, skipped),
-        comparisons=with_the_first(grouped, cells, plan.get("contestants", [])) if distributions else [],
-        claims=_claims(plan, grouped, cells, starvation, skipped),
-        setup=used_here(facts, plan, record.host) if plan.get("published") else [],
+        requirements=_requirements(plan, grouped, summaries, skipped),
+        comparisons=with_the_first(grouped, summaries, plan.get("contestants", [])) if distributions else [],
+        claims=_claims(plan, grouped, summaries, starvation, skipped),
+        setup=used_here(data, plan, record.host) if plan.get("published") else [],
         published_setup=str(plan.get("published", {}).get("setup", "")).strip(),
         ratios=ratios(plan, grouped, published) if plan.get("ratio") else [],
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
         goodputs=goodputs(grouped),
-        crowds=crowds(grouped, {key: cell.title for key, cell in cells.items()}),
-        notes=[*_notes(facts, record.host), *_resumed(record)],
+        phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
+        notes=[*_notes(data, record.host), *_resumed(record)],
     )
 
 
 def _in_order(
-    grouped: Mapping[Key, list[Facts]], plan: Mapping[str, Any], record: RunRecord
-) -> dict[Key, list[Facts]]:
+    grouped: Mapping[Key, list[TrialData]], plan: Mapping[str, Any], record: RunRecord
+) -> dict[Key, list[TrialData]]:
     """Workloads in the order of the plan, each with its contestants in theirs; what it has not, last."""
     started = next((e for e in record.journal if e["event"] == "run started"), {})
     workloads, contestants = list(plan.get("workload", {})), list(started.get("contestants", []))
@@ -108,17 +108,17 @@ def _place(name: str, known: list[str]) -> int:
     return known.index(name) if name in known else len(known)
 
 
-def describe_cells(
-    grouped: Mapping[Key, Sequence[Facts]],
+def summarize_all(
+    grouped: Mapping[Key, Sequence[TrialData]],
     verdicts: Mapping[int, Verdict],
     plan: Mapping[str, Any],
     *,
     distributions: bool,
-) -> dict[Key, Cell]:
+) -> dict[Key, WorkloadSummary]:
     """The cells of trials by contestant and workload; `verdicts` by the trials' numbers."""
     workloads = plan.get("workload", {})
     return {
-        key: describe_cell(
+        key: summarize(
             group,
             [verdicts[f.trial.number] for f in group],
             _title(group[0], workloads),
@@ -130,21 +130,21 @@ def describe_cells(
 
 def _requirements(
     plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[Facts]],
-    cells: Mapping[Key, Cell],
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
     skipped: Mapping[str, str],
 ) -> list[Requirement]:
     if not plan.get("require"):
         return []
     from jostle.analysis.judge.requirements import judge_requirements  # plans take long to import
 
-    return judge_requirements(plan, grouped, cells, skipped)
+    return judge_requirements(plan, grouped, summaries, skipped)
 
 
 def _claims(
     plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[Facts]],
-    cells: Mapping[Key, Cell],
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
     starvation: Sequence[Starvation],
     skipped: Mapping[str, str],
 ) -> list[Claim]:
@@ -152,7 +152,7 @@ def _claims(
         return []
     from jostle.analysis.judge.claims import Measured, judge_claims
 
-    return judge_claims(plan, Measured(grouped, cells, starvation, skipped))
+    return judge_claims(plan, Measured(grouped, summaries, starvation, skipped))
 
 
 def _skipped(record: RunRecord) -> dict[str, str]:
@@ -165,12 +165,12 @@ def _skipped(record: RunRecord) -> dict[str, str]:
 
 def analyse_trial(trial: TrialRecord) -> TrialResult:
     """One trial by itself."""
-    return describe_trial(Facts(trial))
+    return describe_trial(TrialData(trial))
 
 
 def judge(trial: TrialRecord) -> Validity:
     """Can this trial be trusted?"""
-    return judge_facts(Facts(trial))
+    return judge_data(TrialData(trial))
 
 
 def plan_of(record: RunRecord) -> Mapping[str, Any]:
@@ -181,26 +181,28 @@ def plan_of(record: RunRecord) -> Mapping[str, Any]:
         return {}
 
 
-def _title(facts: Facts, workloads: Mapping[str, Any]) -> str:
-    told = facts.trial.description.get("title") or workloads.get(facts.trial.workload, {}).get("title")
-    return str(told or facts.trial.workload)
+def _title(data: TrialData, workloads: Mapping[str, Any]) -> str:
+    told = data.trial.description.get("title") or workloads.get(data.trial.workload, {}).get("title")
+    return str(told or data.trial.workload)
 
 
 def _starvation(
     plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[Facts]],
-    cells: Mapping[Key, Cell],
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
     published: Sequence[PublishedFigure],
 ) -> list[Starvation]:
     """Every form for every contestant that was measured in both of its workloads."""
     found = []
-    contestants = list(dict.fromkeys(name for name, _ in cells))
+    contestants = list(dict.fromkeys(name for name, _ in summaries))
     for form in map(Form.of, plan.get("starvation", [])):
         for contestant in contestants:
             own_trials = {
                 workload: group for (name, workload), group in grouped.items() if name == contestant
             }
-            own_cells = {workload: cell for (name, workload), cell in cells.items() if name == contestant}
+            own_cells = {
+                workload: summary for (name, workload), summary in summaries.items() if name == contestant
+            }
             if form.alone in own_cells and form.beside in own_cells:
                 figures = figures_of(contestant, published, contestants)
                 found.append(compare(form, own_trials, own_cells, figures))
@@ -220,16 +222,16 @@ def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
         for check in trial.validity.checks:
             if check.verdict is not Verdict.VALID:
                 key = (-check.verdict.rank, trial.contestant, trial.workload, check.name)
-                failed.setdefault(key, []).append(check.says)
+                failed.setdefault(key, []).append(check.message)
     rounds: dict[tuple[str, str], int] = {}
     for trial in trials:
         rounds[trial.contestant, trial.workload] = rounds.get((trial.contestant, trial.workload), 0) + 1
     alone = len(trials) == 1
     reasons = []
-    for (_, contestant, workload, _), says in sorted(failed.items(), key=lambda item: item[0][0]):
+    for (_, contestant, workload, _), message in sorted(failed.items(), key=lambda item: item[0][0]):
         total = rounds[contestant, workload]
-        times = f" ({len(says)} of {total} rounds)" if total > 1 else ""
-        reasons.append(says[0] if alone else f"{contestant}, {workload}{times}: {says[0]}")
+        times = f" ({len(message)} of {total} rounds)" if total > 1 else ""
+        reasons.append(message[0] if alone else f"{contestant}, {workload}{times}: {message[0]}")
     if not trials:
         reasons.insert(0, "nothing was measured")
     if not record.complete:
@@ -253,23 +255,23 @@ def _rerun(record: RunRecord) -> str:
     return shlex.join(argv)
 
 
-def _notes(facts: Sequence[Facts], host: Mapping[str, Any]) -> list[str]:
+def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
-    if any(f.given_up.n for f in facts):
+    if any(f.given_up.n for f in data):
         notes.append(
             "Requests that failed or were not answered by the end count in the response times as longer than "
             "they were waited for; quantiles that fall among them are printed with ≥. Service times are of "
             "answers only."
         )
     if any(
-        f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in facts
+        f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data
     ):
         notes.append(
             "In a closed loop all clients send their first request at once: with as few requests per client "
             "as here, these first answers weigh in the quantiles."
         )
-    if floor := floor_note(host, facts):
+    if floor := floor_note(host, data):
         notes.append(floor)
     return notes
 

@@ -4,42 +4,42 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.results import Cell, Estimate
+from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import pool
-from jostle.analysis.trial.data import PARTS, Facts
+from jostle.analysis.trial.data import PARTS, TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.record.outcomes import error_share
 from jostle.record.verdict import Verdict, worst
 
-__all__ = ["by_cell", "describe_cell", "seed_of"]
+__all__ = ["by_workload", "seed_of", "summarize"]
 
 
-def describe_cell(
-    trials: Sequence[Facts], verdicts: Sequence[Verdict], title: str, *, distributions: bool
-) -> Cell:
+def summarize(
+    trials: Sequence[TrialData], verdicts: Sequence[Verdict], title: str, *, distributions: bool
+) -> WorkloadSummary:
     """The figures of all `trials`, of which there is at least one; failed ones count in the verdict only."""
     first = trials[0].trial
-    measured = [facts for facts in trials if facts.usable]
+    measured = [data for data in trials if data.usable]
     responses, services = [f.response for f in measured], [f.service for f in measured]
     seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()
     wrong_statuses: Counter[str] = Counter()
     tls_failures: Counter[str] = Counter()
-    for facts in measured:
-        outcomes.update(facts.outcomes())
-        wrong_statuses.update(facts.wrong_statuses())
-        tls_failures.update(facts.counts.tls_failures)
-    cpu = [share for facts in measured if (share := cpu_per_request(facts)) is not None]
-    return Cell(
+    for data in measured:
+        outcomes.update(data.outcomes())
+        wrong_statuses.update(data.wrong_statuses())
+        tls_failures.update(data.counts.tls_failures)
+    cpu = [share for data in measured if (share := cpu_per_request(data)) is not None]
+    return WorkloadSummary(
         contestant=first.contestant,
         workload=first.workload,
         title=title,
         rounds=len(measured),
         verdict=worst(verdicts),
-        throughput=mean_over_rounds([facts.throughput for facts in measured], "/s"),
+        throughput=mean_over_rounds([data.throughput for data in measured], "/s"),
         response=quantiles_over_rounds(responses, seed),
         service=quantiles_over_rounds(services, seed),
         outcomes=dict(outcomes),
@@ -47,19 +47,17 @@ def describe_cell(
         response_distribution=describe(pool(responses), shape=distributions),
         service_distribution=describe(pool(services), shape=distributions),
         server_cpu_s_per_request=mean_over_rounds(cpu, "s"),
-        server_rss_max_bytes=max(
-            (m for facts in measured if (m := rss_max(facts)) is not None), default=None
-        ),
-        trials=[facts.trial.number for facts in trials],
+        server_rss_max_bytes=max((m for data in measured if (m := rss_max(data)) is not None), default=None),
+        trials=[data.trial.number for data in trials],
         parts=_parts(measured),
         wrong_statuses=dict(wrong_statuses.most_common()),
         tls_failures=dict(tls_failures.most_common()),
     )
 
 
-def _parts(measured: Sequence[Facts]) -> dict[str, dict[str, Estimate]]:
+def _parts(measured: Sequence[TrialData]) -> dict[str, dict[str, Estimate]]:
     """Those that any request had."""
-    found = {part: pool(facts.parts[part].whole for facts in measured) for part in PARTS}
+    found = {part: pool(data.parts[part].whole for data in measured) for part in PARTS}
     return {part: quantile_estimates(sample) for part, sample in found.items() if sample.n}
 
 
@@ -68,9 +66,9 @@ def seed_of(*names: str) -> int:
     return zlib.crc32("\0".join(names).encode())
 
 
-def by_cell(trials: Sequence[Facts]) -> Mapping[tuple[str, str], list[Facts]]:
+def by_workload(trials: Sequence[TrialData]) -> Mapping[tuple[str, str], list[TrialData]]:
     """Trials by contestant and workload, in the order in which these first ran."""
-    cells: dict[tuple[str, str], list[Facts]] = {}
-    for facts in trials:
-        cells.setdefault((facts.trial.contestant, facts.trial.workload), []).append(facts)
-    return cells
+    summaries: dict[tuple[str, str], list[TrialData]] = {}
+    for data in trials:
+        summaries.setdefault((data.trial.contestant, data.trial.workload), []).append(data)
+    return summaries

@@ -82,7 +82,7 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
     if pages:
         _write_pages(result, folder, quiet=as_json)
     failed = any(requirement.verdict == "fail" for requirement in result.requirements)
-    unanswered = not any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.cells)
+    unanswered = not any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)
     return 1 if failed or unanswered or result.verdict is Verdict.INVALID else 0
 
 
@@ -91,7 +91,7 @@ def _print(result: "RunResult") -> None:
 
     from jostle import report
 
-    one = len(result.cells) == 1 and len(result.trials) == 1 and not result.claims
+    one = len(result.summaries) == 1 and len(result.trials) == 1 and not result.claims
     (report.render_hit if one else report.render_terminal)(result, Console())
 
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from jostle.analysis.stats.quantile_ci import quantile_estimate
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.errors import JostleError
 from jostle.generator import LocalExecutor
@@ -70,7 +70,7 @@ def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
 def _load(name: str, trial: TrialRecord) -> dict[str, Any]:
     """Times in seconds; `pacing` is how late the generator began the open loop's requests."""
     kind, title, _ = LOADS[name]
-    facts = Facts(trial)
+    facts = TrialData(trial)
     if trial.status != "ended" or not facts.ok():
         raise JostleError(
             f"the floor could not be measured with {title}: {trial.why or 'nothing was answered'}"

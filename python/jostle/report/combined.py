@@ -58,13 +58,15 @@ class Chapter:
             return []
         found = [tables.comparison(r, form) for form in dict.fromkeys(s.form for s in r.starvation)]
         found += costs.tables_of(r)
-        found += [phased.held(r), phased.stages(r)] if r.crowds else []
+        found += [phased.held(r), phased.phases(r)] if r.phased_loads else []
         found += [within.hits(r), within.goodput(r)] if r.goodputs else []
         compared = {w for s in r.starvation for w in (s.alone_workload, s.with_workload)}
-        others = [c for c in r.cells if c.workload not in compared and c.response_distribution.n >= ENOUGH]
-        if others and not (r.crowds or r.goodputs):
+        others = [
+            c for c in r.summaries if c.workload not in compared and c.response_distribution.n >= ENOUGH
+        ]
+        if others and not (r.phased_loads or r.goodputs):
             found.append(beside.five_numbers(r, others))
-        return found or [tables.cells(r)]
+        return found or [tables.summaries(r)]
 
     @cached_property
     def more(self) -> list[Table]:
@@ -72,7 +74,7 @@ class Chapter:
         r = self.result
         if r is None:
             return []
-        found = [tables.cells(r), costs.earlier(r), beside.figures(r), beside.parts(r), beside.setup(r)]
+        found = [tables.summaries(r), costs.earlier(r), beside.figures(r), beside.parts(r), beside.setup(r)]
         return [table for table in [*found, tables.failed_checks(r)] if table.rows]
 
     @cached_property
@@ -93,14 +95,14 @@ class Chapter:
         if self.result is None:
             return []
         found = [s.sentence for s in self.result.starvation if s.sentence]
-        return [*found, *([phased.sentence(self.result.crowds)] if self.result.crowds else [])]
+        return [*found, *([phased.sentence(self.result.phased_loads)] if self.result.phased_loads else [])]
 
 
 def _pictures(r: RunResult) -> list[Picture]:
     """What shows the experiment's own question first; then response times where the waits are longest."""
     found = [*charts.crowd_pictures(r), *charts.cost_pictures(r)]
     shown = views(r)
-    if not r.crowds:
+    if not r.phased_loads:
         for view in (_longest(shown, paired=False), _longest(shown, paired=True)):
             found += charts.distributions(r, view)[:2] if view is not None else []
     if not r.ratios and not r.threads:
@@ -280,7 +282,7 @@ def _all_claims(chapters: Iterable[Chapter]) -> str:
     table = Table("All claims", columns("verdict | experiment | claim"), words=3)
     for c in chapters:
         for claim in c.result.claims if c.result else []:
-            table.add(f"{beside.CLAIM_SYMBOL[claim.verdict]} {claim.verdict}", c.name, claim.says)
+            table.add(f"{beside.CLAIM_SYMBOL[claim.verdict]} {claim.verdict}", c.name, claim.statement)
     return markdown_table(table) if table.rows else ""
 
 
@@ -296,10 +298,10 @@ def _markdown(c: Chapter) -> list[str]:
 
 
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
-    left_out = {"trials", "plan_text", "crowds", "comparisons"}
+    left_out = {"trials", "plan_text", "phased_loads", "comparisons"}
     kept = {key: value for key, value in result.items() if key not in left_out}
-    kept["cells"] = [
-        {key: value for key, value in cell.items() if not key.endswith("_distribution")}
-        for cell in result.get("cells", [])
+    kept["summaries"] = [
+        {key: value for key, value in summary.items() if not key.endswith("_distribution")}
+        for summary in result.get("summaries", [])
     ]
     return kept

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from jostle.analysis.compare.sentences import size_of_effect
 from jostle.analysis.results import (
-    Cell,
     Check,
     Comparison,
     Decision,
@@ -15,16 +14,16 @@ from jostle.analysis.results import (
     RunResult,
     Starvation,
     TrialResult,
+    WorkloadSummary,
 )
 from jostle.formatting import MISSING, Formatted, amount, formatted, percent, points
 from jostle.record.outcomes import outcome_label
 from jostle.record.verdict import Verdict
 from jostle.report.text import check_value, details
-from jostle.report.views import ALONE, WITH_SLOW, View, find_cell
+from jostle.report.views import ALONE, WITH_SLOW, View, find_summary
 
 __all__ = [
     "Table",
-    "cells",
     "checks",
     "comparison",
     "differences",
@@ -35,6 +34,7 @@ __all__ = [
     "requests",
     "requirements",
     "shift",
+    "summaries",
     "times",
     "trials",
 ]
@@ -105,20 +105,20 @@ def _add_side(
     response: dict[str, Estimate],
     figure: PublishedFigure | None,
 ) -> None:
-    cell = find_cell(result, s.contestant, workload)
+    summary = find_summary(result, s.contestant, workload)
     times = [estimate(response, q) for q in ("p50", "p99", "max")]
     index, blocking = (formatted(s.index), formatted(s.blocking)) if name == WITH_SLOW else ("", "")
     told = f"{figure.value:g} {figure.unit}" if figure else ""
-    verdict = mark(cell.verdict) if cell else ""
+    verdict = mark(summary.verdict) if summary else ""
     table.add(s.contestant, name, formatted(throughput), *times, index, blocking, told, verdict)
 
 
-def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
+def summaries(result: RunResult, only: Iterable[WorkloadSummary] | None = None) -> Table:
     """Every workload on every contestant over all rounds."""
     names = "workload | contestant | verdict | throughput | p50 | p90 | p99 | p99.9 | max | failed"
     caption = "Every workload on every contestant, over all rounds"
     table = Table(caption, [*columns(names), "CPU per request", "memory"], words=3)
-    for c in result.cells if only is None else only:
+    for c in result.summaries if only is None else only:
         quantile = [estimate(c.response, q) for q in QUANTILES]
         cpu, memory = (
             formatted(c.server_cpu_s_per_request, fine=True),
@@ -129,7 +129,7 @@ def cells(result: RunResult, only: Iterable[Cell] | None = None) -> Table:
     return table
 
 
-def times(chosen: Iterable[Cell]) -> Table:
+def times(chosen: Iterable[WorkloadSummary]) -> Table:
     """Response and service times of cells and what these are made of, one row each."""
     table = Table("Response and service times", ["workload", "contestant", "time", *QUANTILES], words=3)
     for c in chosen:
@@ -153,7 +153,7 @@ PARTS = {
 def trials(result: RunResult, limit: int = 500) -> Table:
     """One row per trial, in the order in which they ran; at most `limit` of them."""
     more = f" (the first {limit}; the CSV export has all)" if len(result.trials) > limit else ""
-    names = "no. | contestant | workload | round | verdict | course | throughput | offered"
+    names = "no. | contestant | workload | round | verdict | trend | throughput | offered"
     table = Table(
         f"Every trial in the order in which it ran{more}",
         [*columns(names), "p50", "p99", "max", "failed", "generator CPU", "lag p99", "memory"],
@@ -164,7 +164,7 @@ def trials(result: RunResult, limit: int = 500) -> Table:
         throughput, offered = amount(t.throughput_per_s, "/s"), amount(t.offered_per_s, "/s")
         generator = (percent(t.generator_cpu), amount(t.lag_p99_s, "s"))
         memory = amount(t.server_rss_max_bytes, "bytes")
-        about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t), t.course or MISSING)
+        about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t), t.trend or MISSING)
         table.add(*about, throughput, offered, *quantile, percent(t.error_share), *generator, memory)
     return table
 
@@ -172,7 +172,7 @@ def trials(result: RunResult, limit: int = 500) -> Table:
 def _ended(t: TrialResult) -> str:
     if t.status == "ended":
         return mark(t.validity.verdict)
-    return f"{Verdict.INVALID.symbol} {t.status}" + (f": {t.why}" if t.why else "")
+    return f"{Verdict.INVALID.symbol} {t.status}" + (f": {t.reason}" if t.reason else "")
 
 
 def requirements(result: RunResult) -> Table:
@@ -182,7 +182,7 @@ def requirements(result: RunResult) -> Table:
     order: dict[Decision, int] = {"fail": 0, "cannot tell": 1, "pass": 2}
     for r in sorted(result.requirements, key=lambda r: order[r.verdict]):
         sure = f"{r.that} (with {r.confidence * 100:g} % confidence)"
-        table.add(outcome_mark(r.verdict), sure, r.contestant or "all", r.workload or "all", r.says)
+        table.add(outcome_mark(r.verdict), sure, r.contestant or "all", r.workload or "all", r.message)
     return table
 
 
@@ -231,13 +231,13 @@ def shift(c: Comparison) -> Table:
 
 def outcomes(result: RunResult) -> Table:
     """How often each kind of end came, for every cell; only kinds that came at all have a column."""
-    kinds = list(dict.fromkeys(k for c in result.cells for k in c.outcomes))
+    kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     table = Table(
         "How the requests ended",
         ["workload", "contestant", *(outcome_label(k) for k in kinds), "not as expected"],
         words=2,
     )
-    for c in result.cells:
+    for c in result.summaries:
         counts = [amount(c.outcomes.get(k, 0), "count") + details(c, k) for k in kinds]
         table.add(c.workload, c.contestant, *counts, percent(c.error_share))
     return table
@@ -259,7 +259,7 @@ def failed_checks(result: RunResult) -> Table:
     for check, key, found in sorted(worst, key=lambda w: -w[0].verdict.rank):
         numbers = _numbers([number for _, number in found])
         measured, allowed = check_value(check, check.value), check_value(check, check.threshold)
-        table.add(mark(check.verdict), *key, numbers, measured, allowed, check.says, check.remedy)
+        table.add(mark(check.verdict), *key, numbers, measured, allowed, check.message, check.remedy)
     return table
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from jostle.analysis.results import Cell, Check, PublishedFigure
+from jostle.analysis.results import Check, PublishedFigure, WorkloadSummary
 from jostle.formatting import amount, tallied
 from jostle.record.outcomes import Outcome
 from jostle.text import one_line
@@ -10,11 +10,11 @@ from jostle.text import one_line
 __all__ = ["check_value", "details", "published", "published_per_s", "when"]
 
 
-def details(cell: Cell, kind: str) -> str:
+def details(summary: WorkloadSummary, kind: str) -> str:
     """What follows the number of an outcome, " (4,000 × 503, 635 × 500)"; nothing where no more is known."""
     known: dict[str, dict[str, int]] = {
-        Outcome.WRONG_STATUS: cell.wrong_statuses,
-        Outcome.TLS_FAILED: cell.tls_failures,
+        Outcome.WRONG_STATUS: summary.wrong_statuses,
+        Outcome.TLS_FAILED: summary.tls_failures,
     }
     found = tallied(known.get(kind, {}))
     return f" ({found})" if found else ""

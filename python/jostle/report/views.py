@@ -6,9 +6,16 @@ contestant; a panel has one series (a workload) or two ("alone" and "with slow")
 
 from dataclasses import dataclass
 
-from jostle.analysis.results import Cell, Distribution, Estimate, RunResult, Starvation, TrialResult
+from jostle.analysis.results import (
+    Distribution,
+    Estimate,
+    RunResult,
+    Starvation,
+    TrialResult,
+    WorkloadSummary,
+)
 
-__all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_cell", "typical_trial", "views"]
+__all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_summary", "typical_trial", "views"]
 
 ALONE = "alone"
 WITH_SLOW = "with slow"
@@ -57,7 +64,7 @@ def views(result: RunResult) -> list[View]:
     found = [_starvation_view(result, i, form) for i, form in enumerate(_forms(result), 1)]
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     for i, workload in enumerate(
-        dict.fromkeys(c.workload for c in result.cells if c.workload not in compared), 1
+        dict.fromkeys(c.workload for c in result.summaries if c.workload not in compared), 1
     ):
         view = _workload_view(result, i, workload)
         if not result.starvation or _crowded(view):
@@ -80,26 +87,32 @@ def _starvation_view(result: RunResult, number: int, form: str) -> View:
     for starvation in (s for s in result.starvation if s.form == form):
         title = starvation.title or form
         pairs = [(ALONE, starvation.alone_workload), (WITH_SLOW, starvation.with_workload)]
-        cells = [(name, find_cell(result, starvation.contestant, workload)) for name, workload in pairs]
-        series = [_series(name, cell) for name, cell in cells if cell and cell.response_distribution.n]
+        summaries = [
+            (name, find_summary(result, starvation.contestant, workload)) for name, workload in pairs
+        ]
+        series = [
+            _series(name, summary)
+            for name, summary in summaries
+            if summary and summary.response_distribution.n
+        ]
         if series:
             panels.append(Panel(starvation.contestant, series, starvation))
     return View(f"form-{number}", title, panels)
 
 
 def _workload_view(result: RunResult, number: int, workload: str) -> View:
-    cells = [c for c in result.cells if c.workload == workload and c.response_distribution.n]
-    title = (cells[0].title if cells else "") or workload
-    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in cells])
+    summaries = [c for c in result.summaries if c.workload == workload and c.response_distribution.n]
+    title = (summaries[0].title if summaries else "") or workload
+    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in summaries])
 
 
-def _series(name: str, cell: Cell) -> Series:
-    return Series(name, cell.workload, cell.response, cell.response_distribution)
+def _series(name: str, summary: WorkloadSummary) -> Series:
+    return Series(name, summary.workload, summary.response, summary.response_distribution)
 
 
-def find_cell(result: RunResult, contestant: str, workload: str) -> Cell | None:
+def find_summary(result: RunResult, contestant: str, workload: str) -> WorkloadSummary | None:
     """The cell, or None where it was not measured."""
-    return next((c for c in result.cells if (c.contestant, c.workload) == (contestant, workload)), None)
+    return next((c for c in result.summaries if (c.contestant, c.workload) == (contestant, workload)), None)
 
 
 def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialResult | None:

@@ -17,12 +17,12 @@ def plan_repeats(
     Only once in a run, and only for `contestants`, which are at hand.
     """
     from jostle.analysis.topics.starvation import to_repeat
-    from jostle.analysis.trial.data import Facts
+    from jostle.analysis.trial.data import TrialData
 
     record = RunRecord.open(writer.folder)
     if not plan.starvation or any(trial.round > plan.rounds for trial in record.trials):
         return []
-    cells = [c for c in to_repeat(plan.data(), [Facts(t) for t in record.trials]) if c[0] in contestants]
+    cells = [c for c in to_repeat(plan.data(), [TrialData(t) for t in record.trials]) if c[0] in contestants]
     for contestant, workload in cells:
         why = "its rounds look like two modes"
         writer.journal("cell repeated", contestant=contestant, workload=workload, why=why)

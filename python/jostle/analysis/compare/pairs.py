@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.compare.sides import Round, Side, compare_sides, pair
-from jostle.analysis.results import Cell, Comparison
+from jostle.analysis.results import Comparison, WorkloadSummary
 from jostle.analysis.summaries import seed_of
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 
 __all__ = ["Key", "definition", "differs", "side", "with_the_first"]
 
@@ -22,29 +22,29 @@ MOST = 24
 
 
 def with_the_first(
-    grouped: Mapping[Key, Sequence[Facts]], cells: Mapping[Key, Cell], order: Sequence[str]
+    grouped: Mapping[Key, Sequence[TrialData]], summaries: Mapping[Key, WorkloadSummary], order: Sequence[str]
 ) -> list[Comparison]:
     """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution."""
     rank = {name: i for i, name in enumerate(order)}
     found: list[Comparison] = []
-    for workload in dict.fromkeys(w for _, w in cells):
-        names = [name for name, w in cells if w == workload]
+    for workload in dict.fromkeys(w for _, w in summaries):
+        names = [name for name, w in summaries if w == workload]
         names.sort(key=lambda name: rank.get(name, len(rank)))
-        sides = [side(grouped[name, workload], cells[name, workload], name) for name in names]
+        sides = [side(grouped[name, workload], summaries[name, workload], name) for name in names]
         sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= ENOUGH]
         for other in sides[1:]:
             found.append(compare_sides(*pair(sides[0], other)))
     return found[:MOST]
 
 
-def side(trials: Sequence[Facts], cell: Cell, label: str, run: str = "") -> Side:
+def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run: str = "") -> Side:
     """One side of a comparison: sides of the same `run` are paired by round."""
     measured = [f for f in trials if f.usable]
     rounds = sorted((Round.of(f) for f in measured), key=lambda r: r.number)
-    return Side(label, cell, rounds, seed_of(cell.workload, run))
+    return Side(label, summary, rounds, seed_of(summary.workload, run))
 
 
-def definition(trials: Sequence[Facts]) -> dict[str, Any]:
+def definition(trials: Sequence[TrialData]) -> dict[str, Any]:
     """What was asked, how, and beside what, as the engine was told: addresses and names left out."""
     found: dict[str, Any] = {}
     spec = trials[0].trial.description.get("engine") or {}
@@ -55,7 +55,7 @@ def definition(trials: Sequence[Facts]) -> dict[str, Any]:
     return found
 
 
-def differs(a: Sequence[Facts], b: Sequence[Facts]) -> str:
+def differs(a: Sequence[TrialData], b: Sequence[TrialData]) -> str:
     """In what the workload of `a` is another one than that of `b`; empty where they are the same."""
     ours, theirs = definition(a), definition(b)
     for key in dict.fromkeys([*ours, *theirs]):

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from jostle.analysis.compare.sentences import in_words, summary
-from jostle.analysis.results import Cell, Comparison, Difference, Estimate, Finding, Shift
+from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift, WorkloadSummary
 from jostle.analysis.stats.bootstrap import (
     ONE_ROUND,
     QUANTILE_RESAMPLES,
@@ -27,9 +27,9 @@ from jostle.analysis.stats.bootstrap import (
 from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
-from jostle.analysis.stats.sample import Floats, Ints, Sample, pool
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries import seed_of
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.record.verdict import worst
 
 __all__ = ["SAME", "SHIFT_LEVELS", "Round", "Side", "compare_sides", "pair"]
@@ -53,15 +53,15 @@ class Round:
     """What one trial measured, as far as it is compared."""
 
     number: int
-    response: Sample
+    response: WeightedSample
     throughput: float
     ok: int
     failed: int
 
     @classmethod
-    def of(cls, facts: Facts) -> "Round":
-        failed = sum(facts.errors.values())
-        return cls(facts.trial.round, facts.response, facts.throughput, facts.ok(), failed)
+    def of(cls, data: TrialData) -> "Round":
+        failed = sum(data.errors.values())
+        return cls(data.trial.round, data.response, data.throughput, data.ok(), failed)
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,16 @@ class Side:
     """
 
     label: str
-    cell: Cell
+    summary: WorkloadSummary
     rounds: Sequence[Round]
     seed: int
 
     @cached_property
-    def responses(self) -> list[Sample]:
+    def responses(self) -> list[WeightedSample]:
         return [r.response for r in self.rounds]
 
     @cached_property
-    def pooled(self) -> Sample:
+    def pooled(self) -> WeightedSample:
         return pool(self.responses)
 
     @cached_property
@@ -118,13 +118,13 @@ def compare_sides(a: Side, b: Side) -> Comparison:
     quantiles = [_quantile(a, b, name, ALL_LEVELS.index(p)) for name, p in LEVELS.items()]
     differences = [_rate(a, b), *quantiles, _errors(a, b)]
     comparison = Comparison(
-        workload=a.cell.workload,
-        title=a.cell.title,
+        workload=a.summary.workload,
+        title=a.summary.title,
         a=a.label,
         b=b.label,
         rounds=(len(a.rounds), len(b.rounds)),
         paired=a.seed == b.seed,
-        verdict=worst([a.cell.verdict, b.cell.verdict]),
+        verdict=worst([a.summary.verdict, b.summary.verdict]),
         differences=[replace(d, sentence=in_words(d, a.label, b.label)) for d in differences],
         cliffs_delta=cliffs_delta(a.responses, b.responses, (a.few, b.few)),
         shift=_shift(a, b),
@@ -143,17 +143,17 @@ def _rate(a: Side, b: Side) -> Difference:
         values = np.array([r.throughput for r in side.rounds])
         means.append((float(values.mean()) if len(values) else None, values[side.many].mean(axis=1)))
     (x, xs), (y, ys) = means
-    return _told("throughput", a.cell.throughput, b.cell.throughput, (x, y), (xs, ys), _rounds(a, b))
+    return _told("throughput", a.summary.throughput, b.summary.throughput, (x, y), (xs, ys), _rounds(a, b))
 
 
 def _quantile(a: Side, b: Side, name: str, row: int) -> Difference:
     """Of the rounds that are compared; the cells' own estimates, of all their rounds, stand beside it."""
     p, known = LEVELS[name], []
     for side in (a, b):
-        estimate, beyond = side.cell.response[name], side.pooled.n * (1 - LEVELS[name])
+        estimate, beyond = side.summary.response[name], side.pooled.n * (1 - LEVELS[name])
         usable = estimate.value is not None and not estimate.bound and (p <= 0.5 or beyond >= FEW)
         known.append(product_limit(side.pooled).quantile(p) if usable and side.pooled.n else None)
-    estimates = a.cell.response[name], b.cell.response[name]
+    estimates = a.summary.response[name], b.summary.response[name]
     replicates = a.replicates[row], b.replicates[row]
     return _told(name, *estimates, (known[0], known[1]), replicates, _rounds(a, b))
 
@@ -275,7 +275,7 @@ def _shift(a: Side, b: Side) -> Shift:
     )
 
 
-def _shift_quantiles(a: Sample, b: Sample, p: float) -> tuple[float | None, float | None]:
+def _shift_quantiles(a: WeightedSample, b: WeightedSample, p: float) -> tuple[float | None, float | None]:
     """The p-quantile of both, by the same estimator; None where too few requests lie beyond it."""
     if not a.n or not b.n or min(a.n, b.n) * (1 - p) < 1:
         return None, None

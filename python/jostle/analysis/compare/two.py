@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 from jostle.analysis.compare.pairs import Key, differs, side
 from jostle.analysis.compare.sides import compare_sides, pair
 from jostle.analysis.judge.requirements import outcome
-from jostle.analysis.results import Cell, CompareResult, Comparison, ConditionResult, Decision, Estimate
-from jostle.analysis.run import describe_cells, plan_of
-from jostle.analysis.summaries import by_cell
-from jostle.analysis.trial.data import Facts
-from jostle.analysis.validity.checks import judge_facts
+from jostle.analysis.results import (
+    CompareResult,
+    Comparison,
+    ConditionResult,
+    Decision,
+    Estimate,
+    WorkloadSummary,
+)
+from jostle.analysis.run import plan_of, summarize_all
+from jostle.analysis.summaries import by_workload
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName
 from jostle.plan.conditions import Condition
 from jostle.record import RunRecord
@@ -22,22 +29,22 @@ __all__ = ["compare_contestants", "compare_records", "compare_runs", "judge_cond
 @dataclass(frozen=True)
 class _Run:
     name: str
-    grouped: Mapping[Key, Sequence[Facts]]
-    cells: Mapping[Key, Cell]
+    grouped: Mapping[Key, Sequence[TrialData]]
+    summaries: Mapping[Key, WorkloadSummary]
 
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":
-        facts = [Facts(trial) for trial in record.trials]
-        verdicts = {f.trial.number: judge_facts(f).verdict for f in facts}
-        grouped = by_cell(facts)
-        cells = describe_cells(grouped, verdicts, plan_of(record), distributions=False)
-        return cls(record.folder.name, grouped, cells)
+        data = [TrialData(trial) for trial in record.trials]
+        verdicts = {f.trial.number: judge_data(f).verdict for f in data}
+        grouped = by_workload(data)
+        summaries = summarize_all(grouped, verdicts, plan_of(record), distributions=False)
+        return cls(record.folder.name, grouped, summaries)
 
     def contestants(self) -> list[str]:
-        return list(dict.fromkeys(name for name, _ in self.cells))
+        return list(dict.fromkeys(name for name, _ in self.summaries))
 
     def workloads(self, contestant: str) -> list[str]:
-        return [workload for name, workload in self.cells if name == contestant]
+        return [workload for name, workload in self.summaries if name == contestant]
 
 
 def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | None) -> CompareResult:
@@ -98,7 +105,7 @@ def _compared(
     """(Comparisons, notes on what only one side has)."""
     found, notes, doubts = [], [], []
     for ours, theirs in keys:
-        if theirs not in b.cells:
+        if theirs not in b.summaries:
             notes.append(f"{ours[1]} was measured on {ours[0]} only: not compared")
             continue
         another = differs(a.grouped[ours], b.grouped[theirs])
@@ -108,13 +115,13 @@ def _compared(
                 "measure both under the same workload: differences would come from it as well",
             )
         labels = _labels(ours[0], theirs[0])
-        left = side(a.grouped[ours], a.cells[ours], labels[0], runs[0])
-        right = side(b.grouped[theirs], b.cells[theirs], labels[1], runs[1])
+        left = side(a.grouped[ours], a.summaries[ours], labels[0], runs[0])
+        right = side(b.grouped[theirs], b.summaries[theirs], labels[1], runs[1])
         found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right))))
         doubts += [
-            f"{label}, {cell.workload}: trials were {cell.verdict}: see `jostle report`"
-            for label, cell in zip(labels, (a.cells[ours], b.cells[theirs]), strict=True)
-            if cell.verdict is not Verdict.VALID
+            f"{label}, {summary.workload}: trials were {summary.verdict}: see `jostle report`"
+            for label, summary in zip(labels, (a.summaries[ours], b.summaries[theirs]), strict=True)
+            if summary.verdict is not Verdict.VALID
         ]
     if not found:
         raise NotComparable(
@@ -141,10 +148,10 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     estimate = _as_change(found.ratio) if condition.relative else found.difference
     holds = outcome(condition.below, condition.limit, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
-    verdict, says = opposite[holds], found.sentence
+    verdict, message = opposite[holds], found.sentence
     if c.verdict is Verdict.INVALID:
-        verdict, says = "cannot tell", f"trials were invalid ({says.removesuffix('.')})."
-    return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, says)
+        verdict, message = "cannot tell", f"trials were invalid ({message.removesuffix('.')})."
+    return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, message)
 
 
 def _as_change(ratio: Estimate) -> Estimate:

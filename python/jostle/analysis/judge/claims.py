@@ -13,9 +13,9 @@ from scipy.special import stdtrit
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.results import Cell, Claim, ClaimPart, Estimate, Starvation
+from jostle.analysis.results import Claim, CriterionResult, Estimate, Starvation, WorkloadSummary
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.trial.data import Facts, by_round
+from jostle.analysis.trial.data import TrialData, by_round
 from jostle.formatting import amount, interval
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
@@ -68,21 +68,21 @@ class Rule:
 class Measured:
     """What a run measured, as far as claims are about it."""
 
-    grouped: Mapping[Key, Sequence[Facts]]
-    cells: Mapping[Key, Cell]
+    grouped: Mapping[Key, Sequence[TrialData]]
+    summaries: Mapping[Key, WorkloadSummary]
     starvation: Sequence[Starvation]
     skipped: Mapping[str, str]
 
     def contestants(self) -> list[str]:
         """Who was measured."""
-        return list(dict.fromkeys(name for name, _ in self.cells))
+        return list(dict.fromkeys(name for name, _ in self.summaries))
 
     def meant(self, name: str) -> list[str]:
         """Whom a name means in this run: those who were measured before those who were skipped."""
         found = meant(name, [*self.contestants(), *self.skipped])
         return [label for label in found if label in self.contestants()] or found or [name]
 
-    def rounds(self, key: Key) -> dict[int, Facts]:
+    def rounds(self, key: Key) -> dict[int, TrialData]:
         """The trials that measured something, by round."""
         return by_round(self.grouped.get(key, ()))
 
@@ -94,21 +94,21 @@ def judge_claims(plan: Mapping[str, Any], measured: Measured) -> list[Claim]:
 
 def _claim(table: Mapping[str, Any], measured: Measured) -> Claim:
     parts = [part for asked in table.get("holds", []) for part in _parts(asked, measured)]
-    says, published = str(table.get("says", "")), str(table.get("published", ""))
+    message, published = str(table.get("says", "")), str(table.get("published", ""))
     failed = [part for part in parts if part.verdict == "fails"]
     unknown = [part for part in parts if part.verdict == "cannot tell"]
     if failed:
-        return Claim(says, published, "not reproduced", _deciding(failed), parts)
+        return Claim(message, published, "not reproduced", _deciding(failed), parts)
     if unknown or not parts:
-        return Claim(says, published, "cannot tell", _deciding(unknown), parts)
-    return Claim(says, published, "reproduced", _deciding(parts), parts)
+        return Claim(message, published, "cannot tell", _deciding(unknown), parts)
+    return Claim(message, published, "reproduced", _deciding(parts), parts)
 
 
-def _deciding(parts: Sequence[ClaimPart]) -> str:
-    return "; ".join(dict.fromkeys(part.says for part in parts)) + "." if parts else "It has no rule."
+def _deciding(parts: Sequence[CriterionResult]) -> str:
+    return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
-def _parts(asked: Mapping[str, Any], measured: Measured) -> list[ClaimPart]:
+def _parts(asked: Mapping[str, Any], measured: Measured) -> list[CriterionResult]:
     """One for each contestant that the names mean, on both sides."""
     against = asked.get("against")
     left = _keys(asked, {}, measured)
@@ -122,7 +122,7 @@ def _keys(asked: Mapping[str, Any], other: Mapping[str, Any], measured: Measured
     return [(name, workload) for name in measured.meant(contestant)]
 
 
-def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Measured) -> ClaimPart:
+def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Measured) -> CriterionResult:
     quantity = str(asked.get("quantity", ""))
     other = str((asked.get("against") or {}).get("quantity", quantity))
     unit = "ratio" if right is not None else METRICS.get(quantity, "")
@@ -135,24 +135,24 @@ def _part(asked: Mapping[str, Any], left: Key, right: Key | None, measured: Meas
         if right is None
         else _ratio((quantity, left), (other, right), measured)
     )
-    verdict, says = rule.judge(estimate), f"{name} {interval(estimate, unit)}"
+    verdict, message = rule.judge(estimate), f"{name} {interval(estimate, unit)}"
     if absent := [key for key in sides if not measured.rounds(key)]:
-        verdict, says = "cannot tell", _absent(absent[0], measured)
-    elif invalid := [key for key in sides if measured.cells[key].verdict is Verdict.INVALID]:
-        verdict, says = "cannot tell", f"the trials of {', '.join(invalid[0])} were invalid ({says})"
+        verdict, message = "cannot tell", _absent(absent[0], measured)
+    elif invalid := [key for key in sides if measured.summaries[key].verdict is Verdict.INVALID]:
+        verdict, message = "cannot tell", f"the trials of {', '.join(invalid[0])} were invalid ({message})"
     else:
-        says += {"holds": ", is ", "fails": ", is not ", "cannot tell": ", asked: "}[verdict] + rule.text(
+        message += {"holds": ", is ", "fails": ", is not ", "cannot tell": ", asked: "}[verdict] + rule.text(
             unit
         )
-        says += _needed(rule, estimate) if verdict == "cannot tell" and quantity != "errors" else ""
-    return ClaimPart(
+        message += _needed(rule, estimate) if verdict == "cannot tell" and quantity != "errors" else ""
+    return CriterionResult(
         name,
         rule.text(unit),
         *left,
         quantity,
         estimate,
         verdict,
-        says,
+        message,
     )
 
 

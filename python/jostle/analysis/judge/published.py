@@ -7,14 +7,14 @@ from typing import Any
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import PublishedFigure
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.plan.labels import meant
 
 __all__ = ["published_figures"]
 
 
 def published_figures(
-    plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[Facts]]
+    plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[TrialData]]
 ) -> list[PublishedFigure]:
     """Those of a plan, each beside the same quantity of the trials that were made."""
     table = plan.get("published", {})
@@ -36,7 +36,7 @@ def published_figures(
 def _beside_measured(
     figure: PublishedFigure,
     figures: Sequence[PublishedFigure],
-    grouped: Mapping[Key, Sequence[Facts]],
+    grouped: Mapping[Key, Sequence[TrialData]],
 ) -> list[PublishedFigure]:
     """The figure once for each contestant that it means, with the same quantity here; as it is without any.
 

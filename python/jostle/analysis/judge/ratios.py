@@ -7,14 +7,14 @@ from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure, figures_of
 from jostle.analysis.results import PublishedFigure, Ratio
-from jostle.analysis.trial.data import Facts, by_round
+from jostle.analysis.trial.data import TrialData, by_round
 
 __all__ = ["ratios"]
 
 
 def ratios(
     plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[Facts]],
+    grouped: Mapping[Key, Sequence[TrialData]],
     published: Sequence[PublishedFigure],
 ) -> list[Ratio]:
     """Every ratio for every contestant that was measured under both workloads, paired by round."""
@@ -30,7 +30,7 @@ def ratios(
 def _ratio(
     table: Mapping[str, Any],
     contestant: str,
-    grouped: Mapping[Key, Sequence[Facts]],
+    grouped: Mapping[Key, Sequence[TrialData]],
     own: Sequence[PublishedFigure],
 ) -> Ratio:
     quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
@@ -52,7 +52,7 @@ def _ratio(
     )
 
 
-def _value(quantity: str, facts: Facts) -> metrics.Value:
+def _value(quantity: str, data: TrialData) -> metrics.Value:
     """None for a quantity that another version of jostle measures."""
     measure = metrics.MEASURES.get(quantity)
-    return measure(facts) if measure else None
+    return measure(data) if measure else None

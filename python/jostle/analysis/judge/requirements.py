@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from jostle.analysis import metrics
-from jostle.analysis.results import Cell, Decision, Estimate, Requirement
+from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
 from jostle.analysis.stats.bootstrap import quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.topics.starvation import Form, compare
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.errors import PlanError
 from jostle.formatting import interval
 from jostle.plan.conditions import INDICES, Condition, requirement
@@ -46,8 +46,8 @@ class _Asked:
 
 def judge_requirements(
     plan: Mapping[str, Any],
-    grouped: Mapping[tuple[str, str], Sequence[Facts]],
-    cells: Mapping[tuple[str, str], Cell],
+    grouped: Mapping[tuple[str, str], Sequence[TrialData]],
+    summaries: Mapping[tuple[str, str], WorkloadSummary],
     skipped: Mapping[str, str],
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; one whose cells were not measured cannot be told."""
@@ -58,8 +58,8 @@ def judge_requirements(
         except PlanError as error:  # the plan of another version of jostle
             found.append(_unreadable(table, error))
             continue
-        whom = asked.of_whom([*(contestant for contestant, _ in cells), *skipped])
-        judged = list(_judge(asked, whom, plan, grouped, cells))
+        whom = asked.of_whom([*(contestant for contestant, _ in summaries), *skipped])
+        judged = list(_judge(asked, whom, plan, grouped, summaries))
         found += judged or [_not_measured(asked, whom, skipped)]
     return found
 
@@ -68,22 +68,22 @@ def _judge(
     asked: _Asked,
     whom: Sequence[str],
     plan: Mapping[str, Any],
-    grouped: Mapping[tuple[str, str], Sequence[Facts]],
-    cells: Mapping[tuple[str, str], Cell],
+    grouped: Mapping[tuple[str, str], Sequence[TrialData]],
+    summaries: Mapping[tuple[str, str], WorkloadSummary],
 ) -> Iterator[Requirement]:
     forms = list(map(Form.of, plan.get("starvation", [])))
-    for (contestant, workload), cell in cells.items():
+    for (contestant, workload), summary in summaries.items():
         if contestant not in whom or asked.workload not in ("", workload):
             continue
         if asked.condition.quantity not in INDICES:
             estimate = _estimate(asked, grouped[contestant, workload])
-            yield _requirement(asked, contestant, workload, estimate, [cell])
+            yield _requirement(asked, contestant, workload, estimate, [summary])
             continue
         for form in forms:
             if workload != form.beside and not (asked.workload and workload == form.alone):
                 continue
             own = {w: group for (name, w), group in grouped.items() if name == contestant}
-            own_cells = {w: c for (name, w), c in cells.items() if name == contestant}
+            own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
             if form.alone in own and form.beside in own:
                 compared = compare(form, own, own_cells, [], asked.confidence)
                 index = compared.index if asked.condition.quantity == INDICES[0] else compared.blocking
@@ -91,7 +91,7 @@ def _judge(
                 yield _requirement(asked, contestant, form.beside, index, both)
 
 
-def _estimate(asked: _Asked, trials: Sequence[Facts]) -> Estimate:
+def _estimate(asked: _Asked, trials: Sequence[TrialData]) -> Estimate:
     """The quantity over all rounds, with an interval of the confidence that is asked for."""
     measured = [f for f in trials if f.usable]
     quantity, confidence = asked.condition.quantity, asked.confidence
@@ -112,17 +112,17 @@ def outcome(below: bool, limit: float, estimate: Estimate) -> Decision:
 
 
 def _requirement(
-    asked: _Asked, contestant: str, workload: str, estimate: Estimate, cells: Sequence[Cell]
+    asked: _Asked, contestant: str, workload: str, estimate: Estimate, summaries: Sequence[WorkloadSummary]
 ) -> Requirement:
     condition = asked.condition
     verdict = outcome(condition.below, condition.limit, estimate)
-    says = f"{condition.quantity} {interval(estimate, condition.unit)}"
-    if any(cell.verdict is Verdict.INVALID for cell in cells):
-        verdict, says = "cannot tell", f"the trials were invalid ({says})"
+    message = f"{condition.quantity} {interval(estimate, condition.unit)}"
+    if any(summary.verdict is Verdict.INVALID for summary in summaries):
+        verdict, message = "cannot tell", f"the trials were invalid ({message})"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
-        says += ": the limit lies within the interval; more rounds would narrow it"
+        message += ": the limit lies within the interval; more rounds would narrow it"
     return Requirement(
-        condition.text, contestant, workload, asked.confidence, estimate, condition.limit, verdict, says
+        condition.text, contestant, workload, asked.confidence, estimate, condition.limit, verdict, message
     )
 
 
@@ -134,10 +134,10 @@ def _unreadable(table: Mapping[str, Any], error: PlanError) -> Requirement:
 
 def _not_measured(asked: _Asked, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
     whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
-    says = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
-    nothing = Estimate(None, unit=asked.condition.unit, note=says)
+    message = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
+    nothing = Estimate(None, unit=asked.condition.unit, note=message)
     condition = asked.condition
     about = (asked.contestant, asked.workload)
     return Requirement(
-        condition.text, *about, asked.confidence, nothing, condition.limit, "cannot tell", says
+        condition.text, *about, asked.confidence, nothing, condition.limit, "cannot tell", message
     )

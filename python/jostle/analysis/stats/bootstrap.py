@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtrit
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS, quantile_estimates
-from jostle.analysis.stats.sample import Floats, Ints, Sample, pool
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 
 __all__ = [
     "ONE_ROUND",
@@ -94,7 +94,7 @@ def _ratio(
 
 
 def quantiles_over_rounds(
-    rounds: Sequence[Sample], seed: int, confidence: float = CONFIDENCE
+    rounds: Sequence[WeightedSample], seed: int, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
     """Quantiles of all rounds together, with intervals over rounds where there are at least 2.
 
@@ -113,7 +113,7 @@ def quantiles_over_rounds(
 
 
 def _over_rounds(
-    value: float, replicates: Floats, rounds: int, pooled: Sample, confidence: float
+    value: float, replicates: Floats, rounds: int, pooled: WeightedSample, confidence: float
 ) -> Estimate:
     """The interval on a log scale, and within the times that were seen."""
     if value <= 0:
@@ -126,7 +126,9 @@ def _over_rounds(
     return Estimate(value, low, high, n=pooled.n)
 
 
-def quantile_replicates(rounds: Sequence[Sample], levels: Sequence[float], chosen: Ints, seed: int) -> Floats:
+def quantile_replicates(
+    rounds: Sequence[WeightedSample], levels: Sequence[float], chosen: Ints, seed: int
+) -> Floats:
     """Quantiles (s) of resamples, shape (levels, resamples): rounds as in `chosen`, then their requests.
 
     `levels` ascend. Requests drawn again have the quantile of the chosen rounds at Bin(n, p)/n instead of at
@@ -158,7 +160,7 @@ def _ranks(rng: np.random.Generator, n: Ints, levels: Sequence[float]) -> Floats
     return np.array(found)
 
 
-def _aligned(rounds: Sequence[Sample], name: str, values: Floats) -> Floats:
+def _aligned(rounds: Sequence[WeightedSample], name: str, values: Floats) -> Floats:
     table = np.zeros((len(rounds), len(values)))
     for row, sample in zip(table, rounds, strict=True):
         row[np.searchsorted(values, sample.values_s)] = getattr(sample, name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from jostle.analysis.results import Distribution
 from jostle.analysis.stats.kaplan_meier import product_limit
-from jostle.analysis.stats.sample import Floats, Ints, Sample
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = [
     "describe",
@@ -24,7 +24,7 @@ GRID = 256
 """Points of a density or a quantile curve: what a picture can show."""
 
 
-def describe(sample: Sample, *, shape: bool = True) -> Distribution:
+def describe(sample: WeightedSample, *, shape: bool = True) -> Distribution:
     """Everything there is to draw of a sample; without `shape` only its size, mean and ends.
 
     Density, letter values and rug are of the times that were seen to their end; the quantile axis takes
@@ -53,7 +53,7 @@ def describe(sample: Sample, *, shape: bool = True) -> Distribution:
     )
 
 
-def log_density(sample: Sample) -> tuple[list[float], list[float]]:
+def log_density(sample: WeightedSample) -> tuple[list[float], list[float]]:
     """Density per e-fold of time, on log-spaced seconds from the smallest to the largest.
 
     Gaussian kernels on ln x, bandwidth by ISJ, reflected at the smallest value, cut at the largest. The
@@ -115,7 +115,7 @@ def silverman_bandwidth(points: Floats, counts: Ints) -> float:
     return float(0.9 * spread * n**-0.2)
 
 
-def letter_values(sample: Sample) -> tuple[list[int], list[float], list[float]]:
+def letter_values(sample: WeightedSample) -> tuple[list[int], list[float], list[float]]:
     """Depth 1 (median), 2 (fourths), …, with the lower and the upper value of each.
 
     As deep as the values beyond can still be told from chance. Source: Hofmann, Wickham and Kafadar,
@@ -133,13 +133,13 @@ def letter_values(sample: Sample) -> tuple[list[int], list[float], list[float]]:
     return list(range(1, count + 1)), low, high
 
 
-def _at_depth(sample: Sample, ranks: Ints, depth: float) -> float:
+def _at_depth(sample: WeightedSample, ranks: Ints, depth: float) -> float:
     """The value of rank `depth` from below; a half rank is the mean of its neighbours."""
     below, above = (np.searchsorted(ranks, rank) for rank in (math.floor(depth), math.ceil(depth)))
     return float(sample.middles_s[below] + sample.middles_s[above]) / 2
 
 
-def _quantile_axis(sample: Sample) -> tuple[list[float], list[float]]:
+def _quantile_axis(sample: WeightedSample) -> tuple[list[float], list[float]]:
     """Quantiles at p = 0 … 1 - 1/n, evenly spaced in nines."""
     curve = product_limit(sample)
     nines = np.linspace(0, math.log10(sample.n), min(GRID, max(2, sample.n)))

@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import ONE_ROUND, widened
-from jostle.analysis.stats.sample import Floats, Ints, Sample
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = ["cliffs_delta", "harrell_davis", "smooth_enough"]
 
@@ -18,12 +18,12 @@ ENOUGH_BEYOND = 50
 """Requests beyond the quantile from which on the Harrell-Davis estimate is used (METHOD A)."""
 
 
-def smooth_enough(sample: Sample, p: float) -> bool:
+def smooth_enough(sample: WeightedSample, p: float) -> bool:
     """The estimate of Harrell and Davis may be used: nothing is censored, and enough lies beyond."""
     return sample.n_censored == 0 and round(sample.n * (1 - p), 6) >= ENOUGH_BEYOND
 
 
-def harrell_davis(sample: Sample, p: float) -> float:
+def harrell_davis(sample: WeightedSample, p: float) -> float:
     """The p-quantile as the mean of all order statistics, weighted by Beta((n+1) p, (n+1) (1-p)).
 
     In seconds. The sample must not be empty nor censored.
@@ -34,7 +34,9 @@ def harrell_davis(sample: Sample, p: float) -> float:
     return float(weights @ sample.values_s)
 
 
-def cliffs_delta(a: Sequence[Sample], b: Sequence[Sample], chosen: tuple[Ints, Ints]) -> Estimate:
+def cliffs_delta(
+    a: Sequence[WeightedSample], b: Sequence[WeightedSample], chosen: tuple[Ints, Ints]
+) -> Estimate:
     """P(B > A) - P(B < A) over all pairs of requests, with an interval by resampling rounds.
 
     `a` and `b` hold a sample per round, `chosen` the resampled rounds of each. A pair of which a censored
@@ -59,12 +61,12 @@ def cliffs_delta(a: Sequence[Sample], b: Sequence[Sample], chosen: tuple[Ints, I
     return Estimate(value, max(-1.0, low), min(1.0, high), "", n=n)
 
 
-def _wins(a: Sample, b: Sample) -> float:
+def _wins(a: WeightedSample, b: WeightedSample) -> float:
     """Pairs in which b surely takes longer, less those in which a does."""
     return _surely_longer(b, a) - _surely_longer(a, b)
 
 
-def _surely_longer(longer: Sample, shorter: Sample) -> float:
+def _surely_longer(longer: WeightedSample, shorter: WeightedSample) -> float:
     """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
     ends = np.concatenate([[0], np.cumsum(shorter.events)])
     before = ends[np.searchsorted(shorter.values_s, longer.values_s, side="left")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jostle.analysis.stats.sample import Floats, Ints, Sample
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = ["Curve", "product_limit"]
 
@@ -40,7 +40,7 @@ class Curve:
         return min(float(n), cdf / ((1 - cdf) * spread))
 
 
-def product_limit(sample: Sample) -> Curve:
+def product_limit(sample: WeightedSample) -> Curve:
     """The curve of a sample that is not empty. A time censored at a value counts as at risk there."""
     gone = np.cumsum(sample.events + sample.censored)
     if sample.n_censored == 0:
@@ -51,7 +51,7 @@ def product_limit(sample: Sample) -> Curve:
     return Curve(sample.values_s, cdf, _greenwood(sample, gone))
 
 
-def _greenwood(sample: Sample, gone: Ints) -> Floats:
+def _greenwood(sample: WeightedSample, gone: Ints) -> Floats:
     at_risk = sample.n - gone + sample.events + sample.censored
     left = at_risk - sample.events
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ from scipy.special import bdtr, bdtrik
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.kaplan_meier import Curve, product_limit
-from jostle.analysis.stats.sample import Floats, Sample
+from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.formatting import percent
 
 __all__ = [
@@ -66,7 +66,9 @@ def autocorrelation_time(exceeds: Floats) -> float:
     return max(1.0, float(2 * kept.sum() - 1))
 
 
-def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:
+def quantile_estimate(
+    sample: WeightedSample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE
+) -> Estimate:
     """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
     if sample.n == 0:
         return Estimate(None, note="nothing was measured")
@@ -90,7 +92,7 @@ def quantile_estimate(sample: Sample, p: float, tau: float = 1.0, confidence: fl
 
 
 def quantile_estimates(
-    sample: Sample, tau_at: Callable[[float], float] = lambda _: 1.0, confidence: float = CONFIDENCE
+    sample: WeightedSample, tau_at: Callable[[float], float] = lambda _: 1.0, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
     """All of `LEVELS`, and the largest time that was seen ("≥" where a request was given up after it).
 
@@ -104,7 +106,7 @@ def quantile_estimates(
     return {**estimates, "max": _maximum(sample)}
 
 
-def _maximum(sample: Sample) -> Estimate:
+def _maximum(sample: WeightedSample) -> Estimate:
     if sample.n == 0:
         return Estimate(None, note="nothing was measured")
     bound = "≥" if sample.censored[-1] and not sample.events[-1] else ""

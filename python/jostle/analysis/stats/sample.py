@@ -22,7 +22,7 @@ __all__ = [
     "Bools",
     "Floats",
     "Ints",
-    "Sample",
+    "WeightedSample",
     "from_histograms",
     "from_values",
     "pool",
@@ -36,7 +36,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Sample:
+class WeightedSample:
     """Arrays of equal length, `values_s` ascending and distinct.
 
     `events[i]` times ended at `values_s[i]`; `censored[i]` were given up there: they are longer than that.
@@ -70,11 +70,11 @@ class Sample:
         """Sum of all times, the censored ones up to where they were given up."""
         return float(self.middles_s @ (self.events + self.censored))
 
-    def only_events(self) -> "Sample":
+    def only_events(self) -> "WeightedSample":
         """Without what is censored."""
         kept = self.events > 0
         zeros = np.zeros(int(kept.sum()), dtype=np.int64)
-        return Sample(self.values_s[kept], self.middles_s[kept], self.events[kept], zeros)
+        return WeightedSample(self.values_s[kept], self.middles_s[kept], self.events[kept], zeros)
 
 
 AT_ONCE = 200_000
@@ -82,24 +82,26 @@ AT_ONCE = 200_000
 
 _NO_TIMES = np.zeros(0)
 _NO_COUNTS = np.zeros(0, dtype=np.int64)
-EMPTY = Sample(_NO_TIMES, _NO_TIMES, _NO_COUNTS, _NO_COUNTS)
+EMPTY = WeightedSample(_NO_TIMES, _NO_TIMES, _NO_COUNTS, _NO_COUNTS)
 
 
-def from_values(seconds: Sequence[float], censored: Sequence[float] = ()) -> Sample:
+def from_values(seconds: Sequence[float], censored: Sequence[float] = ()) -> WeightedSample:
     """A sample of exact times."""
     values = np.array([*seconds, *censored], dtype=float)
     gone = np.repeat([0, 1], [len(seconds), len(censored)])
     return _merged(values, values, 1 - gone, gone)
 
 
-def from_histograms(events: Iterable["HdrHistogram"], censored: Iterable["HdrHistogram"] = ()) -> Sample:
+def from_histograms(
+    events: Iterable["HdrHistogram"], censored: Iterable["HdrHistogram"] = ()
+) -> WeightedSample:
     """A sample of HdrHistograms in microseconds."""
     return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
 
 
-def pool(samples: Iterable[Sample]) -> Sample:
+def pool(samples: Iterable[WeightedSample]) -> WeightedSample:
     """All samples as one. They are merged as they come, so that thousands need no more room than some."""
-    whole, waiting, room = EMPTY, list[Sample](), AT_ONCE
+    whole, waiting, room = EMPTY, list[WeightedSample](), AT_ONCE
     for sample in samples:
         waiting.append(sample)
         room -= len(sample.values_s)
@@ -108,7 +110,7 @@ def pool(samples: Iterable[Sample]) -> Sample:
     return _pooled([whole, *waiting])
 
 
-def _pooled(samples: Sequence[Sample]) -> Sample:
+def _pooled(samples: Sequence[WeightedSample]) -> WeightedSample:
     samples = [s for s in samples if s.n]
     if not samples:
         return EMPTY
@@ -121,7 +123,7 @@ def _pooled(samples: Sequence[Sample]) -> Sample:
     return _merged(*columns)
 
 
-def quantile_of(sample: Sample, p: float) -> float | None:
+def quantile_of(sample: WeightedSample, p: float) -> float | None:
     """The `p`-quantile of what ended, a plain figure; None where nothing did."""
     if sample.n == 0:
         return None
@@ -148,16 +150,16 @@ def _slot_bounds(length: int, magnitude: int, unit: int) -> tuple[Ints, Ints]:
     return sub_bucket << shift, np.int64(1) << shift
 
 
-def _one(histogram: "HdrHistogram", censored: bool) -> Sample:
+def _one(histogram: "HdrHistogram", censored: bool) -> WeightedSample:
     low, high, counts = slots(histogram)
     zeros = np.zeros_like(counts)
     middles = (low + (high - low + 1) // 2) / 1e6
-    return Sample(high / 1e6, middles, zeros if censored else counts, counts if censored else zeros)
+    return WeightedSample(high / 1e6, middles, zeros if censored else counts, counts if censored else zeros)
 
 
-def _merged(values: Floats, middles: Floats, events: Ints, censored: Ints) -> Sample:
+def _merged(values: Floats, middles: Floats, events: Ints, censored: Ints) -> WeightedSample:
     distinct, first, where = np.unique(values, return_index=True, return_inverse=True)
     summed = [
         np.bincount(where, weights=c, minlength=len(distinct)).astype(np.int64) for c in (events, censored)
     ]
-    return Sample(distinct, middles[first], summed[0], summed[1])
+    return WeightedSample(distinct, middles[first], summed[0], summed[1])

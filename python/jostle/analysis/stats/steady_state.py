@@ -8,9 +8,9 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Floats
 
-__all__ = ["Course", "Truncation", "change_points", "course", "mser"]
+__all__ = ["Trend", "Truncation", "change_points", "mser", "trend"]
 
-Course = Literal["flat", "warm-up", "slowdown", "none"]
+Trend = Literal["flat", "warm-up", "slowdown", "none"]
 
 SMALL = 0.02
 """Levels that differ by less than this share are the same one."""
@@ -72,7 +72,7 @@ def change_points(series: Floats) -> list[int]:
     return found[::-1]
 
 
-def course(series: Floats) -> Course:
+def trend(series: Floats) -> Trend:
     """How a series of times went: "flat", "warm-up" (then shorter), "slowdown" (then longer), or "none".
 
     The last level must have lasted for a quarter of the series: else there is no steady state. Levels within

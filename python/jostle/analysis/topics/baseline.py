@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.units import format_duration
 
 __all__ = ["floor_note", "load_line"]
 
 
-def floor_note(host: Mapping[str, Any], facts: Sequence[Facts]) -> str:
+def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
     """A sentence on the floor under loads of the kinds that were measured; empty where none is known."""
-    kinds = {kind for f in facts for kind in ("open", "closed") if getattr(f, kind) is not None}
+    kinds = {kind for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
     floor = host.get("floor") or {}
     lines = [load_line(load) for load in floor.get("loads", []) if load.get("kind") in kinds]
     if not lines:

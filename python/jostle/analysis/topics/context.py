@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.units import format_bytes
 
 __all__ = ["used_here"]
@@ -12,25 +12,25 @@ LOOPBACK = ("127.", "::1", "localhost", "unix:")
 
 
 def used_here(
-    facts: Sequence[Facts], plan: Mapping[str, Any], host: Mapping[str, Any]
+    data: Sequence[TrialData], plan: Mapping[str, Any], host: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
     """(Fact, value), from the records alone."""
     found = [
-        ("servers", "; ".join(dict.fromkeys(_server(f) for f in facts))),
+        ("servers", "; ".join(dict.fromkeys(_server(f) for f in data))),
         ("machine", _machine(host)),
-        ("cores", "; ".join(dict.fromkeys(_cores(f) for f in facts))),
-        ("network", "; ".join(dict.fromkeys(_network(f) for f in facts))),
-        ("rounds", str(len({f.trial.round for f in facts}))),
+        ("cores", "; ".join(dict.fromkeys(_cores(f) for f in data))),
+        ("network", "; ".join(dict.fromkeys(_network(f) for f in data))),
+        ("rounds", str(len({f.trial.round for f in data}))),
         ("parameters", ", ".join(f"{key} {value}" for key, value in plan.get("parameters", {}).items())),
         ("measured by", f"jostle {host.get('jostle', '')}".rstrip()),
     ]
     return [(fact, value) for fact, value in found if value]
 
 
-def _server(facts: Facts) -> str:
-    server = facts.trial.description.get("server") or {}
+def _server(data: TrialData) -> str:
+    server = data.trial.description.get("server") or {}
     version = " ".join(str(server.get(key) or "") for key in ("runtime", "version")).strip()
-    label = str(server.get("label", facts.trial.contestant))
+    label = str(server.get("label", data.trial.contestant))
     return f"{label} ({version})" if version else label
 
 
@@ -46,8 +46,8 @@ def _machine(host: Mapping[str, Any]) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _cores(facts: Facts) -> str:
-    placement = facts.trial.description.get("placement") or {}
+def _cores(data: TrialData) -> str:
+    placement = data.trial.description.get("placement") or {}
     if placement.get("shared") is None:
         return "where its owner put the server" if placement else ""
     if placement["shared"]:
@@ -60,8 +60,8 @@ def _count(cores: int) -> str:
     return "1 core" if cores == 1 else f"{cores} cores"
 
 
-def _network(facts: Facts) -> str:
-    target = facts.workload().get("target") or {}
+def _network(data: TrialData) -> str:
+    target = data.workload().get("target") or {}
     addresses = [str(a) for a in target.get("connect_to") or [target.get("host", "")]]
     if not any(addresses):
         return ""

@@ -12,7 +12,7 @@ import numpy as np
 
 from jostle.analysis.results import Estimate, Goodput
 from jostle.analysis.stats.bootstrap import mean_over_rounds
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.record.outcomes import TIMEOUTS
 
@@ -28,7 +28,7 @@ ALMOST_S = 1e-3
 """Intervals end a little before or after the second."""
 
 
-def goodputs(grouped: "Mapping[Key, Sequence[Facts]]") -> list[Goodput]:
+def goodputs(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[Goodput]:
     """One for each cell that has timeouts or a database."""
     found = []
     for (contestant, workload), trials in grouped.items():
@@ -38,7 +38,7 @@ def goodputs(grouped: "Mapping[Key, Sequence[Facts]]") -> list[Goodput]:
     return found
 
 
-def _of_cell(contestant: str, workload: str, trials: Sequence[Facts]) -> Goodput:
+def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Goodput:
     database = _database(trials[0])
     seconds = [_whole_seconds(f) for f in trials]
     return Goodput(
@@ -58,52 +58,52 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[Facts]) -> Goodput
     )
 
 
-def goodput(facts: Facts) -> float:
+def goodput(data: TrialData) -> float:
     """Answers within the timeout, counted from when they were due, per second."""
-    limit_s = _timeout_s(facts)
-    if not facts.duration_s:
+    limit_s = _timeout_s(data)
+    if not data.duration_s:
         return 0.0
-    answered = facts.response.only_events()
-    within = facts.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
-    return within / facts.duration_s
+    answered = data.response.only_events()
+    within = data.ok() if limit_s is None else int(answered.events[answered.middles_s <= limit_s].sum())
+    return within / data.duration_s
 
 
-def timeouts(facts: Facts) -> int:
+def timeouts(data: TrialData) -> int:
     """Requests that were given up because their time was over."""
-    return sum(facts.outcomes().get(kind, 0) for kind in TIMEOUTS)
+    return sum(data.outcomes().get(kind, 0) for kind in TIMEOUTS)
 
 
-def database_cpu_per_request(facts: Facts) -> float | None:
+def database_cpu_per_request(data: TrialData) -> float | None:
     """CPU time of the private database per success, in seconds; None where none was watched."""
-    return Vitals.of(facts.trial.database_vitals()).cpu_s_per(facts.ok())
+    return Vitals.of(data.trial.database_vitals()).cpu_s_per(data.ok())
 
 
-def dispersion(facts: Facts) -> float | None:
+def dispersion(data: TrialData) -> float | None:
     """Standard deviation over mean of the successes per second."""
-    rates = np.array(_whole_seconds(facts))
+    rates = np.array(_whole_seconds(data))
     mean = float(rates.mean()) if len(rates) else 0.0
     return float(np.std(rates, ddof=1)) / mean if len(rates) > 1 and mean else None
 
 
-def _whole_seconds(facts: Facts) -> list[float]:
+def _whole_seconds(data: TrialData) -> list[float]:
     """Successes in each second of the trial; a last one that is not whole is left out."""
-    counts = [0.0] * int(facts.duration_s + ALMOST_S)
-    starts_s = facts.counts.start_ns / 1e9
-    for start_s, rate, length_s in zip(starts_s, facts.throughputs, facts.lengths_s, strict=True):
+    counts = [0.0] * int(data.duration_s + ALMOST_S)
+    starts_s = data.counts.start_ns / 1e9
+    for start_s, rate, length_s in zip(starts_s, data.throughputs, data.lengths_s, strict=True):
         second = int(start_s + ALMOST_S)
         if second < len(counts):
             counts[second] += float(rate * length_s)
     return counts
 
 
-def _timeout_s(facts: Facts) -> float | None:
-    total_ns = (facts.workload().get("timeouts") or {}).get("total_ns")
+def _timeout_s(data: TrialData) -> float | None:
+    total_ns = (data.workload().get("timeouts") or {}).get("total_ns")
     return None if total_ns is None else float(total_ns) / 1e9
 
 
-def _database(facts: Facts) -> Mapping[str, Any]:
+def _database(data: TrialData) -> Mapping[str, Any]:
     """How it was chosen; empty where the server had none."""
-    return (facts.trial.description.get("server") or {}).get("database") or {}
+    return (data.trial.description.get("server") or {}).get("database") or {}
 
 
 def _mean(values: Iterable[float], unit: str) -> Estimate:

@@ -7,27 +7,27 @@ from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import EarlierRun
 from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.summaries import seed_of
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.record.outcomes import error_share
 
 __all__ = ["earlier_runs"]
 
 
-def earlier_runs(grouped: Mapping[Key, Sequence[Facts]]) -> list[EarlierRun]:
+def earlier_runs(grouped: Mapping[Key, Sequence[TrialData]]) -> list[EarlierRun]:
     """A row for each earlier run of each cell, over all rounds."""
     return [
         _earlier(key, number, [runs[number - 1] for runs in found if len(runs) >= number])
         for key, group in grouped.items()
-        if (found := [_runs(facts) for facts in group])
+        if (found := [_runs(data) for data in group])
         for number in range(1, max(map(len, found)) + 1)
     ]
 
 
-def _runs(facts: Facts) -> list[Facts]:
-    return [Facts(trial) for trial in facts.trial.earlier]
+def _runs(data: TrialData) -> list[TrialData]:
+    return [TrialData(trial) for trial in data.trial.earlier]
 
 
-def _earlier(key: Key, number: int, runs: Sequence[Facts]) -> EarlierRun:
+def _earlier(key: Key, number: int, runs: Sequence[TrialData]) -> EarlierRun:
     contestant, workload = key
     usable = [run for run in runs if run.usable]
     outcomes: Counter[str] = Counter()

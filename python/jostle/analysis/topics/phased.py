@@ -9,40 +9,40 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.results import Crowd, CrowdCourse, Estimate, Phase, Stage, Times
+from jostle.analysis.results import Estimate, Phase, PhasedLoad, PhasedTimeline, PhaseSummary, Times
 from jostle.analysis.stats.bootstrap import mean_over_rounds
 from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
 from jostle.analysis.trial.counters import Refusal
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import until_the_end
 from jostle.record.outcomes import outcome_label
 from jostle.units import format_count
 
-__all__ = ["clients_held", "crowds", "sustained_throughput", "time_to_headers"]
+__all__ = ["clients_held", "phased_loads", "sustained_throughput", "time_to_headers"]
 
 REACHED = 0.99
 """Of the clients that were asked for: a few are always between two connections."""
 
-IN_ALL = "in all"
+TOTAL = "total"
 
 PARTS = ("connect", "headers", "body")
 
 
-def crowds(grouped: Mapping[Key, Sequence[Facts]], titles: Mapping[Key, str]) -> list[Crowd]:
+def phased_loads(grouped: Mapping[Key, Sequence[TrialData]], titles: Mapping[Key, str]) -> list[PhasedLoad]:
     """One for each contestant and workload whose load has phases."""
     found = []
     for key, group in grouped.items():
         measured = [f for f in group if f.usable and f.phases]
         if measured:
-            found.append(_crowd(key, titles[key], measured))
+            found.append(_phased_load(key, titles[key], measured))
     return found
 
 
-def _crowd(key: Key, title: str, trials: Sequence[Facts]) -> Crowd:
+def _phased_load(key: Key, title: str, trials: Sequence[TrialData]) -> PhasedLoad:
     asked = _asked(trials[0])
-    most = [_most(facts.counts.connections) for facts in trials]
-    typical = sorted(trials, key=lambda facts: facts.throughput)[len(trials) // 2]
-    return Crowd(
+    most = [_most(data.counts.connections) for data in trials]
+    typical = sorted(trials, key=lambda data: data.throughput)[len(trials) // 2]
+    return PhasedLoad(
         contestant=key[0],
         workload=key[1],
         title=title,
@@ -51,81 +51,81 @@ def _crowd(key: Key, title: str, trials: Sequence[Facts]) -> Crowd:
         held=_held(trials),
         reached=None if asked is None else min(most) >= REACHED * asked,
         refused=_first_refusal(trials),
-        stages=[*(_stage(trials, phase) for phase in typical.phases), _stage(trials, None)],
-        course=_course(typical),
+        phases=[*(_stage(trials, phase) for phase in typical.phases), _stage(trials, None)],
+        timeline=_timeline(typical),
     )
 
 
-def _held(trials: Sequence[Facts]) -> Estimate:
-    shares = [share for facts in trials if (share := clients_held(facts)) is not None]
+def _held(trials: Sequence[TrialData]) -> Estimate:
+    shares = [share for data in trials if (share := clients_held(data)) is not None]
     if not shares:
         return Estimate(None, unit="share", note="there is no time in which all clients are to be there")
     return mean_over_rounds(shares, "share")
 
 
-def _asked(facts: Facts) -> int | None:
+def _asked(data: TrialData) -> int | None:
     """The most clients that the plan has at any time; None in an open loop."""
-    return int(facts.closed["clients"]) if facts.closed is not None else None
+    return int(data.closed["clients"]) if data.closed is not None else None
 
 
 def _most(open_connections: Ints) -> int:
     return int(open_connections.max(initial=0))
 
 
-def _sustained(facts: Facts) -> list[Phase]:
+def _sustained(data: TrialData) -> list[Phase]:
     """The phases in which all clients are there from beginning to end."""
-    specs = (facts.closed or {}).get("phases", [])
-    full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _asked(facts)}
-    return [phase for phase in facts.phases if phase.name in full]
+    specs = (data.closed or {}).get("phases", [])
+    full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _asked(data)}
+    return [phase for phase in data.phases if phase.name in full]
 
 
-def clients_held(facts: Facts) -> float | None:
+def clients_held(data: TrialData) -> float | None:
     """Connections open for each client asked for, on average while all of them are to be there, 0 to 1.
 
     None where the load has no such phase, or did not come to it.
     """
-    asked, there = _asked(facts), facts.within(_sustained(facts))
+    asked, there = _asked(data), data.within(_sustained(data))
     if not asked or not there.any():
         return None
-    return float(np.mean(np.minimum(1.0, facts.counts.connections[there] / asked)))
+    return float(np.mean(np.minimum(1.0, data.counts.connections[there] / asked)))
 
 
-def sustained_throughput(facts: Facts) -> float | None:
+def sustained_throughput(data: TrialData) -> float | None:
     """Successes per second while all clients are to be there; None as above."""
-    there = facts.within(_sustained(facts))
-    return _per_second([(facts, there)], lambda facts: facts.counts.ok) if there.any() else None
+    there = data.within(_sustained(data))
+    return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
 
 
-def time_to_headers(facts: Facts) -> float | None:
+def time_to_headers(data: TrialData) -> float | None:
     """Mean time from the send to the end of the answer's headers, of the answered, in seconds; as above."""
-    return pool([facts.part_within("headers", phase) for phase in _sustained(facts)]).mean_s
+    return pool([data.part_within("headers", phase) for phase in _sustained(data)]).mean_s
 
 
-Part = tuple[Facts, Bools]
+Part = tuple[TrialData, Bools]
 """Some intervals of a trial."""
 
 
 def _length_s(parts: Sequence[Part]) -> float:
-    lengths = (facts.counts.end_ns - facts.counts.start_ns for facts, _ in parts)
+    lengths = (data.counts.end_ns - data.counts.start_ns for data, _ in parts)
     return sum(int(length[there].sum()) for length, (_, there) in zip(lengths, parts, strict=True)) / 1e9
 
 
-def _per_second(parts: Sequence[Part], column: Callable[[Facts], Ints]) -> float:
+def _per_second(parts: Sequence[Part], column: Callable[[TrialData], Ints]) -> float:
     length_s = _length_s(parts)
-    return sum(int(column(facts)[there].sum()) for facts, there in parts) / length_s if length_s else 0.0
+    return sum(int(column(data)[there].sum()) for data, there in parts) / length_s if length_s else 0.0
 
 
-def _stage(trials: Sequence[Facts], phase: Phase | None) -> Stage:
+def _stage(trials: Sequence[TrialData], phase: Phase | None) -> PhaseSummary:
     """One phase of all rounds, None: all of them. Times are pooled, rates are means."""
     every = [(f, np.ones(len(f.lengths_s), np.bool_) if phase is None else f.within([phase])) for f in trials]
-    parts = [(facts, there) for facts, there in every if there.any()]
+    parts = [(data, there) for data, there in every if there.any()]
     connections = np.concatenate([f.counts.connections[there] for f, there in parts] or [np.zeros(0, int)])
     ended = _per_second(parts, lambda f: f.counts.ok + f.counts.failed)
     ok = _per_second(parts, lambda f: f.counts.ok)
-    server = [cores for facts, there in parts if (cores := _server_cores(facts, there)) is not None]
-    rounds = [facts for facts, _ in parts]
-    return Stage(
-        name=IN_ALL if phase is None else phase.name,
+    server = [cores for data, there in parts if (cores := _server_cores(data, there)) is not None]
+    rounds = [data for data, _ in parts]
+    return PhaseSummary(
+        name=TOTAL if phase is None else phase.name,
         length_s=_length_s(parts) / len(parts) if parts else 0.0,
         open_most=_most(connections),
         open_mean=float(connections.mean()) if parts else 0.0,
@@ -141,26 +141,26 @@ def _stage(trials: Sequence[Facts], phase: Phase | None) -> Stage:
     )
 
 
-def _times(rounds: Sequence[Facts], part: str, phase: Phase | None) -> Times:
+def _times(rounds: Sequence[TrialData], part: str, phase: Phase | None) -> Times:
     sample = pool(f.parts[part].whole if phase is None else f.part_within(part, phase) for f in rounds)
     return Times(sample.n, sample.mean_s, *(quantile_of(sample, p) for p in (0.5, 0.9, 0.99, 1.0)))
 
 
-def _server_cores(facts: Facts, there: Bools) -> float | None:
+def _server_cores(data: TrialData, there: Bools) -> float | None:
     """Cores that the server's process tree used, between the first and the last sample of the time."""
-    return facts.vitals.cores(int(facts.counts.start_ns[there][0]), int(facts.counts.end_ns[there][-1]))
+    return data.vitals.cores(int(data.counts.start_ns[there][0]), int(data.counts.end_ns[there][-1]))
 
 
 def _generator_cores(parts: Sequence[Part]) -> float:
     """Cores that all threads of all generators used."""
     length_s = _length_s(parts)
-    used_ns = sum(int(facts.counts.cpu_ns[there].sum()) for facts, there in parts)
+    used_ns = sum(int(data.counts.cpu_ns[there].sum()) for data, there in parts)
     return used_ns / 1e9 / length_s if length_s else 0.0
 
 
-def _first_refusal(trials: Sequence[Facts]) -> str:
+def _first_refusal(trials: Sequence[TrialData]) -> str:
     """When the first connection was refused or lost, in whichever round this came first; "" when none was."""
-    first = [_told(facts.counts.refusal) for facts in trials if facts.counts.refusal is not None]
+    first = [_told(data.counts.refusal) for data in trials if data.counts.refusal is not None]
     if not first:
         return ""
     at_s, opened, kinds = min(first)
@@ -172,10 +172,10 @@ def _told(refusal: Refusal) -> tuple[float, int, str]:
     return refusal.start_s, refusal.connections, ", ".join(kinds)
 
 
-def _course(facts: Facts) -> CrowdCourse:
+def _timeline(data: TrialData) -> PhasedTimeline:
     """Interval by interval, for a picture."""
-    counts = facts.counts
-    server_t_s, server_cpu, _ = facts.vitals.line()
+    counts = data.counts
+    server_t_s, server_cpu, _ = data.vitals.line()
 
     def per_second(counted: Floats | Ints) -> list[float]:
         lengths_s = (counts.end_ns - counts.start_ns) / 1e9
@@ -184,17 +184,17 @@ def _course(facts: Facts) -> CrowdCourse:
         ).tolist()
         return rates
 
-    return CrowdCourse(
-        trial=facts.trial.number,
-        t_s=facts.middles_s.tolist(),
-        clients=until_the_end(facts, counts.clients),
-        open=until_the_end(facts, counts.connections),
-        throughput_per_s=facts.throughputs.tolist(),
-        **{f"{part}_{name}_s": facts.parts[part].figure(name) for name in ("mean", "p99") for part in PARTS},
+    return PhasedTimeline(
+        trial=data.trial.number,
+        t_s=data.middles_s.tolist(),
+        clients=until_the_end(data, counts.clients),
+        open=until_the_end(data, counts.connections),
+        throughput_per_s=data.throughputs.tolist(),
+        **{f"{part}_{name}_s": data.parts[part].figure(name) for name in ("mean", "p99") for part in PARTS},
         to_server_per_s=per_second(counts.bytes_out),
         from_server_per_s=per_second(counts.bytes_in),
         generator_cpu=per_second(counts.cpu_ns / 1e9),
         server_t_s=server_t_s,
         server_cpu=server_cpu,
-        phases=facts.phases,
+        phases=data.phases,
     )

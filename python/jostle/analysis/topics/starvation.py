@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jostle.analysis.judge.figures import figure
-from jostle.analysis.results import Cell, Estimate, Mode, PublishedFigure, Starvation
+from jostle.analysis.results import Estimate, Mode, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.bootstrap import (
     mean_over_rounds,
@@ -24,7 +24,7 @@ from jostle.analysis.stats.bootstrap import (
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries import seed_of
-from jostle.analysis.trial.data import BACKGROUND, Facts, by_round
+from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.formatting import interval, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
@@ -61,8 +61,8 @@ class Form:
 
 def compare(
     form: Form,
-    trials: Mapping[str, Sequence[Facts]],
-    cells: Mapping[str, Cell],
+    trials: Mapping[str, Sequence[TrialData]],
+    summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
     confidence: float = CONFIDENCE,
 ) -> Starvation:
@@ -70,7 +70,7 @@ def compare(
 
     `confidence` is that of the indices.
     """
-    alone, beside = cells[form.alone], cells[form.beside]
+    alone, beside = summaries[form.alone], summaries[form.beside]
     rounds = _paired(trials[form.alone], trials[form.beside])
     seed = seed_of(alone.contestant, form.alone, form.beside)
     slow = _slow(trials.get(form.slow or "", ()), trials[form.beside])
@@ -110,13 +110,13 @@ def _two_modes(found: Sequence[Mode]) -> str:
     )
 
 
-def _paired(alone: Sequence[Facts], beside: Sequence[Facts]) -> list[tuple[Facts, Facts]]:
+def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tuple[TrialData, TrialData]]:
     """Trials of the same round, of which both measured something."""
     theirs = by_round(beside)
     return [(f, theirs[f.trial.round]) for f in alone if f.usable and f.trial.round in theirs]
 
 
-def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) -> Estimate:
+def _index(rounds: Sequence[tuple[TrialData, TrialData]], seed: int, confidence: float) -> Estimate:
     left = share_over_rounds(
         [b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed, confidence
     )
@@ -127,23 +127,23 @@ def _index(rounds: Sequence[tuple[Facts, Facts]], seed: int, confidence: float) 
     return replace(left, value=1 - left.value, low=1 - left.high, high=1 - left.low)
 
 
-def _slow(by_itself: Sequence[Facts], beside: Sequence[Facts]) -> Estimate:
+def _slow(by_itself: Sequence[TrialData], beside: Sequence[TrialData]) -> Estimate:
     """Mean service time of the slow request, by itself where that was measured."""
     means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
     if means:
         return mean_over_rounds(means, "s")
     found = []
-    for facts in beside:
-        if facts.ok(BACKGROUND):
-            found.append(facts.total("service_sum_ns", BACKGROUND) / facts.ok(BACKGROUND) / 1e9)
+    for data in beside:
+        if data.ok(BACKGROUND):
+            found.append(data.total("service_sum_ns", BACKGROUND) / data.ok(BACKGROUND) / 1e9)
     return replace(mean_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
 
 
 def _blocking(
-    alone: Cell,
-    beside: Cell,
+    alone: WorkloadSummary,
+    beside: WorkloadSummary,
     slow: Estimate,
-    rounds: Sequence[tuple[Facts, Facts]],
+    rounds: Sequence[tuple[TrialData, TrialData]],
     seed: int,
     confidence: float,
 ) -> Estimate:
@@ -157,7 +157,7 @@ def _blocking(
         return Estimate(value, unit="", n=len(rounds), note=alone.throughput.note)
     chosen = picks(len(rounds), seed)
     ends = [
-        quantile_replicates([facts.response for facts in side], [0.99], chosen, seed)[0]
+        quantile_replicates([data.response for data in side], [0.99], chosen, seed)[0]
         for side in ([a for a, _ in rounds], [b for _, b in rounds])
     ]
     differences = np.where(np.isfinite(ends[0]), ends[1] - ends[0], np.inf) / slow.value
@@ -179,7 +179,7 @@ class _Beside:
     clients: int  # of the fast requests
 
     @classmethod
-    def of(cls, rounds: Sequence[tuple[Facts, Facts]]) -> "_Beside":
+    def of(cls, rounds: Sequence[tuple[TrialData, TrialData]]) -> "_Beside":
         running = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
         shares = [seconds / b.duration_s for seconds, (_, b) in zip(running, rounds, strict=True)]
         meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
@@ -275,7 +275,7 @@ def _time(estimate: Estimate) -> str:
     return ("at least " if estimate.bound else "") + format_duration(estimate.value)
 
 
-def to_repeat(plan: Mapping[str, Any], trials: Sequence[Facts]) -> list[tuple[str, str]]:
+def to_repeat(plan: Mapping[str, Any], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
     """(Contestant, workload) of the closed comparisons whose rounds look like two modes, one of them perhaps
     of a single round.
     """

@@ -7,7 +7,7 @@ from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure, figures_of
 from jostle.analysis.results import Estimate, PublishedFigure, Threads
 from jostle.analysis.stats.bootstrap import mean_over_rounds
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import rss_max
 
 __all__ = ["memory_per_thread", "started_threads", "threads", "time_per_thread"]
@@ -15,49 +15,51 @@ __all__ = ["memory_per_thread", "started_threads", "threads", "time_per_thread"]
 SPAWN = re.compile(r"/spawn/([0-9]+)(\?kind=os)?$")
 
 
-def started_threads(facts: Facts) -> int:
+def started_threads(data: TrialData) -> int:
     """How many threads each request of the trial starts; 0 where that is not what it is about."""
-    paths = [SPAWN.match(str(request.get("path", ""))) for request in facts.workload().get("requests", [])]
+    paths = [SPAWN.match(str(request.get("path", ""))) for request in data.workload().get("requests", [])]
     return int(paths[0][1]) if len(paths) == 1 and paths[0] else 0
 
 
-def memory_per_thread(facts: Facts) -> float | None:
+def memory_per_thread(data: TrialData) -> float | None:
     """The most memory that the server's process tree held, less what it held before, in bytes per thread."""
-    count, before, peak = started_threads(facts), _before(facts), _peak(facts)
-    if not count or not facts.ok() or before is None or peak is None:
+    count, before, peak = started_threads(data), _before(data), _peak(data)
+    if not count or not data.ok() or before is None or peak is None:
         return None
     return max(0.0, peak - before) / count
 
 
-def time_per_thread(facts: Facts) -> float | None:
+def time_per_thread(data: TrialData) -> float | None:
     """The mean service time of the requests, in seconds per thread: started, held and ended."""
-    count, mean_s = started_threads(facts), facts.service.mean_s
+    count, mean_s = started_threads(data), data.service.mean_s
     return mean_s / count if count and mean_s is not None else None
 
 
-def _before(facts: Facts) -> float | None:
-    before = facts.trial.description.get("before") or {}
+def _before(data: TrialData) -> float | None:
+    before = data.trial.description.get("before") or {}
     return before.get("rss_bytes")
 
 
-def _peak(facts: Facts) -> float | None:
+def _peak(data: TrialData) -> float | None:
     """As the kernel keeps it, unless the server had held more than that before the load began."""
-    before = facts.trial.description.get("before") or {}
-    peak = facts.vitals.peak_rss_bytes
-    return peak if peak > float(before.get("peak_rss_bytes", 0)) else rss_max(facts)
+    before = data.trial.description.get("before") or {}
+    peak = data.vitals.peak_rss_bytes
+    return peak if peak > float(before.get("peak_rss_bytes", 0)) else rss_max(data)
 
 
-def threads(grouped: Mapping[Key, Sequence[Facts]], published: Sequence[PublishedFigure]) -> list[Threads]:
+def threads(
+    grouped: Mapping[Key, Sequence[TrialData]], published: Sequence[PublishedFigure]
+) -> list[Threads]:
     """A row for each contestant and workload that starts threads."""
     contestants = [contestant for contestant, _ in grouped]
     return [
         _threads(key, group, figures_of(key[0], published, contestants))
         for key, group in grouped.items()
-        if any(started_threads(facts) for facts in group)
+        if any(started_threads(data) for data in group)
     ]
 
 
-def _threads(key: Key, group: Sequence[Facts], own: Sequence[PublishedFigure]) -> Threads:
+def _threads(key: Key, group: Sequence[TrialData], own: Sequence[PublishedFigure]) -> Threads:
     contestant, workload = key
     usable = [f for f in group if f.trial.status != "failed" and f.ok()]
     told = figure(own, workload, "memory per thread")

@@ -10,7 +10,7 @@ import numpy as np
 
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.quantile_ci import autocorrelation_time, quantile_estimate
-from jostle.analysis.stats.sample import Bools, Floats, Sample, from_histograms, pool, quantile_of
+from jostle.analysis.stats.sample import Bools, Floats, WeightedSample, from_histograms, pool, quantile_of
 from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.analysis.trial.streaming import Figure, Folded, fold
@@ -20,7 +20,7 @@ from jostle.record.outcomes import Outcome, error_share, failures
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "MEASURED", "PARTS", "Facts", "by_round"]
+__all__ = ["BACKGROUND", "MEASURED", "PARTS", "TrialData", "by_round"]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 
@@ -41,7 +41,7 @@ PART_FIGURES: Mapping[str, Figure] = {"mean": lambda sample: sample.mean_s, "p99
 
 
 @dataclass(frozen=True)
-class Facts:
+class TrialData:
     """One trial. Times in seconds from its start; all is about the measured workload unless it says so."""
 
     trial: TrialRecord
@@ -221,22 +221,22 @@ class Facts:
         return fold(self.trial.interval_histograms("response"), parts, figures)
 
     @cached_property
-    def given_up(self) -> Sample:
+    def given_up(self) -> WeightedSample:
         """Requests that failed or were cut off, censored where they were given up."""
         return from_histograms([], [self.trial.histogram(m) for m in ("censored", "failed")])
 
     @cached_property
-    def response(self) -> Sample:
+    def response(self) -> WeightedSample:
         """Response times, with the failed and the unfinished as censored."""
         return pool([self.responses.whole, self.given_up])
 
     @cached_property
-    def service(self) -> Sample:
+    def service(self) -> WeightedSample:
         """Service times of the successes."""
         return from_histograms([self.trial.histogram("service")])
 
     @property
-    def pacing(self) -> Sample:
+    def pacing(self) -> WeightedSample:
         """How late the generator's own code ran; empty where nothing was paced."""
         return self.pacings.whole
 
@@ -251,7 +251,7 @@ class Facts:
         figures = PART_FIGURES if self.phases else {}
         return {part: fold(self.trial.interval_histograms(part), masks, figures) for part in PARTS}
 
-    def part_within(self, part: str, phase: Phase) -> Sample:
+    def part_within(self, part: str, phase: Phase) -> WeightedSample:
         """Of one of `PARTS`, in a phase: its own are at hand, that of another trial may end otherwise."""
         wanted = self.within([phase])
         for own, sample in zip(self.phases, self.parts[part].parts, strict=True):
@@ -259,7 +259,7 @@ class Facts:
                 return sample
         return fold(self.trial.interval_histograms(part), [wanted]).parts[0]
 
-    def request_response(self, request: int) -> Sample:
+    def request_response(self, request: int) -> WeightedSample:
         """Response times of one request name, as `response`."""
         found = {m: self.trial.histogram(m, MEASURED, request) for m in ("response", "censored", "failed")}
         return from_histograms([found["response"]], [found["censored"], found["failed"]])
@@ -288,6 +288,6 @@ class Facts:
         )
 
 
-def by_round(trials: Iterable[Facts]) -> dict[int, Facts]:
+def by_round(trials: Iterable[TrialData]) -> dict[int, TrialData]:
     """The usable ones of one contestant and workload, by round."""
-    return {facts.trial.round: facts for facts in trials if facts.usable}
+    return {data.trial.round: data for data in trials if data.usable}

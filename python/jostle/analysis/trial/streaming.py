@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jostle.analysis.stats.sample import EMPTY, Bools, Sample, from_histograms
+from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms
 from jostle.record.hlog import empty_histogram, merge
 
 if TYPE_CHECKING:
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Figure", "Folded", "fold"]
 
-Figure = Callable[[Sample], float | None]
+Figure = Callable[[WeightedSample], float | None]
 
 
 @dataclass(frozen=True)
 class Folded:
     """What was recorded of a measure in all, in parts of the time, and figures of each interval."""
 
-    whole: Sample
-    parts: list[Sample]
+    whole: WeightedSample
+    parts: list[WeightedSample]
     figures: "Mapping[str, array[float]]"  # NaN: nothing to tell it from
 
     def figure(self, name: str) -> list[float | None]:

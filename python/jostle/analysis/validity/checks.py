@@ -16,7 +16,7 @@ from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.steady_state import mser
-from jostle.analysis.trial.data import BACKGROUND, MEASURED, Facts
+from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
 from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,
@@ -32,7 +32,7 @@ from jostle.record.outcomes import WRONG_ANSWERS, failures, outcome_label
 from jostle.record.verdict import Verdict, worst
 from jostle.units import format_count, format_duration, format_rate
 
-__all__ = ["judge_facts"]
+__all__ = ["judge_data"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
@@ -55,12 +55,12 @@ STEADY_CHANGE = 0.05
 ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
 
 
-def judge_facts(facts: Facts) -> Validity:
+def judge_data(data: TrialData) -> Validity:
     """All checks that apply to the trial; the verdict is the worst of them."""
-    if facts.trial.status == "failed" or not facts.recorded:
-        checks = [_ended(facts)]
+    if data.trial.status == "failed" or not data.recorded:
+        checks = [_ended(data)]
     else:
-        checks = [check for make in CHECKS if (check := make(facts)) is not None]
+        checks = [check for make in CHECKS if (check := make(data)) is not None]
     return Validity(worst(check.verdict for check in checks), checks)
 
 
@@ -73,109 +73,109 @@ def _part(share: float, whole: str) -> str:
     return f"{percent(share)} of {whole}" if share < 2 else f"{format_count(share)} times {whole}"
 
 
-def _ended(facts: Facts) -> Check:
-    planned = f" of {format_duration(facts.planned_s)}" if facts.planned_s is not None else ""
-    status, why = facts.trial.status, facts.trial.why
-    done = facts.duration_s / facts.planned_s if facts.planned_s else None
+def _ended(data: TrialData) -> Check:
+    planned = f" of {format_duration(data.planned_s)}" if data.planned_s is not None else ""
+    status, why = data.trial.status, data.trial.why
+    done = data.duration_s / data.planned_s if data.planned_s else None
     if status == "failed":
-        says, remedy = f"the trial failed: {why}", "see the server's last output"
-        return Check("end", Verdict.INVALID, done, 1, "share", says, remedy)
-    if not facts.recorded:
+        message, remedy = f"the trial failed: {why}", "see the server's last output"
+        return Check("end", Verdict.INVALID, done, 1, "share", message, remedy)
+    if not data.recorded:
         return Check(
             "end", Verdict.INVALID, 0, 1, "share", f"nothing was recorded: {why or status}", "run it again"
         )
     if status == "cut short":
-        says = f"cut short after {format_duration(facts.duration_s)}{planned}: {why}"
-        return Check("end", Verdict.SUSPECT, done, 1, "share", says, "run it again to its end")
+        message = f"cut short after {format_duration(data.duration_s)}{planned}: {why}"
+        return Check("end", Verdict.SUSPECT, done, 1, "share", message, "run it again to its end")
     return Check(
-        "end", Verdict.VALID, done, 1, "share", f"ran for {format_duration(facts.duration_s)}{planned}"
+        "end", Verdict.VALID, done, 1, "share", f"ran for {format_duration(data.duration_s)}{planned}"
     )
 
 
-def _wrong_answers(facts: Facts) -> Check:
-    found = {w: facts.outcomes(w) for w in (MEASURED, BACKGROUND)}
+def _wrong_answers(data: TrialData) -> Check:
+    found = {w: data.outcomes(w) for w in (MEASURED, BACKGROUND)}
     wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
     total = sum(wrong.values())
     if not total:
         return Check("verified work", Verdict.VALID, 0, 0, "answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {outcome_label(k)}" for k, n in wrong.items() if n)
-    codes = tallied(Counter(facts.wrong_statuses(MEASURED)) + Counter(facts.wrong_statuses(BACKGROUND)))
+    codes = tallied(Counter(data.wrong_statuses(MEASURED)) + Counter(data.wrong_statuses(BACKGROUND)))
     kinds += f" ({codes})" if codes else ""
     return Check(
         "verified work", Verdict.INVALID, total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
     )
 
 
-def _errors(facts: Facts) -> Check:
+def _errors(data: TrialData) -> Check:
     """Timeouts alone never make a run invalid: they are counted as censored response times."""
-    share = facts.error_share
-    errors = {kind: n for kind, n in facts.errors.items() if kind not in WRONG_ANSWERS}
-    answered = facts.ok() + sum(facts.errors.values())
+    share = data.error_share
+    errors = {kind: n for kind, n in data.errors.items() if kind not in WRONG_ANSWERS}
+    answered = data.ok() + sum(data.errors.values())
     beside_timeouts = sum(n for kind, n in errors.items() if kind != "response_timeout")
     verdict = _graded(share, ERRORS_SUSPECT)
     if answered and beside_timeouts / answered > ERRORS_INVALID:
         verdict = Verdict.INVALID
-    if not facts.errors:
+    if not data.errors:
         return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
-    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(facts.errors.items()))
-    why = f"; {tallied(facts.counts.tls_failures)}" if facts.counts.tls_failures else ""
-    says = f"{percent(share)} of the requests failed ({kinds}{why})"
-    remedy = remedy_for(facts.errors) if verdict is not Verdict.VALID else ""
-    return Check("errors", verdict, share, ERRORS_SUSPECT, "share", says, remedy)
+    kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(data.errors.items()))
+    why = f"; {tallied(data.counts.tls_failures)}" if data.counts.tls_failures else ""
+    message = f"{percent(share)} of the requests failed ({kinds}{why})"
+    remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
+    return Check("errors", verdict, share, ERRORS_SUSPECT, "share", message, remedy)
 
 
-def _answers(facts: Facts) -> Check:
+def _answers(data: TrialData) -> Check:
     """Beside a background workload few answers are a finding: that is what blocking looks like."""
-    sent, n = facts.total("sent"), facts.ok()
+    sent, n = data.total("sent"), data.ok()
     if sent == 0:
-        says = "no request was sent" + (": no connection could be made" if facts.errors else "")
-        remedy = remedy_for(facts.errors) if facts.errors else "let it run longer, or raise the rate"
-        return Check("answers", Verdict.INVALID, 0, 1, "requests", says, remedy)
-    if n == 0 and not facts.has_background:
-        says = f"none of {format_count(sent)} requests was answered"
+        message = "no request was sent" + (": no connection could be made" if data.errors else "")
+        remedy = remedy_for(data.errors) if data.errors else "let it run longer, or raise the rate"
+        return Check("answers", Verdict.INVALID, 0, 1, "requests", message, remedy)
+    if n == 0 and not data.has_background:
+        message = f"none of {format_count(sent)} requests was answered"
         remedy = (
-            remedy_for(facts.errors)
-            if facts.errors
+            remedy_for(data.errors)
+            if data.errors
             else "let it run longer than an answer takes: try one by hand"
         )
-        return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", says, remedy)
-    if n < min(FEW_ANSWERS, _planned_requests(facts)) and not facts.has_background:
-        says = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
+        return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", message, remedy)
+    if n < min(FEW_ANSWERS, _planned_requests(data)) and not data.has_background:
+        message = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
-        return Check("answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", says, remedy)
+        return Check("answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", message, remedy)
     needed = samples_needed(0.999)
-    says = f"{format_count(n)} answers"
+    message = f"{format_count(n)} answers"
     if n < needed:
-        says += f"; p99.9 is left out: it needs {format_count(needed)}"
-    return Check("answers", Verdict.VALID, n, FEW_ANSWERS, "answers", says)
+        message += f"; p99.9 is left out: it needs {format_count(needed)}"
+    return Check("answers", Verdict.VALID, n, FEW_ANSWERS, "answers", message)
 
 
-def _planned_requests(facts: Facts) -> float:
+def _planned_requests(data: TrialData) -> float:
     """A trial that is meant to be of a few requests is no failure."""
-    return (facts.closed or facts.open or {}).get("requests") or math.inf
+    return (data.closed or data.open or {}).get("requests") or math.inf
 
 
-def _generator_cpu(facts: Facts) -> Check:
-    share = facts.generator_cpu
+def _generator_cpu(data: TrialData) -> Check:
+    share = data.generator_cpu
     verdict = _graded(share, CPU_SUSPECT, CPU_INVALID)
-    says = f"{busiest(facts)}'s busiest thread used {percent(share)} of a core"
+    message = f"{busiest(data)}'s busiest thread used {percent(share)} of a core"
     if verdict is not Verdict.VALID:
-        says += ": the figures may show the generator's limit and not the server's"
+        message += ": the figures may show the generator's limit and not the server's"
     remedy = "give the generator more threads and cores, or send less" if verdict is not Verdict.VALID else ""
     limit = CPU_INVALID if verdict is Verdict.INVALID else CPU_SUSPECT
-    return Check("generator CPU", verdict, share, limit, "share", says, remedy)
+    return Check("generator CPU", verdict, share, limit, "share", message, remedy)
 
 
-def _pacing(facts: Facts) -> Check | None:
+def _pacing(data: TrialData) -> Check | None:
     """The generator's own lateness; waiting for a free connection is the server's doing and not in it.
 
     Lateness is part of a response time: it makes a quantile of response times too high by at most about the
     same quantile of its own. *Invalid* where that is more than half of the median or of the p99. *Suspect*
     where the p99 of the lateness is more than a twentieth of the median response time.
     """
-    if facts.pacing.n == 0 or facts.response.n_events == 0:
+    if data.pacing.n == 0 or data.response.n_events == 0:
         return None
-    late, took = product_limit(facts.pacing), product_limit(facts.response.only_events())
+    late, took = product_limit(data.pacing), product_limit(data.response.only_events())
     parts = {p: (late.quantile(p) or 0.0, took.quantile(p) or math.inf) for p in (0.99, 0.5)}
     names = {0.5: "median", 0.99: "p99"}
     late_p = took_p = max(parts, key=lambda p: parts[p][0] / parts[p][1])
@@ -188,129 +188,135 @@ def _pacing(facts: Facts) -> Check | None:
         Verdict.VALID if share <= limit else Verdict.SUSPECT if limit == PACING_SUSPECT else Verdict.INVALID
     )
     part = _part(share, f"the {names[took_p]} response time of {format_duration(response)}")
-    says = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
+    message = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
     remedy = "give the generator a core of its own, or read only differences much larger than this"
     return Check(
-        "pacing lag", verdict, share, limit, "share", says, remedy if verdict is not Verdict.VALID else ""
+        "pacing lag", verdict, share, limit, "share", message, remedy if verdict is not Verdict.VALID else ""
     )
 
 
-def _offered(facts: Facts) -> Check | None:
+def _offered(data: TrialData) -> Check | None:
     """Open loop: what was due against what was sent."""
-    if facts.open is None or facts.total("due") == 0:
+    if data.open is None or data.total("due") == 0:
         return None
-    due, sent = facts.total("due"), facts.total("sent")
+    due, sent = data.total("due"), data.total("sent")
     share = sent / due
-    offered, achieved = format_rate(due / facts.duration_s), format_rate(sent / facts.duration_s)
-    says = f"{achieved} of {offered} due were sent ({percent(share)})"
+    offered, achieved = format_rate(due / data.duration_s), format_rate(sent / data.duration_s)
+    message = f"{achieved} of {offered} due were sent ({percent(share)})"
     if share >= SENT_SUSPECT:
-        return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", says)
-    limit = facts.open.get("max_connections", math.inf)
-    if facts.counts.connections.max() >= limit:
-        says += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
+        return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", message)
+    limit = data.open.get("max_connections", math.inf)
+    if data.counts.connections.max() >= limit:
+        message += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
         remedy = (
             "a finding about the server; response times then grow with the length of the run: lower the rate"
         )
-        return Check("offered load", Verdict.SUSPECT, share, SENT_SUSPECT, "share", says, remedy)
+        return Check("offered load", Verdict.SUSPECT, share, SENT_SUSPECT, "share", message, remedy)
     verdict = Verdict.SUSPECT if share >= SENT_INVALID else Verdict.INVALID
     remedy = "give the generator more threads and cores, or lower the rate"
-    return Check("offered load", verdict, share, SENT_SUSPECT, "share", says, remedy)
+    return Check("offered load", verdict, share, SENT_SUSPECT, "share", message, remedy)
 
 
-def _littles_law(facts: Facts) -> Check | None:
+def _littles_law(data: TrialData) -> Check | None:
     """∫ N dt, kept by a counter, against Σ R over all requests: they are the same thing counted twice."""
-    if not facts.whole:
+    if not data.whole:
         return None
-    integral, busy = facts.total("in_flight_ns"), facts.total("busy_sum_ns")
+    integral, busy = data.total("in_flight_ns"), data.total("busy_sum_ns")
     if max(integral, busy) == 0:
         return None
     residual = abs(integral - busy) / max(integral, busy)
     verdict = _graded(residual, LITTLE_SUSPECT)
-    says = f"Little's law holds to {percent(residual)}"
+    message = f"Little's law holds to {percent(residual)}"
     remedy = ""
     if verdict is not Verdict.VALID:
-        says = f"Little's law is off by {percent(residual)}: some time of some requests was not recorded"
+        message = f"Little's law is off by {percent(residual)}: some time of some requests was not recorded"
         remedy = "this should not happen: please report it with the run folder"
-    return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", says, remedy)
+    return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", message, remedy)
 
 
-def _interactive_law(facts: Facts) -> Check | None:
+def _interactive_law(data: TrialData) -> Check | None:
     """Closed loop: clients are either waiting or thinking, N T = Σ R + Z C; the rest is the generator's own.
 
     Failed and unfinished requests count as waiting, so that a blocked server is no violation. Clients that
     waited after failed connects did neither.
     """
-    if facts.closed is None or not facts.whole or not facts.steady_load:
+    if data.closed is None or not data.whole or not data.steady_load:
         return None
-    if any(facts.closed.get(limit) for limit in ("requests", "requests_per_client")):
+    if any(data.closed.get(limit) for limit in ("requests", "requests_per_client")):
         return None
-    clients, requests = facts.closed["clients"], facts.response.n
-    if requests < CYCLES * clients or facts.total("backoffs"):
+    clients, requests = data.closed["clients"], data.response.n
+    if requests < CYCLES * clients or data.total("backoffs"):
         return None
-    there = clients * facts.duration_s
-    answered = facts.total("response_sum_ns") / 1e9
-    spent = answered + facts.given_up.total_s + facts.think_s() * requests
+    there = clients * data.duration_s
+    answered = data.total("response_sum_ns") / 1e9
+    spent = answered + data.given_up.total_s + data.think_s() * requests
     residual = abs(there - spent) / there if there else 0.0
     verdict = _graded(residual, INTERACTIVE_SUSPECT)
-    says = f"the clients' time is accounted for to {percent(residual)}"
+    message = f"the clients' time is accounted for to {percent(residual)}"
     remedy = ""
     if verdict is not Verdict.VALID:
-        says = (
+        message = (
             f"{percent(residual)} of the clients' time was the generator's own: neither waiting nor thinking"
         )
         remedy = (
             "the true throughput is higher by about as much: use fewer clients per thread, or an open loop"
         )
-    return Check("interactive law", verdict, residual, INTERACTIVE_SUSPECT, "share", says, remedy)
+    return Check("interactive law", verdict, residual, INTERACTIVE_SUSPECT, "share", message, remedy)
 
 
-def _shared_cores(facts: Facts) -> Check | None:
-    shared = facts.trial.description.get("placement", {}).get("shared")
+def _shared_cores(data: TrialData) -> Check | None:
+    shared = data.trial.description.get("placement", {}).get("shared")
     if shared is None:
         return None
     if not shared:
         return Check("cores", Verdict.VALID, 0, 0, "", "server and generator had cores of their own")
-    if _takes_turns(facts) and facts.generator_cpu <= TURNS_CPU:
-        says = (
+    if _takes_turns(data) and data.generator_cpu <= TURNS_CPU:
+        message = (
             "server and generator shared cores, with one request in flight: they take turns, and the "
-            f"generator used {percent(facts.generator_cpu)} of a core"
+            f"generator used {percent(data.generator_cpu)} of a core"
         )
-        return Check("cores", Verdict.VALID, facts.generator_cpu, TURNS_CPU, "share", says)
-    says = "server and generator shared cores: each slows the other down"
+        return Check("cores", Verdict.VALID, data.generator_cpu, TURNS_CPU, "share", message)
+    message = "server and generator shared cores: each slows the other down"
     remedy = "use a machine with more cores, or leave share-cores out of the plan"
-    return Check("cores", Verdict.SUSPECT, 1, 0, "", says, remedy)
+    return Check("cores", Verdict.SUSPECT, 1, 0, "", message, remedy)
 
 
-def _takes_turns(facts: Facts) -> bool:
+def _takes_turns(data: TrialData) -> bool:
     """One client that waits for each answer: generator and server are hardly ever busy together."""
-    return facts.closed is not None and facts.closed["clients"] == 1 and not facts.has_background
+    return data.closed is not None and data.closed["clients"] == 1 and not data.has_background
 
 
-def _background(facts: Facts) -> Check | None:
-    if not facts.has_background:
+def _background(data: TrialData) -> Check | None:
+    if not data.has_background:
         return None
-    sent = facts.total("sent", BACKGROUND)
-    failed = sum(n for kind, n in failures(facts.outcomes(BACKGROUND)).items() if kind not in WRONG_ANSWERS)
+    sent = data.total("sent", BACKGROUND)
+    failed = sum(n for kind, n in failures(data.outcomes(BACKGROUND)).items() if kind not in WRONG_ANSWERS)
     if sent == 0:
-        says = "the background workload sent nothing"
+        message = "the background workload sent nothing"
         return Check(
-            "background", Verdict.INVALID, 0, 1, "requests", says, "let it run longer, or check its request"
+            "background",
+            Verdict.INVALID,
+            0,
+            1,
+            "requests",
+            message,
+            "let it run longer, or check its request",
         )
     if failed:
-        says = f"{format_count(failed)} of {format_count(sent)} background requests failed"
+        message = f"{format_count(failed)} of {format_count(sent)} background requests failed"
         remedy = "raise their timeout above the time that they take, or look at the server's log"
-        return Check("background", Verdict.SUSPECT, failed, 0, "requests", says, remedy)
-    says = f"{format_count(sent)} background requests were sent, and none failed"
-    return Check("background", Verdict.VALID, failed, 0, "requests", says)
+        return Check("background", Verdict.SUSPECT, failed, 0, "requests", message, remedy)
+    message = f"{format_count(sent)} background requests were sent, and none failed"
+    return Check("background", Verdict.VALID, failed, 0, "requests", message)
 
 
-def _arrivals(facts: Facts) -> Check | None:
+def _arrivals(data: TrialData) -> Check | None:
     """The middle of the run, as sent. Source: Lancet (ATC 2019): below twice the 1 % critical value."""
-    if facts.open is None or facts.open.get("arrivals") != "poisson" or not facts.steady_load:
+    if data.open is None or data.open.get("arrivals") != "poisson" or not data.steady_load:
         return None
-    if facts.rows is None:
+    if data.rows is None:
         return None
-    sent = np.sort(facts.rows["sent_ns"].to_numpy())
+    sent = np.sort(data.rows["sent_ns"].to_numpy())
     gaps = np.diff(sent[sent > 0].astype(float)) / 1e9
     surplus = max(0, len(gaps) - ARRIVALS_AT_MOST)
     gaps = gaps[surplus // 2 : len(gaps) - (surplus - surplus // 2)]
@@ -318,21 +324,21 @@ def _arrivals(facts: Facts) -> Check | None:
         return None
     statistic, limit = anderson_darling_exponential(gaps), ARRIVALS_FACTOR * EXPONENTIAL_1_PERCENT
     verdict = _graded(statistic, limit)
-    says = "requests were sent as a Poisson process"
+    message = "requests were sent as a Poisson process"
     if verdict is not Verdict.VALID:
-        says = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
+        message = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
     remedy = "the generator was late, or all connections were busy: see pacing lag and offered load"
     return Check(
-        "arrivals", verdict, statistic, limit, "", says, remedy if verdict is not Verdict.VALID else ""
+        "arrivals", verdict, statistic, limit, "", message, remedy if verdict is not Verdict.VALID else ""
     )
 
 
-def _steady_state(facts: Facts) -> Check | None:
+def _steady_state(data: TrialData) -> Check | None:
     """MSER-5 on throughput and on log p99, where the load is meant to be steady and the run is long."""
-    if not facts.settles:
+    if not data.settles:
         return None
-    p99 = facts.responses.figure("p99 to settle")
-    series: list[Floats] = [facts.throughputs[:-1]]
+    p99 = data.responses.figure("p99 to settle")
+    series: list[Floats] = [data.throughputs[:-1]]
     if all(p99[:-1]):
         series.append(np.log(np.array(p99[:-1], dtype=float)))
     changes = [_change(s) for s in series if not mser(s).settled]
@@ -340,9 +346,9 @@ def _steady_state(facts: Facts) -> Check | None:
     verdict = _graded(change, STEADY_CHANGE)
     if verdict is Verdict.VALID:
         return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
-    says = f"no steady state: the second half differs from the first by {percent(change)}"
+    message = f"no steady state: the second half differs from the first by {percent(change)}"
     remedy = "let it run longer, or give it a warm-up"
-    return Check("steady state", verdict, change, STEADY_CHANGE, "share", says, remedy)
+    return Check("steady state", verdict, change, STEADY_CHANGE, "share", message, remedy)
 
 
 def _change(series: Floats) -> float:
@@ -351,18 +357,18 @@ def _change(series: Floats) -> float:
     return abs(second - first) / abs(first) if first else math.inf
 
 
-def _clock(facts: Facts) -> Check | None:
-    if facts.response.n_events == 0:
+def _clock(data: TrialData) -> Check | None:
+    if data.response.n_events == 0:
         return None
-    median = quantile_estimate(facts.response.only_events(), 0.5).value or CLOCK_S
+    median = quantile_estimate(data.response.only_events(), 0.5).value or CLOCK_S
     share = CLOCK_S / median
     verdict = _graded(share, CLOCK_SUSPECT)
-    says = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
+    message = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
     remedy = "differences of a few microseconds mean nothing here" if verdict is not Verdict.VALID else ""
-    return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", says, remedy)
+    return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", message, remedy)
 
 
-CHECKS: list[Callable[[Facts], Check | None]] = [
+CHECKS: list[Callable[[TrialData], Check | None]] = [
     _ended,
     all_bore_their_share,
     started_together,

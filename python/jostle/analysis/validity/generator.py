@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import Facts
+from jostle.analysis.trial.data import TrialData
 from jostle.formatting import percent
 from jostle.record.hlog import empty_histogram
 from jostle.record.verdict import Verdict
@@ -32,23 +32,23 @@ DIFFERENT, DIFFERENT_S, ENOUGH = 1.25, 100e-6, 200
 """A median service time this many times that of the others, and so much longer, of so many answers each."""
 
 
-def all_bore_their_share(facts: Facts) -> Check | None:
+def all_bore_their_share(data: TrialData) -> Check | None:
     """Generators that died: which share of the offered load is missing, and since when."""
-    count = len(facts.trial.description.get("generators", ()))
-    lost = facts.trial.generators_lost
+    count = len(data.trial.description.get("generators", ()))
+    lost = data.trial.generators_lost
     if count < 2:
         return None
     if not lost:
         return Check(
             "generators", Verdict.VALID, 0, 0, "share", f"all {count} generators bore their share to the end"
         )
-    whole_s = max(facts.duration_s, facts.planned_s or 0.0)
+    whole_s = max(data.duration_s, data.planned_s or 0.0)
     missing = sum(_missing_s(one, whole_s) / whole_s / one["of"] for one in lost) if whole_s else 1.0
     verdict = Verdict.INVALID if missing > MISSING_INVALID else Verdict.SUSPECT
     each = "; ".join(f"{one['why']}, {_when(one)}" for one in lost)
-    says = f"{percent(missing)} of the offered load is missing: {each}"
+    message = f"{percent(missing)} of the offered load is missing: {each}"
     remedy = "run it again; look for a lack of memory (dmesg)"
-    return Check("generators", verdict, missing, 0, "share", says, remedy)
+    return Check("generators", verdict, missing, 0, "share", message, remedy)
 
 
 def _missing_s(lost: Mapping[str, Any], whole_s: float) -> float:
@@ -65,18 +65,24 @@ def _when(lost: Mapping[str, Any]) -> str:
     return f"from {after} to {until}, when {lost['moved_to']} took over its share"
 
 
-def accounts_closed(facts: Facts) -> Check | None:
+def accounts_closed(data: TrialData) -> Check | None:
     """What generators on other machines have in their spools and not in the record; silent without any."""
-    accounts = facts.trial.generator_accounts
+    accounts = data.trial.generator_accounts
     if not accounts:
         return None
     unknown = [f"generator {a['generator']} on {a['host']}" for a in accounts if not a["whole"]]
     only = [a for a in accounts if a["whole"] and a["only_in_log"]["sent"]]
     sent = sum(a["only_in_log"]["sent"] for a in only)
     if unknown:
-        says = f"the spool of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
+        message = f"the spool of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
         return Check(
-            "accounts", Verdict.SUSPECT, len(unknown), 0, "logs", says, "when it is back: jostle collect RUN"
+            "accounts",
+            Verdict.SUSPECT,
+            len(unknown),
+            0,
+            "logs",
+            message,
+            "when it is back: jostle collect RUN",
         )
     if only:
         each = ", ".join(
@@ -84,23 +90,23 @@ def accounts_closed(facts: Facts) -> Check | None:
             f"{format_duration(a['only_in_log']['until_ns'] / 1e9)}"
             for a in only
         )
-        says = f"{format_count(sent)} requests of generators that were cut off are in no figure: {each}"
+        message = f"{format_count(sent)} requests of generators that were cut off are in no figure: {each}"
         return Check(
             "accounts",
             Verdict.SUSPECT,
             sent,
             0,
             "requests",
-            says,
+            message,
             "they are in the trial's folder: generators/",
         )
-    says = "all that the generators recorded has come"
-    return Check("accounts", Verdict.VALID, 0, 0, "requests", says)
+    message = "all that the generators recorded has come"
+    return Check("accounts", Verdict.VALID, 0, 0, "requests", message)
 
 
-def busiest(facts: Facts) -> str:
+def busiest(data: TrialData) -> str:
     """Whose thread is the busiest, where there are several generators."""
-    generators, shares = facts.trial.description.get("generators", ()), facts.generator_cpus
+    generators, shares = data.trial.description.get("generators", ()), data.generator_cpus
     if len(generators) < 2 or not shares:
         return "the generator"
     number = shares.index(max(shares)) * len(generators) // len(shares)
@@ -111,12 +117,12 @@ def _on(generator: Mapping[str, Any]) -> str:
     return f" on {generator['host']}" if generator.get("host") else ""
 
 
-def saw_the_same(facts: Facts) -> Check | None:
+def saw_the_same(data: TrialData) -> Check | None:
     """The median service time of each generator against that of all others."""
-    generators = facts.trial.description.get("generators", ())
+    generators = data.trial.description.get("generators", ())
     if len(generators) < 2:
         return None
-    seen = {g["number"]: facts.trial.generator_service(g["number"]) for g in generators}
+    seen = {g["number"]: data.trial.generator_service(g["number"]) for g in generators}
     if any(histogram.get_total_count() < ENOUGH for histogram in seen.values()):
         return None
     medians = {number: histogram.get_value_at_percentile(50) / 1e6 for number, histogram in seen.items()}
@@ -126,15 +132,15 @@ def saw_the_same(facts: Facts) -> Check | None:
     )
     low, high = sorted((max(medians[odd], 1e-6), max(usual, 1e-6)))
     if high / low <= DIFFERENT or high - low <= DIFFERENT_S:
-        says = "all generators saw the same service times"
-        return Check("same view", Verdict.VALID, high / low, DIFFERENT, "ratio", says)
+        message = "all generators saw the same service times"
+        return Check("same view", Verdict.VALID, high / low, DIFFERENT, "ratio", message)
     one = next(g for g in generators if g["number"] == odd)
-    says = (
+    message = (
         f"generator {odd} of {len(generators)}{_on(one)} saw a median service time of "
         f"{format_duration(medians[odd])}, the others {format_duration(usual)}"
     )
     remedy = "is its network longer, or is it overloaded? Its own figures: intervals.hlog, generator.N"
-    return Check("same view", Verdict.SUSPECT, high / low, DIFFERENT, "ratio", says, remedy)
+    return Check("same view", Verdict.SUSPECT, high / low, DIFFERENT, "ratio", message, remedy)
 
 
 def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
@@ -146,27 +152,27 @@ def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
     return float(others.get_value_at_percentile(50)) / 1e6
 
 
-def started_together(facts: Facts) -> Check | None:
+def started_together(data: TrialData) -> Check | None:
     """The first start against the last."""
-    starts = [one["started_unix_ns"] for one in facts.trial.description.get("generators", ())]
+    starts = [one["started_unix_ns"] for one in data.trial.description.get("generators", ())]
     if len(starts) < 2:
         return None
     apart_s = (max(starts) - min(starts)) / 1e9
     verdict = Verdict.SUSPECT if apart_s > APART_SUSPECT_S else Verdict.VALID
-    says = f"the generators started within {format_duration(apart_s)} of one another"
+    message = f"the generators started within {format_duration(apart_s)} of one another"
     remedy = "" if verdict is Verdict.VALID else "the machine is overloaded: use fewer generator processes"
-    return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", says, remedy)
+    return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", message, remedy)
 
 
-def all_recorded(facts: Facts) -> Check | None:
+def all_recorded(data: TrialData) -> Check | None:
     """Rows and threads of the generator that were lost; silent where none were."""
-    rows, workers = facts.counts.rows_lost, facts.counts.workers_lost
+    rows, workers = data.counts.rows_lost, data.counts.workers_lost
     if workers:
-        says = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
+        message = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
         remedy = "this should not happen: please report it with the run folder"
-        return Check("record", Verdict.INVALID, workers, 0, "threads", says, remedy)
+        return Check("record", Verdict.INVALID, workers, 0, "threads", message, remedy)
     if rows:
-        says = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
+        message = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
         remedy = "leave rows out of the plan; histograms and counts are whole"
-        return Check("record", Verdict.SUSPECT, rows, 0, "rows", says, remedy)
+        return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.analysis.results import Check
-from jostle.analysis.trial.data import MEASURED, Facts
+from jostle.analysis.trial.data import MEASURED, TrialData
 from jostle.host.limits import PortRange
 from jostle.record.outcomes import Outcome
 from jostle.record.verdict import Verdict
@@ -19,35 +19,37 @@ PLENTY, FULL = 0.50, 0.98
 """Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
 
 
-def within_files(facts: Facts) -> Check | None:
+def within_files(data: TrialData) -> Check | None:
     """Descriptors of the fullest generator process against its hard limit."""
-    hard = facts.host.get("limits", {}).get("open_files", {}).get("hard", 0)
-    held = int(facts.counts.open_files.max(initial=0))
-    says = f"a generator process held {format_count(held)} of {format_count(hard)} open files"
-    return _check(facts, "open files", held, hard, says, "raise the limit: ulimit -Hn")
+    hard = data.host.get("limits", {}).get("open_files", {}).get("hard", 0)
+    held = int(data.counts.open_files.max(initial=0))
+    message = f"a generator process held {format_count(held)} of {format_count(hard)} open files"
+    return _check(data, "open files", held, hard, message, "raise the limit: ulimit -Hn")
 
 
-def within_ports(facts: Facts) -> Check | None:
+def within_ports(data: TrialData) -> Check | None:
     """Local ports of the fullest address, to one destination, against the kernel's range."""
-    limit = port_range(facts.host)
-    fullest = facts.counts.fullest_port
+    limit = port_range(data.host)
+    fullest = data.counts.fullest_port
     if fullest is None:
         return None
     source = fullest["from"] or "the local address"
     held = f"{format_count(fullest['held'])} of {format_count(limit)} ports to {fullest['to']}"
     remedy = "give connection.source-addresses more addresses, or widen net.ipv4.ip_local_port_range"
-    return _check(facts, "local ports", fullest["held"], limit, f"{source} held {held}", remedy)
+    return _check(data, "local ports", fullest["held"], limit, f"{source} held {held}", remedy)
 
 
-def _check(facts: Facts, name: str, held: int, limit: int, says: str, remedy: str) -> Check | None:
+def _check(data: TrialData, name: str, held: int, limit: int, message: str, remedy: str) -> Check | None:
     share = held / limit if limit > 0 else 0.0
     if share < PLENTY:
         return None
-    failed = facts.outcomes(MEASURED).get(Outcome.CONNECT_FAILED, 0)
+    failed = data.outcomes(MEASURED).get(Outcome.CONNECT_FAILED, 0)
     if share < FULL or not failed:
-        return Check(name, Verdict.VALID, share, FULL, "share", says)
-    says = f"{format_count(failed)} connects failed, and {says}: the generator's limit, not the server's"
-    return Check(name, Verdict.SUSPECT, share, FULL, "share", says, remedy)
+        return Check(name, Verdict.VALID, share, FULL, "share", message)
+    message = (
+        f"{format_count(failed)} connects failed, and {message}: the generator's limit, not the server's"
+    )
+    return Check(name, Verdict.SUSPECT, share, FULL, "share", message, remedy)
 
 
 def port_range(host: Mapping[str, Any]) -> int:

@@ -9,7 +9,7 @@ from jostle.report.charts.shift import shift
 from jostle.report.charts.tails import nines, survival
 from jostle.report.charts.throughput import completed, throughput
 from jostle.report.charts.timeline import timeline
-from jostle.report.views import View, find_cell, views
+from jostle.report.views import View, find_summary, views
 
 __all__ = [
     "Picture",
@@ -38,9 +38,9 @@ def overview(result: RunResult, view: View) -> Picture | None:
     """The picture of throughput for one comparison; None where one bar would be all."""
     if view.paired:
         return throughput(result, view)
-    found = (find_cell(result, p.contestant, p.series[0].workload) for p in view.panels)
-    cells = [c for c in found if c is not None]
-    return completed(view, cells) if len(cells) > 1 else None
+    found = (find_summary(result, p.contestant, p.series[0].workload) for p in view.panels)
+    summaries = [c for c in found if c is not None]
+    return completed(view, summaries) if len(summaries) > 1 else None
 
 
 def distributions(result: RunResult, view: View) -> list[Picture]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.results import Crowd, CrowdCourse, RunResult
+from jostle.analysis.results import PhasedLoad, PhasedTimeline, RunResult
 from jostle.formatting import MISSING, amount
 from jostle.report.charts.common import (
     GRID,
@@ -35,26 +35,28 @@ DASHED: dict[str, Any] = {"strokeDash": [4, 3], "strokeWidth": 1.1}
 def crowd_pictures(result: RunResult) -> list[Picture]:
     """One for each workload with phases, of as many contestants as there are hues."""
     found = []
-    for number, workload in enumerate(dict.fromkeys(c.workload for c in result.crowds), 1):
-        drawn = [c for c in result.crowds if c.workload == workload][: len(HUES)]
+    for number, workload in enumerate(dict.fromkeys(c.workload for c in result.phased_loads), 1):
+        drawn = [c for c in result.phased_loads if c.workload == workload][: len(HUES)]
         found.append(_picture(f"crowd-{number}", drawn))
     return found
 
 
-def _picture(key: str, crowds: list[Crowd]) -> Picture:
+def _picture(key: str, phased_loads: list[PhasedLoad]) -> Picture:
     data = Datasets()
-    clients = [row for c in crowds for row in course_rows(c.contestant, c.course, MOST_POINTS)]
-    server = [row for c in crowds for row in _server_rows(c.contestant, c.course)]
-    chart = _Panels([c.contestant for c in crowds], clients, server, crowds[0].course, data).stacked()
-    trials = ", ".join(f"{c.course.trial} ({c.contestant})" for c in crowds)
+    clients = [row for c in phased_loads for row in course_rows(c.contestant, c.timeline, MOST_POINTS)]
+    server = [row for c in phased_loads for row in _server_rows(c.contestant, c.timeline)]
+    chart = _Panels(
+        [c.contestant for c in phased_loads], clients, server, phased_loads[0].timeline, data
+    ).stacked()
+    trials = ", ".join(f"{c.timeline.trial} ({c.contestant})" for c in phased_loads)
     reading = (
-        f"{crowds[0].title}. Of each contestant the trial of the median throughput: {trials}. "
+        f"{phased_loads[0].title}. Of each contestant the trial of the median throughput: {trials}. "
         "Every second phase is shaded."
     )
-    return Picture(key, sentence(crowds), reading, whole(chart), _table(crowds), data.rows)
+    return Picture(key, sentence(phased_loads), reading, whole(chart), _table(phased_loads), data.rows)
 
 
-def course_rows(contestant: str, c: CrowdCourse, points: int) -> Rows:
+def course_rows(contestant: str, c: PhasedTimeline, points: int) -> Rows:
     """At most `points` rows: neighbouring intervals are merged; of the p99, the longest stays."""
     rows: Rows = []
     for cut in _groups(len(c.t_s), points):
@@ -75,7 +77,7 @@ def course_rows(contestant: str, c: CrowdCourse, points: int) -> Rows:
     return rows
 
 
-def _server_rows(contestant: str, c: CrowdCourse) -> Rows:
+def _server_rows(contestant: str, c: PhasedTimeline) -> Rows:
     return [
         {"contestant": contestant, "t": _mean(c.server_t_s[cut]), "cpu": _mean(c.server_cpu[cut])}
         for cut in _groups(len(c.server_t_s), MOST_POINTS)
@@ -103,7 +105,7 @@ class _Panels:
     """The stacked charts of one picture; the lowest of them carries the labels of the axis of time."""
 
     def __init__(
-        self, contestants: list[str], clients: Rows, server: Rows, course: CrowdCourse, data: Datasets
+        self, contestants: list[str], clients: Rows, server: Rows, timeline: PhasedTimeline, data: Datasets
     ) -> None:
         self.clients, self.server = clients, server
         self.client_chart = alt.Chart(data(clients))
@@ -113,7 +115,7 @@ class _Panels:
         scale = alt.Scale(domain=contestants, range=HUES[: len(contestants)])
         legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=3)
         self.hue = alt.Color("contestant:N", scale=scale, legend=legend)
-        shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in course.phases]
+        shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in timeline.phases]
         self.shades = alt.Chart(data(shaded[1::2]))
         self.names = alt.Chart(data(shaded))
 
@@ -205,11 +207,11 @@ def _y_axis(**more: Any) -> alt.Axis:
     return alt.Axis(title=None, tickCount=4, tickSize=0, minExtent=52, maxExtent=52, grid=False, **more)
 
 
-def _table(crowds: list[Crowd]) -> Table:
+def _table(phased_loads: list[PhasedLoad]) -> Table:
     names = "contestant | second | open | requests | connect: mean | headers: mean | p99 | body: mean"
     table = Table("Over time", columns(f"{names} | to the server | from it | generator"))
-    for crowd in crowds:
-        for row in course_rows(crowd.contestant, crowd.course, TABLE_POINTS):
+    for crowd in phased_loads:
+        for row in course_rows(crowd.contestant, crowd.timeline, TABLE_POINTS):
             times = [
                 amount(row[k], "s") for k in ("connect_mean", "headers_mean", "headers_p99", "body_mean")
             ]

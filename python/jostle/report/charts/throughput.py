@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from jostle.analysis.results import Cell, Estimate, RunResult
+from jostle.analysis.results import Estimate, RunResult, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
 from jostle.report import tables
 from jostle.report.charts.common import (
@@ -150,26 +150,26 @@ def _kept_rows(view: View) -> tuple[Rows, Rows]:
     return dots, diamonds
 
 
-def completed(view: View, cells: list[Cell]) -> Picture:
+def completed(view: View, summaries: list[WorkloadSummary]) -> Picture:
     """A bar and its interval per contestant, for workloads without a slow request."""
     data = Datasets()
     rows: Rows = [
-        {"text": str(formatted(c.throughput)), **_bar(c.throughput, len(cells) - i - 0.45, 0.45)}
-        for i, c in enumerate(cells)
+        {"text": str(formatted(c.throughput)), **_bar(c.throughput, len(summaries) - i - 0.45, 0.45)}
+        for i, c in enumerate(summaries)
         if c.throughput.value is not None
     ]
     x = _rate_axis(max((r["end"] for r in rows), default=1.0) * 1.4, "requests per second")
-    chart = _bar_layers(data, rows, x, [c.contestant for c in cells], alt.value(FIRST))
-    chart = chart.properties(width=820, height=54 * len(cells))
+    chart = _bar_layers(data, rows, x, [c.contestant for c in summaries], alt.value(FIRST))
+    chart = chart.properties(width=820, height=54 * len(summaries))
     table = tables.Table(f"Throughput: {view.title}", ["contestant", "throughput"])
-    for c in cells:
+    for c in summaries:
         table.add(c.contestant, formatted(c.throughput))
     reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds."
-    return Picture(f"throughput-{view.key}", _most(cells), reading, whole(chart), table, data.rows)
+    return Picture(f"throughput-{view.key}", _most(summaries), reading, whole(chart), table, data.rows)
 
 
-def _most(cells: list[Cell]) -> str:
-    ranked = sorted((c.throughput.value or 0.0, c.contestant) for c in cells)
+def _most(summaries: list[WorkloadSummary]) -> str:
+    ranked = sorted((c.throughput.value or 0.0, c.contestant) for c in summaries)
     (least, last), (most, first) = ranked[0], ranked[-1]
     if len(ranked) == 1:
         return f"{first} completes {amount(most, '/s')}."

@@ -27,7 +27,7 @@ def render_comparison(result: CompareResult, console: "Console") -> None:
         console.print(
             Text(f"{OUTCOME_SYMBOL[c.verdict]} {c.verdict}  {one_line(c.condition)}", style=STYLE[c.verdict])
         )
-        console.print(Text(f"  {one_line(c.workload)}: {one_line(c.says)}"))
+        console.print(Text(f"  {one_line(c.workload)}: {one_line(c.message)}"))
     for found in result.comparisons:
         console.print(Text(f"\n{one_line(found.title)}: {one_line(found.sentence)}", style="bold"))
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
@@ -51,7 +51,7 @@ def compare_to_markdown(result: CompareResult) -> str:
     """Conditions, tables and findings as GitHub Markdown, for a pull request or a job summary."""
     parts = [f"# {inline(result.title)}"]
     for c in result.conditions:
-        about = f"{inline(c.condition)}, {inline(c.workload)}: {inline(c.says)}"
+        about = f"{inline(c.condition)}, {inline(c.workload)}: {inline(c.message)}"
         parts.append(f"- {OUTCOME_SYMBOL[c.verdict]} **{c.verdict}**: {about}")
     for compared in result.comparisons:
         parts.append(markdown_table(tables.differences(compared)))

@@ -76,8 +76,8 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
 
 def _claim_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for number, c in enumerate(result.claims, 1):
-        yield {"quantity": f"claim {number}", "value": c.verdict, "note": c.says}
-        for part in c.parts:
+        yield {"quantity": f"claim {number}", "value": c.verdict, "note": c.statement}
+        for part in c.criteria:
             about = {"contestant": part.contestant, "workload": part.workload}
             note = f"{part.verdict}: {part.rule}"
             yield about | _figure(f"claim {number}: {part.measure}", part.estimate) | {"note": note}
@@ -98,7 +98,7 @@ def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 
 
 def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
-    for c in result.cells:
+    for c in result.summaries:
         about = {"contestant": c.contestant, "workload": c.workload}
         yield about | {"quantity": "verdict", "value": c.verdict}
         yield about | _figure("throughput", c.throughput)
@@ -175,7 +175,7 @@ def to_markdown(result: RunResult) -> str:
         f"# {inline(result.title)}",
         f"**{result.verdict.symbol} {result.verdict}.** {result.verdict.meaning}",
         "\n".join(f"- {inline(reason)}" for reason in result.reasons),
-        "" if result.complete else f"**Cut short:** {inline(result.incomplete_why)}",
+        "" if result.complete else f"**Cut short:** {inline(result.incomplete_reason)}",
     ]
     for form in dict.fromkeys(s.form for s in result.starvation):
         parts.append(markdown_table(tables.comparison(result, form)))
@@ -186,10 +186,10 @@ def to_markdown(result: RunResult) -> str:
     parts += _published(result)
     if result.requirements:
         parts.append(markdown_table(tables.requirements(result)))
-    parts.append(markdown_table(tables.cells(result)))
-    crowds = (phased.held(result), phased.stages(result), phased.traffic(result))
-    parts += [markdown_table(table) for table in crowds if table.rows]
-    parts.append(markdown_table(beside.five_numbers(result, result.cells)))
+    parts.append(markdown_table(tables.summaries(result)))
+    phased_loads = (phased.held(result), phased.phases(result), phased.traffic(result))
+    parts += [markdown_table(table) for table in phased_loads if table.rows]
+    parts.append(markdown_table(beside.five_numbers(result, result.summaries)))
     parts += [markdown_table(table) for table in costs.tables_of(result)]
     parts.append(markdown_table(costs.earlier(result)) if result.earlier else "")
     if result.goodputs:

@@ -30,7 +30,7 @@ from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
 from jostle.report.tables import Table
 from jostle.report.text import published, published_per_s, when
-from jostle.report.views import View, find_cell, views
+from jostle.report.views import View, find_summary, views
 
 __all__ = ["page", "rendered", "write_page"]
 
@@ -43,7 +43,7 @@ class Section:
 
     view: View
     starvation: list[Starvation]
-    cells: Table
+    summaries: Table
     times: Table
     five: Table
     overview: Picture | None
@@ -70,8 +70,8 @@ def page(result: RunResult) -> str:
     shifts = charts.shifts(result)
     pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
     cost_pictures = charts.cost_pictures(result)
-    crowds = charts.crowd_pictures(result)
-    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None] + crowds
+    phased_loads = charts.crowd_pictures(result)
+    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None] + phased_loads
     pictures += cost_pictures
     return rendered(
         "page.html.j2",
@@ -79,7 +79,7 @@ def page(result: RunResult) -> str:
         result=result,
         sections=sections,
         pairs=pairs,
-        crowds=crowds,
+        phased_loads=phased_loads,
         cost_tables=costs.tables_of(result),
         cost_pictures=cost_pictures,
         tables={
@@ -91,12 +91,12 @@ def page(result: RunResult) -> str:
             "goodput": within.goodput(result),
             "earlier": costs.earlier(result),
             "held": phased.held(result),
-            "stages": phased.stages(result),
+            "phases": phased.phases(result),
             "traffic": phased.traffic(result),
             "requirements": tables.requirements(result),
             "failed": tables.failed_checks(result),
             "checks": tables.checks(result),
-            "cells": tables.cells(result),
+            "summaries": tables.summaries(result),
             "trials": tables.trials(result),
             "outcomes": tables.outcomes(result),
             "requests": tables.requests(result),
@@ -109,7 +109,7 @@ def page(result: RunResult) -> str:
         amount=amount,
         published=published,
         index_as_published=_index_as_published,
-        cell=lambda s, workload: find_cell(result, s.contestant, workload),
+        summary=lambda s, workload: find_summary(result, s.contestant, workload),
     )
 
 
@@ -136,13 +136,13 @@ def rendered(template: str, pictures: Iterable[Picture], **values: Any) -> str:
 def _section(result: RunResult, view: View) -> Section:
     forms = {p.starvation.form for p in view.panels if p.starvation}
     workloads = {s.workload for p in view.panels for s in p.series}
-    cells = [c for c in result.cells if c.workload in workloads]
+    summaries = [c for c in result.summaries if c.workload in workloads]
     return Section(
         view=view,
         starvation=[s for s in result.starvation if s.form in forms],
-        cells=tables.cells(result, cells),
-        times=tables.times(cells),
-        five=beside.five_numbers(result, cells),
+        summaries=tables.summaries(result, summaries),
+        times=tables.times(summaries),
+        five=beside.five_numbers(result, summaries),
         overview=charts.overview(result, view),
         distributions=charts.distributions(result, view),
         timelines=charts.over_time(result, view),

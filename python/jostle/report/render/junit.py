@@ -15,15 +15,15 @@ _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_junit(result: RunResult) -> str:
     """Requirements pass, fail, or are skipped (cannot tell); invalid trials of a workload are an error."""
     requirements = [
-        _case(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.says)
+        _case(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.message)
         for r in result.requirements
     ]
     claims = [_claim(c) for c in result.claims]
     measured = []
-    for cell in result.cells:
-        case = ET.Element("testcase", classname=_text(cell.contestant), name=_text(cell.workload))
-        if cell.verdict is Verdict.INVALID:
-            about = [r for r in result.reasons if r.startswith(f"{cell.contestant}, {cell.workload}")]
+    for summary in result.summaries:
+        case = ET.Element("testcase", classname=_text(summary.contestant), name=_text(summary.workload))
+        if summary.verdict is Verdict.INVALID:
+            about = [r for r in result.reasons if r.startswith(f"{summary.contestant}, {summary.workload}")]
             says = "\n".join(about) or "the trials were invalid"
             ET.SubElement(case, "error", message=_text(says.partition("\n")[0])).text = _text(says)
         measured.append(case)
@@ -38,7 +38,8 @@ def to_junit(result: RunResult) -> str:
 def compare_to_junit(result: CompareResult) -> str:
     """Conditions pass, fail, or are skipped (cannot tell); without any, every comparison passes."""
     conditions = [
-        _case(f"{c.workload}: {c.b} against {c.a}", c.condition, c.verdict, c.says) for c in result.conditions
+        _case(f"{c.workload}: {c.b} against {c.a}", c.condition, c.verdict, c.message)
+        for c in result.conditions
     ]
     compared = []
     for c in result.comparisons:
@@ -50,7 +51,7 @@ def compare_to_junit(result: CompareResult) -> str:
 
 def _claim(claim: Claim) -> ET.Element:
     """A claim that does not reproduce is a finding and no failure: nothing is broken."""
-    case = ET.Element("testcase", classname="published claim", name=_text(claim.says))
+    case = ET.Element("testcase", classname="published claim", name=_text(claim.statement))
     if claim.verdict == "cannot tell":
         ET.SubElement(case, "skipped", message=_text(f"cannot tell: {claim.sentence}"))
     ET.SubElement(case, "system-out").text = _text(f"{claim.verdict}: {claim.sentence}")

@@ -25,7 +25,7 @@ def run_html(result: RunResult) -> str:
         f"<p>{verdict} {escape(result.verdict.meaning)}</p>",
         _list(result.reasons),
         _list([s.sentence for s in result.starvation]),
-        _table(tables.cells(result)),
+        _table(tables.summaries(result)),
     ]
     return "".join(parts)
 
@@ -47,7 +47,10 @@ def comparison_html(result: CompareResult) -> str:
     parts = [
         f"<h3>{escape(result.title)}</h3>",
         _list(
-            [f"{OUTCOME_SYMBOL[c.verdict]} {c.condition}, {c.workload}: {c.says}" for c in result.conditions]
+            [
+                f"{OUTCOME_SYMBOL[c.verdict]} {c.condition}, {c.workload}: {c.message}"
+                for c in result.conditions
+            ]
         ),
     ]
     for c in result.comparisons:

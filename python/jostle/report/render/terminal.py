@@ -5,7 +5,7 @@ import textwrap
 import tomllib
 from typing import TYPE_CHECKING
 
-from jostle.analysis.results import Cell, Distribution, RunResult, Starvation
+from jostle.analysis.results import Distribution, RunResult, Starvation, WorkloadSummary
 from jostle.formatting import MISSING, Formatted, amount, formatted, percent
 from jostle.record.verdict import Verdict
 from jostle.report import tables
@@ -14,7 +14,7 @@ from jostle.report.sections import costs, phased
 from jostle.report.sections import goodput as within
 from jostle.report.sections import published as beside
 from jostle.report.text import details, published
-from jostle.report.views import find_cell
+from jostle.report.views import find_summary
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def render_terminal(result: RunResult, console: "Console") -> None:
     for form in dict.fromkeys(s.form for s in result.starvation):
         _comparison(result, [s for s in result.starvation if s.form == form], console)
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
-    _cells([c for c in result.cells if c.workload not in compared], console)
+    _summaries([c for c in result.summaries if c.workload not in compared], console)
     for comparison in [c for c in result.comparisons if c.workload not in compared]:
         console.print()
         _say(console, f"{one_line(comparison.title)}: {one_line(comparison.sentence)}")
@@ -59,26 +59,26 @@ def render_terminal(result: RunResult, console: "Console") -> None:
 def render_hit(result: RunResult, console: "Console") -> None:
     """One workload on one server: verdict, throughput, times, outcomes, histogram."""
     _verdict(result, console)
-    for cell in result.cells:
+    for summary in result.summaries:
         _say(console, "")
-        offered = next((t.offered_per_s for t in result.trials if t.number in cell.trials), None)
+        offered = next((t.offered_per_s for t in result.trials if t.number in summary.trials), None)
         asked = f" of {amount(offered, '/s')} offered" if offered is not None else ""
-        if load := _load(result, cell):
+        if load := _load(result, summary):
             _say(console, one_line(load), label="load")
-        _say(console, f"{formatted(cell.throughput)}{asked}", "bold", label="throughput")
-        _say(console, _outcomes(cell), label="outcomes")
-        _times(cell, console)
-        _parts(cell, console)
-        _histogram(cell.response_distribution, console)
+        _say(console, f"{formatted(summary.throughput)}{asked}", "bold", label="throughput")
+        _say(console, _outcomes(summary), label="outcomes")
+        _times(summary, console)
+        _parts(summary, console)
+        _histogram(summary.response_distribution, console)
     _crowds(result, console)
     _requirements(result, console)
     _notes(result, console)
 
 
-def _load(result: RunResult, cell: Cell) -> str:
+def _load(result: RunResult, summary: WorkloadSummary) -> str:
     """What was sent, in the plan's words: "10 clients for 10s", "2000/s due (poisson) for 10s"."""
     try:
-        load = tomllib.loads(result.plan_text)["workload"][cell.workload]["load"]
+        load = tomllib.loads(result.plan_text)["workload"][summary.workload]["load"]
     except (tomllib.TOMLDecodeError, KeyError):
         return ""
     if "clients" in load:
@@ -130,7 +130,7 @@ def _verdict(result: RunResult, console: "Console") -> None:
             console, f"  and {len(result.reasons) - MOST_REASONS} more (jostle report lists them all)", style
         )
     if not result.complete:
-        why = result.incomplete_why or "the run did not reach its end"
+        why = result.incomplete_reason or "the run did not reach its end"
         _say(console, f"  cut short: {one_line(why)}", "yellow")
 
 
@@ -139,7 +139,7 @@ def _by_remedy(result: RunResult) -> dict[str, list[str]]:
     failed = [c for t in result.trials for c in t.validity.checks if c.verdict is not Verdict.VALID]
     found: dict[str, list[str]] = {}
     for reason in result.reasons[:MOST_REASONS]:
-        remedy = next((c.remedy for c in failed if reason.endswith(c.says)), "")
+        remedy = next((c.remedy for c in failed if reason.endswith(c.message)), "")
         found.setdefault(remedy, []).append(reason)
     return found
 
@@ -168,7 +168,10 @@ def _comparison(result: RunResult, chosen: list[Starvation], console: "Console")
             label = one_line(s.contestant) if name == "alone" else ""
             rate = formatted(throughput).value.removesuffix("/s")
             table.add_row(
-                _text(label, "bold"), _marked(name, find_cell(result, s.contestant, workload)), rate, *times
+                _text(label, "bold"),
+                _marked(name, find_summary(result, s.contestant, workload)),
+                rate,
+                *times,
             )
     console.print(table)
     _shapes(result, chosen, console)
@@ -183,19 +186,19 @@ def _text(text: str, style: str = "") -> "Text":
     return Text(text, style=style)
 
 
-def _marked(name: str, cell: Cell | None) -> "Text":
+def _marked(name: str, summary: WorkloadSummary | None) -> "Text":
     """A name, with the sign of the verdict after it where that is not valid."""
-    if cell is None or cell.verdict is Verdict.VALID:
+    if summary is None or summary.verdict is Verdict.VALID:
         return _text(name)
-    return _text(name).append(f" {cell.verdict.symbol}", cell.verdict.style)
+    return _text(name).append(f" {summary.verdict.symbol}", summary.verdict.style)
 
 
 def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> None:
     """The index of every contestant, and both its distributions on one logarithmic axis."""
     pairs = []
     for s in chosen:
-        cells = [find_cell(result, s.contestant, w) for w in (s.alone_workload, s.with_workload)]
-        pairs.append((s, [c.response_distribution if c else None for c in cells]))
+        summaries = [find_summary(result, s.contestant, w) for w in (s.alone_workload, s.with_workload)]
+        pairs.append((s, [c.response_distribution if c else None for c in summaries]))
     known = [d for _, pair in pairs for d in pair if d is not None and d.quantile_s]
     low, high = span(known) if known else (1e-3, 1.0)
     table = _table("starvation", "index", "alone", "with slow", words=4)
@@ -211,9 +214,9 @@ def _shapes(result: RunResult, chosen: list[Starvation], console: "Console") -> 
     console.print()
 
 
-def _cells(cells: list[Cell], console: "Console") -> None:
-    for workload in dict.fromkeys(c.workload for c in cells):
-        chosen = [c for c in cells if c.workload == workload]
+def _summaries(summaries: list[WorkloadSummary], console: "Console") -> None:
+    for workload in dict.fromkeys(c.workload for c in summaries):
+        chosen = [c for c in summaries if c.workload == workload]
         known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
         low, high = span(known) if known else (1e-3, 1.0)
         _heading(console, one_line(chosen[0].title or workload))
@@ -233,37 +236,39 @@ def _cells(cells: list[Cell], console: "Console") -> None:
         console.print(table)
 
 
-def _outcomes(cell: Cell) -> str:
+def _outcomes(summary: WorkloadSummary) -> str:
     counts = [
-        f"{amount(n, 'count')} {one_line(kind).replace('_', ' ')}{details(cell, kind)}"
-        for kind, n in cell.outcomes.items()
+        f"{amount(n, 'count')} {one_line(kind).replace('_', ' ')}{details(summary, kind)}"
+        for kind, n in summary.outcomes.items()
     ]
-    return ", ".join(counts or ["none"]) + f"; {percent(cell.error_share)} not as expected"
+    return ", ".join(counts or ["none"]) + f"; {percent(summary.error_share)} not as expected"
 
 
-def _times(cell: Cell, console: "Console") -> None:
+def _times(summary: WorkloadSummary, console: "Console") -> None:
     table = _table("", "response", "95 % interval", "service", "95 % interval")
     console.print()
-    for name in dict.fromkeys([*cell.response, *cell.service]):
-        response, service = (tables.estimate(found, name) for found in (cell.response, cell.service))
+    for name in dict.fromkeys([*summary.response, *summary.service]):
+        response, service = (tables.estimate(found, name) for found in (summary.response, summary.service))
         if response.value == service.value == tables.NOTHING.value:
             table.add_row(name, MISSING, "", MISSING, "")
             continue
         table.add_row(name, response.value, response.interval, service.value, service.interval)
-    if any(estimate.value is not None for estimate in (*cell.response.values(), *cell.service.values())):
+    if any(
+        estimate.value is not None for estimate in (*summary.response.values(), *summary.service.values())
+    ):
         console.print(table)
     missing: dict[str, list[str]] = {}
-    for name, estimate in cell.response.items():
+    for name, estimate in summary.response.items():
         if estimate.value is None and estimate.note:
             missing.setdefault(estimate.note, []).append(name)
     for note, names in missing.items():
         _say(console, f"{', '.join(names)}: {one_line(note)}", "dim")
 
 
-def _parts(cell: Cell, console: "Console") -> None:
+def _parts(summary: WorkloadSummary, console: "Console") -> None:
     """Where the time of a request went, at the median."""
-    names = [name for name in cell.parts if name != "tcp" or {"dns", "tls"} & cell.parts.keys()]
-    medians = [f"{name} {tables.estimate(cell.parts[name], 'p50').value}" for name in names]
+    names = [name for name in summary.parts if name != "tcp" or {"dns", "tls"} & summary.parts.keys()]
+    medians = [f"{name} {tables.estimate(summary.parts[name], 'p50').value}" for name in names]
     if medians:
         _say(console, "")
         _say(console, ", ".join(medians), label="medians")
@@ -289,7 +294,7 @@ def _histogram(found: Distribution, console: "Console") -> None:
 
 def _five_numbers(result: RunResult, console: "Console") -> None:
     """Of the cells of which they were published, with the published ones below."""
-    chosen = [c for c in result.cells if beside.five_published(result, c)]
+    chosen = [c for c in result.summaries if beside.five_published(result, c)]
     if not chosen:
         return
     _heading(console, "response times of answered requests")
@@ -329,13 +334,13 @@ def _goodputs(result: RunResult, console: "Console") -> None:
 
 def _crowds(result: RunResult, console: "Console") -> None:
     """Who reached the target, where clients come and go."""
-    for workload in dict.fromkeys(c.workload for c in result.crowds if c.asked is not None):
-        chosen = [c for c in result.crowds if c.workload == workload]
+    for workload in dict.fromkeys(c.workload for c in result.phased_loads if c.asked is not None):
+        chosen = [c for c in result.phased_loads if c.workload == workload]
         asked = amount(chosen[0].asked, "count")
         _heading(console, f"who holds {asked} clients: {one_line(chosen[0].title)}")
         table = _table("contestant", "", "most open", "held", "time to headers", "p99", words=2)
         for c in chosen:
-            full = max(c.stages, key=lambda s: s.open_mean).headers
+            full = max(c.phases, key=lambda s: s.open_mean).headers
             figures = (phased.most_open(c), percent(c.held.value))
             times = (amount(full.mean_s, "s"), amount(full.p99_s, "s"))
             mark = _text("✓", "green") if c.reached else _text("✗", "bold red")
@@ -354,7 +359,7 @@ def _claims(result: RunResult, console: "Console") -> None:
         _heading(console, f"published claims{source}")
     for c in result.claims:
         mark = beside.CLAIM_SYMBOL[c.verdict]
-        _say(console, f"{mark} {c.verdict}: {one_line(c.says)}", OUTCOME_STYLE[mark])
+        _say(console, f"{mark} {c.verdict}: {one_line(c.statement)}", OUTCOME_STYLE[mark])
         if c.published:
             _say(console, f"  published: {one_line(c.published)}", "dim")
         _say(console, f"  here: {one_line(c.sentence)}")
@@ -374,7 +379,9 @@ def _requirements(result: RunResult, console: "Console") -> None:
 def _notes(result: RunResult, console: "Console") -> None:
     lines = [*result.notes, *(f"not measured: {name} ({why})" for name, why in result.skipped.items())]
     lines += [
-        f"trial {t.number} ({t.contestant}, {t.workload}) {t.status}: {t.why}" for t in result.trials if t.why
+        f"trial {t.number} ({t.contestant}, {t.workload}) {t.status}: {t.reason}"
+        for t in result.trials
+        if t.reason
     ]
     if lines:
         console.print()

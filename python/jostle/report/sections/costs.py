@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.analysis.results import Ratio, RunResult, Threads
 from jostle.formatting import amount, formatted, percent
 from jostle.report.tables import NOTHING, QUANTILES, Table, columns, estimate
-from jostle.report.views import find_cell
+from jostle.report.views import find_summary
 
 __all__ = ["earlier", "ratio_tables", "ratios", "tables_of", "thread_tables", "threads"]
 
@@ -52,8 +52,8 @@ def thread_tables(result: RunResult) -> list[tuple[list[Threads], Table]]:
 
 def threads(result: RunResult, group: Sequence[Threads]) -> Table:
     """A row per contestant: memory and time of each thread, and the server's memory before and at most."""
-    cell = find_cell(result, group[0].contestant, group[0].workload)
-    caption = f"{cell.title if cell else group[0].workload}: what each of {group[0].count:,} costs"
+    summary = find_summary(result, group[0].contestant, group[0].workload)
+    caption = f"{summary.title if summary else group[0].workload}: what each of {group[0].count:,} costs"
     names = columns("contestant | memory each | as published | time each | before | at most")
     table = Table(caption, names)
     for t in group:
@@ -73,9 +73,9 @@ def earlier(result: RunResult) -> Table:
         name = "first" if e.run == 1 else str(e.run)
         table.add(e.workload, e.contestant, name, formatted(e.throughput), *times, percent(e.error_share))
         last = index + 1 == len(ordered) or ordered[index + 1].run == 1
-        cell = find_cell(result, e.contestant, e.workload) if last else None
-        if cell is not None:
-            times = [estimate(cell.response, q) if q in cell.response else NOTHING for q in QUANTILES]
-            throughput, failed = formatted(cell.throughput), percent(cell.error_share)
+        summary = find_summary(result, e.contestant, e.workload) if last else None
+        if summary is not None:
+            times = [estimate(summary.response, q) if q in summary.response else NOTHING for q in QUANTILES]
+            throughput, failed = formatted(summary.throughput), percent(summary.error_share)
             table.add(e.workload, e.contestant, "measured", throughput, *times, failed)
     return table

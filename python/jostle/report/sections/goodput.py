@@ -6,7 +6,7 @@ from typing import Any
 from jostle.analysis.results import Goodput, RunResult
 from jostle.formatting import Formatted, amount, formatted
 from jostle.report.tables import NOTHING, Table, columns, estimate
-from jostle.report.views import find_cell
+from jostle.report.views import find_summary
 
 __all__ = ["chosen", "goodput", "hits"]
 
@@ -29,10 +29,10 @@ def goodput(result: RunResult) -> Table:
     )
     table = Table("As it can be compared: answers within the timeout, and what they cost", names, words=3)
     for g in result.goodputs:
-        cell = find_cell(result, g.contestant, g.workload)
-        times = [estimate(cell.response, q) if cell else NOTHING for q in ("p50", "p99", "max")]
-        memory = amount(cell.server_rss_max_bytes, "bytes") if cell else ""
-        server = formatted(cell.server_cpu_s_per_request, fine=True) if cell else NOTHING
+        summary = find_summary(result, g.contestant, g.workload)
+        times = [estimate(summary.response, q) if summary else NOTHING for q in ("p50", "p99", "max")]
+        memory = amount(summary.server_rss_max_bytes, "bytes") if summary else ""
+        server = formatted(summary.server_cpu_s_per_request, fine=True) if summary else NOTHING
         table.add(
             g.workload,
             g.contestant,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from jostle.analysis.judge.figures import figure, figures_of
-from jostle.analysis.results import Cell, Distribution, PublishedFigure, RunResult
+from jostle.analysis.results import Distribution, PublishedFigure, RunResult, WorkloadSummary
 from jostle.formatting import MISSING, Formatted, amount, formatted
 from jostle.report.tables import Table, columns
 from jostle.report.text import published_per_s
@@ -19,7 +19,7 @@ def claims(result: RunResult) -> Table:
     """A row per claim: what was published, and what decides it here."""
     table = Table("Published claims", columns("verdict | claim | published | measured here"), words=4)
     for c in result.claims:
-        table.add(_marked(CLAIM_SYMBOL[c.verdict], c.verdict), c.says, c.published, c.sentence)
+        table.add(_marked(CLAIM_SYMBOL[c.verdict], c.verdict), c.statement, c.published, c.sentence)
     return table
 
 
@@ -28,9 +28,9 @@ def parts(result: RunResult) -> Table:
     names = columns("claim | what is measured | rule | result | value and 95 % interval")
     table = Table("The rules, fixed in the plan before the run", names, words=4)
     for c in result.claims:
-        for part in c.parts:
+        for part in c.criteria:
             result_here = _marked(PART_SYMBOL[part.verdict], part.verdict)
-            table.add(c.says, part.measure, part.rule, result_here, formatted(part.estimate))
+            table.add(c.statement, part.measure, part.rule, result_here, formatted(part.estimate))
     return table
 
 
@@ -60,13 +60,13 @@ def figures(result: RunResult) -> Table:
     return table
 
 
-def five_numbers(result: RunResult, cells: Iterable[Cell]) -> Table:
+def five_numbers(result: RunResult, summaries: Iterable[WorkloadSummary]) -> Table:
     """Smallest, quartiles, median, mean and largest response time of the requests that were answered."""
     names = columns(
         "workload | contestant | requests | min | 1st quartile | median | mean | 3rd quartile | max"
     )
     table = Table("Five numbers and the mean: response times of answered requests", names, words=2)
-    for c in cells:
+    for c in summaries:
         d = c.response_distribution
         table.add(c.workload, c.contestant, amount(d.n, "count"), *(amount(v, "s") for v in five(d)))
         published = five_published(result, c)
@@ -82,7 +82,7 @@ def five(d: Distribution) -> list[float | None]:
     return [d.min_s, low[1], median, d.mean_s, high[1], d.max_s]
 
 
-def five_published(result: RunResult, c: Cell) -> list[str]:
+def five_published(result: RunResult, c: WorkloadSummary) -> list[str]:
     """In the order of `FIVE`; empty where none of them was published."""
     own = figures_of(c.contestant, result.published, result.contestants)
     known = [figure(own, c.workload, quantity) for quantity in FIVE]
