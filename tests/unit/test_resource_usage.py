@@ -14,8 +14,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jostle.host.cpu_time import Ticks, TreeCpu
 from jostle.host.procfs import Stat, read_stat
-from jostle.host.resource_usage import CPU_SHARE, TICK_S, Sample, Sampler, Ticks, Watcher, _Cpu, _RateLimited
+from jostle.host.resource_usage import CPU_SHARE, TICK_S, Sample, Sampler, Watcher, _RateLimited
 from jostle.host.supervised import SupervisedProcess, Task
 from support.waiting import eventually
 
@@ -269,7 +270,7 @@ def test_the_sum_is_right_whatever_ends_and_whenever_it_is_waited_for(
     """A parent and its children; the sum is exact as soon as all the dead are waited for, and never falls."""
     own = {1: 0}
     children_of_parent = unwaited = 0
-    cpu, last = _Cpu(), Ticks()
+    cpu, last = TreeCpu(), Ticks()
     for number, (event, which, waited, looked) in enumerate(story):
         pid = sorted(own)[which % len(own)]
         if event == "fork":

@@ -178,6 +178,18 @@ def test_descendants_that_hide_are_ended(start: Start, scratch: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in hidden)
 
 
+def test_whether_sigterm_was_enough_is_known(start: Start) -> None:
+    willing = start("", command=SLEEP, scratch=None)
+    willing.stop()
+    deaf = start(
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(1000)",
+        grace_s=0.1,
+    )
+    eventually(lambda: "deaf" in deaf.output())
+    deaf.stop()
+    assert (willing.killed, deaf.killed) == (False, True)
+
+
 def test_a_tree_that_forks_on_while_it_is_killed(start: Start, scratch: Path) -> None:
     forks = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

@@ -62,7 +62,7 @@ ROUTES: dict[str, Route] = {
             Answers("/count/0", TEXT, b"Hello, World 0\n"),
             Answers("/count/1000", TEXT, b"Hello, World 1000\n"),
             Refuses(400, bad_numbers("/count", 10**10)),
-            WorkGrows([(f"/count/{10**4 * 4**n}", f"/count/{10**4 * 4**n * 16}") for n in range(8)], 4),
+            WorkGrows([(f"/count/{10**4 * 4**n}", f"/count/{10**4 * 4 ** (n + 1)}") for n in range(9)], 2),
         ],
     ),
     "/fast": Route(
@@ -81,7 +81,7 @@ ROUTES: dict[str, Route] = {
             Answers("/slow/1", TEXT, b"1"),
             Answers("/slow/20", TEXT, b"6765"),
             Refuses(400, bad_numbers("/slow", 60)),
-            WorkGrows([(f"/slow/{n}", f"/slow/{n + 6}") for n in range(18, 55, 3)], 4),
+            WorkGrows([(f"/slow/{n}", f"/slow/{n + 3}") for n in range(18, 58, 3)], 2),
         ],
     ),
     "/fibs": Route(

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from jostle.host import supervisor
+from jostle.host.cpu_time import TreeCpu
 from jostle.host.files import open_to_append
-from jostle.host.procfs import Stat, read_stat
+from jostle.host.process_tree import ProcessTree
+from jostle.host.procfs import ENDED
 
 __all__ = ["Sample", "Sampler", "Watcher"]
 
@@ -94,9 +95,9 @@ class Sampler:
     """Keeps the members of one process tree in sight, and adds up what they use."""
 
     def __init__(self, root: int) -> None:
-        self._cpu = _Cpu()
+        self._cpu = TreeCpu()
         self._switches = _Switches()
-        self._members = _Members(root)
+        self._tree = ProcessTree(root)
         self._read_pss = _RateLimited(_pss_bytes, PSS_EVERY_S)
         self._read_switches = _RateLimited(self._switches.read, 0.0)
         self._read_connections = _RateLimited(_sockets, 0.0)
@@ -105,9 +106,9 @@ class Sampler:
     def sample(self, t_ns: int) -> Sample | None:
         """What the tree uses now; None when nothing of it is left."""
         # Parents before children: a child that ends in between is then missing, never counted twice.
-        adopter = self._members.adopter()
-        stats = self._members.look()
-        living = [stat for stat in stats.values() if stat.state not in "ZX"]
+        adopter = self._tree.adopter()
+        stats = self._tree.members()
+        living = [stat for stat in stats.values() if stat.state not in ENDED]
         if not living:
             return None
         cpu = self._cpu.add_up(stats, adopter)
@@ -126,111 +127,6 @@ class Sampler:
             connections=self._read_connections(pids),
             peak_rss_bytes=sum(map(_peak_bytes, pids)),
         )
-
-
-class _Members:
-    """Which processes belong to the tree.
-
-    Once a member, always a member: a child whose parent has died is adopted by somebody else, and is still of
-    the tree. A member is known by its birth. /proc is listed every time; only newcomers and members are read.
-    """
-
-    def __init__(self, root: int) -> None:
-        stat = read_stat(root)
-        self._births: dict[int, int] = {} if stat is None else {root: stat.started}
-        self._strangers: set[int] = set()
-        self._session = stat.session if stat is not None and stat.session == root else None
-        self._adopter = stat.parent if stat is not None and _is_supervisor(stat.parent) else None
-
-    def adopter(self) -> Stat | None:
-        """The supervisor, to whom orphans of the tree go."""
-        return read_stat(self._adopter) if self._adopter is not None else None
-
-    def look(self) -> dict[int, Stat]:
-        """The members that are there now, zombies included."""
-        present = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
-        self._strangers &= present
-        stats = {}
-        for pid in sorted(self._births.keys() & present, key=lambda pid: (self._births[pid], pid)):
-            stat = read_stat(pid)
-            if stat is not None and stat.started == self._births[pid]:
-                stats[pid] = stat
-        newcomers = {}
-        for pid in present - self._births.keys() - self._strangers:
-            if (stat := read_stat(pid)) is not None:
-                newcomers[pid] = stat
-        stats |= self._join(newcomers, set(stats))
-        # A process whose parent was not in the list yet is looked at again next time.
-        self._strangers |= {p for p, stat in newcomers.items() if stat.parent in present} - stats.keys()
-        self._births = {pid: stat.started for pid, stat in stats.items()}
-        return stats
-
-    def _join(self, newcomers: dict[int, Stat], parents: set[int]) -> dict[int, Stat]:
-        """The newcomers that belong to the tree, by parent or by session."""
-        if self._adopter is not None:
-            parents = parents | {self._adopter}
-        joined: dict[int, Stat] = {}
-        while True:
-            more = {
-                pid: stat
-                for pid, stat in newcomers.items()
-                if pid not in joined
-                and (stat.parent in parents or stat.parent in joined or stat.session == self._session)
-            }
-            if not more:
-                return joined
-            joined |= more
-
-
-@dataclass(frozen=True)
-class Ticks:
-    """CPU time in clock ticks, in [0, ∞)."""
-
-    user: int = 0
-    system: int = 0
-
-    def __add__(self, other: "Ticks") -> "Ticks":
-        return Ticks(self.user + other.user, self.system + other.system)
-
-    def minus(self, other: "Ticks") -> "Ticks":
-        """The difference, at least 0."""
-        return Ticks(max(0, self.user - other.user), max(0, self.system - other.system))
-
-
-class _Cpu:
-    """The tree's CPU time, of ended processes too.
-
-    A process that ends hands its time to whoever waits for it, as `children_*`. Between its vanishing and our
-    next look at that parent, or for ever when nobody waits for it (SIGCHLD ignored), its time stands nowhere:
-    it is kept here as owed, and taken off as the children's times of those still there grow.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[
-            int, tuple[Ticks, Ticks]
-        ] = {}  # pid: all of its time, and its ended children's alone
-        self._owed = Ticks()
-        self._most = Ticks()
-
-    def add_up(self, stats: dict[int, Stat], adopter: Stat | None) -> Ticks:
-        """User and system ticks since the tree began. Never falls."""
-        now: dict[int, tuple[Ticks, Ticks]] = {}
-        for stat in stats.values():
-            children = Ticks(stat.children_user, stat.children_system)
-            now[stat.pid] = (Ticks(stat.user, stat.system) + children, children)
-        if adopter is not None:  # the supervisor's own time is not the server's
-            children = Ticks(adopter.children_user, adopter.children_system)
-            now[adopter.pid] = (children, children)
-        for pid, (whole, _) in self._seen.items():
-            if pid not in now:
-                self._owed += whole
-        for pid, (_, children) in now.items():
-            if pid in self._seen:
-                self._owed = self._owed.minus(children.minus(self._seen[pid][1]))
-        self._seen = now
-        total = sum((whole for whole, _ in now.values()), self._owed)
-        self._most = Ticks(max(self._most.user, total.user), max(self._most.system, total.system))
-        return self._most
 
 
 class _RateLimited(Generic[T]):
@@ -327,12 +223,6 @@ def _sockets(pids: list[int]) -> int | None:
                 if link.startswith("socket:"):
                     sockets.add(link)
     return len(sockets)
-
-
-def _is_supervisor(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return supervisor.__file__.encode() in _read(f"/proc/{pid}/cmdline").split(b"\0")
-    return False
 
 
 def _read(path: str) -> bytes:

@@ -130,7 +130,8 @@ class SupervisedProcess:
     """A running task.
 
     `pid`: its first process; None where it could not be started, and `start_error` says why. `exit`: how the
-    first process ended, if it did so by itself. `ended`: nothing of the tree is left.
+    first process ended, if it did so by itself. `ended`: nothing of the tree is left. `killed`: SIGTERM
+    did not end it within the grace time.
     """
 
     def __init__(self, task: Task) -> None:
@@ -139,6 +140,7 @@ class SupervisedProcess:
         self.start_error = ""
         self.exit: Exit | None = None
         self.ended = False
+        self.killed = False
         self._tail = ""
         self._unread = bytearray()
         self._supervisor = subprocess.Popen(
@@ -273,7 +275,7 @@ class SupervisedProcess:
             case "exited":
                 self.exit = Exit(**event)
             case "ended":
-                self._tail = event["tail"]
+                self._tail, self.killed = event["tail"], event["killed"]
                 self.ended = True
                 self._supervisor.wait()
                 self._close()
@@ -290,6 +292,7 @@ class SupervisedProcess:
             shutil.rmtree(self.task.scratch.folder, ignore_errors=True)
         self._tail = _end_of(self.task.output) + complaint
         self.exit = self.exit or Exit(None, "the death of its supervisor", 0)
+        self.killed = True
         self.start_error = self.start_error or complaint or "its supervisor was killed"
         self.ended = True
 

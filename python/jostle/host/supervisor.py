@@ -8,7 +8,7 @@ grace time) when jostle says so, when jostle dies, even by `kill -9`, and when t
     in    first line: the task as JSON (`Task` in supervised.py); then anything at all, or the end: stop
     out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "reason"};
           {"event": "exited", "code", "signal", "others"} when the first process ends by itself;
-          {"event": "ended", "tail"} once nothing is left
+          {"event": "ended", "tail", "killed"} once nothing is left; killed: SIGTERM was not enough
 """
 
 import contextlib
@@ -108,6 +108,7 @@ class Supervisor:
         self.saved_at = 0.0
         self.closed = False
         self.groups: set[int] = set()  # of the tree, once it is to be ended
+        self.killed = False
 
     def run(self) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -124,7 +125,8 @@ class Supervisor:
         self._drain()
         if self.task.get("scratch"):
             shutil.rmtree(self.task["scratch"], ignore_errors=True)
-        report("ended", tail=self.output.last(REPORTED_TAIL_BYTES).decode(errors="replace"))
+        tail = self.output.last(REPORTED_TAIL_BYTES).decode(errors="replace")
+        report("ended", tail=tail, killed=self.killed)
 
     def _watch_signals(self) -> None:
         self.woken, wake = os.pipe()
@@ -210,6 +212,7 @@ class Supervisor:
         self._send(signal.SIGTERM)
         while self._has_children() and (waited := time.monotonic() - start) < grace_s + KILL_FOR_S:
             if waited >= grace_s:
+                self.killed = True
                 self._send(signal.SIGKILL)
             self._serve(0.02)
             self._reap()
