@@ -60,6 +60,7 @@ def test_a_run_that_goes_on_while_it_is_read_is_read_up_to_one_interval(tmp_path
     whole = recorded(tmp_path, Trial("a", "w", 1, back_to_back(0.5, 5.0, workload=0))).folder
     growing = tmp_path / "growing"
     shutil.copytree(whole, growing)
+    (growing / "outcome.json").unlink()
     lines = (whole / "intervals.ndjson").read_text().splitlines(keepends=True)
     (growing / "intervals.ndjson").write_text("".join(lines[:3]))
     facts = TrialData(TrialRecord(growing))

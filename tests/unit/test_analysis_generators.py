@@ -16,6 +16,7 @@ from jostle.analysis.validity.generator import (
     started_together,
 )
 from jostle.record import FORMAT, RunWriter, TrialRecord
+from jostle.record.layout import LedgerEntry, TallyEntry
 from support.synthetic import histogram
 
 SECOND = 10**9
@@ -29,7 +30,7 @@ def facts(
     cpu: Sequence[float] = (0.1, 0.1, 0.1),
     starts: Sequence[int] = (0, 0, 0),
     lost: Sequence[Mapping[str, Any]] = (),
-    accounts: Sequence[Mapping[str, Any]] = (),
+    accounts: Sequence[LedgerEntry] = (),
     answers: int = 300,
 ) -> TrialData:
     """A trial of ten seconds from three machines with one thread each."""
@@ -89,15 +90,24 @@ def test_a_share_that_moved_is_missing_only_in_between(tmp_path: Path) -> None:
     assert between.message.endswith("from 4.00 s to 5.00 s, when 10.0.0.11 took over its share")
 
 
-def test_requests_in_a_log_only_are_told(tmp_path: Path) -> None:
-    closed = {"generator": 1, "host": HOSTS[0], "whole": True, "only_in_log": {"sent": 0, "until_ns": 0}}
-    only = {
-        "generator": 2,
-        "host": HOSTS[1],
-        "whole": True,
-        "only_in_log": {"sent": 203, "until_ns": 8 * SECOND},
+def account(generator: int, only_in_log: TallyEntry | None) -> LedgerEntry:
+    return {
+        "generator": generator,
+        "host": HOSTS[generator - 1],
+        "log": f"run-{generator}",
+        "from_ns": 0,
+        "copy": f"{generator}.frames",
+        "streamed": {"intervals": 8, "sent": 100, "until_ns": 8 * SECOND},
+        "only_in_log": only_in_log,
+        "whole": only_in_log is not None,
+        "why": "",
     }
-    away = {"generator": 3, "host": HOSTS[2], "whole": False, "only_in_log": None}
+
+
+def test_requests_in_a_log_only_are_told(tmp_path: Path) -> None:
+    closed = account(1, {"intervals": 0, "sent": 0, "until_ns": 0})
+    only = account(2, {"intervals": 2, "sent": 203, "until_ns": 8 * SECOND})
+    away = account(3, None)
     assert accounts_closed(facts(tmp_path / "none")) is None
     fine = accounts_closed(facts(tmp_path / "fine", accounts=[closed]))
     told = accounts_closed(facts(tmp_path / "told", accounts=[closed, only]))

@@ -14,6 +14,7 @@ import pytest
 from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.analysis.run import analyse, analyse_trial
 from jostle.record import RunRecord
+from jostle.record.journal import append_event
 from support.synthetic import (
     SLOW_S,
     STARVATION_PLAN,
@@ -309,8 +310,7 @@ def test_plans_that_cannot_be_read_any_more_do_not_matter(tmp_path: Path) -> Non
 
 def test_skipped_contestants_are_named(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [])
-    with (folder / "journal.ndjson").open("a") as journal:
-        journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
+    append_event(folder / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     assert analyse(RunRecord.open(folder)).skipped == {"go": "no go here"}
 
 

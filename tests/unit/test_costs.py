@@ -13,7 +13,7 @@ from jostle.analysis.run import analyse
 from jostle.record import RunRecord
 from jostle.report.charts import cost_pictures
 from jostle.report.sections import costs
-from support.synthetic import Trial, closed, intervals, make_run
+from support.synthetic import Trial, as_format_1, closed, intervals, make_run
 
 PLAN = """
 title = "Two workloads"
@@ -103,6 +103,7 @@ def spawning(tmp_path: Path, *, peak_before: int, peak_after: int) -> RunResult:
         samples = [json.loads(line) for line in (trial / "server.ndjson").read_text().splitlines()]
         lines = [json.dumps(s | {"rss_bytes": 72_000_000, "peak_rss_bytes": peak_after}) for s in samples]
         (trial / "server.ndjson").write_text("\n".join(lines) + "\n")
+    as_format_1(folder)
     return analyse(RunRecord.open(folder))
 
 

@@ -11,6 +11,7 @@ from jostle.analysis import history as module
 from jostle.analysis.history import INDEX, history
 from jostle.cli import app
 from jostle.errors import NotARun
+from jostle.record.journal import append_event
 from support.synthetic import Trial, closed, lognormal, make_run
 
 
@@ -52,8 +53,7 @@ def test_the_index_saves_the_analysis_and_follows_changes(
     entries, _ = history(base)
     assert analysed == [newest.name]
     assert not entries[-1].complete
-    with (newest / "journal.ndjson").open("a") as journal:
-        journal.write('{"at": 9, "event": "run ended"}\n')
+    append_event(newest / "journal.ndjson", "run ended")
     assert all(entry.complete for entry in history(base)[0])
     shutil.rmtree(newest)
     assert history(base) == first

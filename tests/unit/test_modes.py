@@ -96,7 +96,7 @@ def test_what_looks_like_two_modes_is_measured_as_often_again_and_once_only(tmp_
     assert [p.number for p in more] == list(range(17, 25))
     assert {p.round for p in more} == {5, 6, 7, 8}
     journal = RunRecord.open(folder).journal
-    assert sum(e["event"] == "cell repeated" for e in journal) == 2
+    assert sum(e["event"] == "extra rounds planned" for e in journal) == 2
     assert sum(e["event"] == "trial planned" and e["round"] > 4 for e in journal) == 8
 
 

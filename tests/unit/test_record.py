@@ -20,10 +20,12 @@ from hypothesis import strategies as st
 from jostle.errors import NotARun
 from jostle.record import FORMAT, RunRecord, RunWriter, TrialRecord
 from jostle.record.jsonl import read_objects
+from jostle.record.layout import ThreadEntry
 from jostle.record.outcomes import Outcome
 from support.synthetic import (
     Request,
     Trial,
+    as_format_1,
     back_to_back,
     closed,
     intervals,
@@ -164,7 +166,7 @@ def test_names_are_made_fit_for_folders(tmp_path: Path) -> None:
     writer = RunWriter.create(tmp_path, "../up and/away", "", {"jostle": "0.1.0"})
     assert writer.folder.parent == tmp_path
     trial = writer.trial(
-        {"number": 3, "contestant": "http://127.0.0.1:8080/../x", "workload": "…", "engine": None}
+        {"number": 3, "contestant": "http://127.0.0.1:8080/../x", "workload": "…", "round": 1, "engine": None}
     )
     trial.finish("failed", "could not be started", "its last words")
     assert trial.folder.name == "003-http-127.0.0.1-8080-..-x-unnamed"
@@ -202,6 +204,7 @@ def test_a_run_stopped_by_its_user_says_so(tmp_path: Path) -> None:
 @settings(max_examples=60, deadline=None)
 def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFactory, where: int) -> None:
     trial = one_trial(tmp_path_factory.mktemp("torn"), closed(STEADY, 2.0, seed=2), duration=2.0)
+    answered = trial.histogram("response").get_total_count()
     (trial.folder / "outcome.json").unlink()
     for name in ("intervals.hlog", "intervals.ndjson", "server.ndjson"):
         path = trial.folder / name
@@ -210,13 +213,14 @@ def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFac
     torn = TrialRecord(trial.folder)
     assert torn.status == "cut short"
     assert len(list(torn.intervals)) <= 2
-    assert torn.histogram("response").get_total_count() <= trial.histogram("response").get_total_count()
+    assert torn.histogram("response").get_total_count() <= answered
     assert len(list(torn.interval_histograms("response"))) == len(list(torn.intervals))
     assert len(list(torn.server_vitals())) <= 9
 
 
 def test_an_interval_counts_only_when_it_is_there_whole(tmp_path: Path) -> None:
     trial = one_trial(tmp_path)
+    (trial.folder / "outcome.json").unlink()
     path = trial.folder / "intervals.ndjson"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:3]) + lines[3][:40])
@@ -228,6 +232,7 @@ def test_an_interval_counts_only_when_it_is_there_whole(tmp_path: Path) -> None:
 
 def test_damage_in_the_middle_is_told_and_not_passed_over(tmp_path: Path) -> None:
     trial = one_trial(tmp_path)
+    as_format_1(trial.folder.parents[1])
     path = trial.folder / "intervals.hlog"
     text = path.read_text()
     line = next(line for line in text.splitlines() if ".response," in line)
@@ -266,10 +271,13 @@ def test_kill_9_loses_nothing_that_was_handed_over(tmp_path: Path) -> None:
     assert trial.histogram("response").get_total_count() > 1000
 
 
-def test_a_line_that_is_no_object_ends_the_file(tmp_path: Path) -> None:
+def test_a_line_of_another_form_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.ndjson"
-    path.write_text('{"a": 1}\n[2]\n{"a": 3}\n')
-    assert list(read_objects(path)) == [{"a": 1}]
+    path.write_text('{"cpu_ns": 1, "wall_ns": 2}\n[2]\n')
+    objects = read_objects(path, ThreadEntry)
+    assert next(objects) == {"cpu_ns": 1, "wall_ns": 2}
+    with pytest.raises(NotARun, match=r"x\.ndjson is damaged: line 2, input should be an object"):
+        next(objects)
 
 
 def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
@@ -295,18 +303,27 @@ def test_another_format_is_refused_by_name(tmp_path: Path) -> None:
     (folder / "host.json").write_text(json.dumps({**host, "format": FORMAT + 1, "jostle": "9.0"}))
     with pytest.raises(NotARun) as caught:
         RunRecord.open(folder)
-    assert f"format {FORMAT + 1}; this jostle reads {FORMAT}" in caught.value.message
+    assert f"format {FORMAT + 1}; this jostle reads 1 to {FORMAT}" in caught.value.message
     assert "9.0" in caught.value.hint
     (folder / "host.json").write_text("{")
-    with pytest.raises(NotARun, match=r"host\.json is missing or broken"):
+    with pytest.raises(NotARun, match=r"host\.json is damaged: invalid JSON"):
+        RunRecord.open(folder)
+    (folder / "host.json").unlink()
+    with pytest.raises(NotARun, match=r"host\.json is missing"):
         RunRecord.open(folder)
 
 
-def test_a_trial_without_its_description_is_not_there(tmp_path: Path) -> None:
+def test_a_trial_without_its_description_is_left_out_and_named(tmp_path: Path) -> None:
     folder = make_run(tmp_path, starvation_trials(1)[:2])
     first = RunRecord.open(folder).trials[0].folder
     (first / "trial.json").write_text('{"number": 1')
-    assert [t.number for t in RunRecord.open(folder).trials] == [2]
+    record = RunRecord.open(folder)
+    assert [t.number for t in record.trials] == [2]
+    assert not record.complete
+    assert "trial.json of trial 1 is damaged: invalid JSON" in record.incomplete_why
+    assert "no readable record of trial 1 (1 of 2 planned)" in record.incomplete_why
+    (first / "trial.json").unlink()
+    assert "no readable record of trial 1" in RunRecord.open(folder).incomplete_why
     with pytest.raises(NotARun, match="is not a trial"):
         _ = TrialRecord(first).description
 

@@ -16,6 +16,7 @@ from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.conditions import change, requirement
 from jostle.record import RunRecord
+from jostle.record.journal import append_event
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=3)
@@ -134,8 +135,7 @@ def test_what_was_not_measured_or_is_invalid_cannot_be_told(tmp_path: Path) -> N
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.verdict, found.message[:23]) == ("cannot tell", "the trials were invalid")
     none = make_run(tmp_path / "none", [], plan_text=text)
-    with (none / "journal.ndjson").open("a") as journal:
-        journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
+    append_event(none / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(none)).requirements
     assert (found.verdict, found.message) == ("cannot tell", "not measured (go: no go here)")
 
@@ -165,8 +165,7 @@ def test_a_requirement_of_one_that_was_skipped_is_not_judged_by_its_variants(tmp
     text = PLAN + '[[require]]\nthat = "p50 < 1 s"\nworkload = "fast-only"\ncontestant = "go"'
     trial = Trial("go:procs=1", "fast-only", 1, closed(lognormal(0.002, 0.1), 2.0), 2.0)
     folder = make_run(tmp_path, [trial], plan_text=text)
-    with (folder / "journal.ndjson").open("a") as journal:
-        journal.write('{"at": 1, "event": "contestant skipped", "contestant": "go", "why": "no go here"}\n')
+    append_event(folder / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     (found,) = analyse(RunRecord.open(folder)).requirements
     assert (found.contestant, found.verdict) == ("go", "cannot tell")
     assert found.message == "not measured (go: no go here)"

@@ -72,7 +72,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         published=published,
         contestants={trial.contestant: _contestant(trial) for trial in trials},
         skipped=skipped,
-        host=record.host,
+        host=dict(record.host),
         plan_text=record.plan_text,
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
@@ -94,8 +94,8 @@ def _in_order(
     grouped: Mapping[Key, list[TrialData]], plan: Mapping[str, Any], record: RunRecord
 ) -> dict[Key, list[TrialData]]:
     """Workloads in the order of the plan, each with its contestants in theirs; what it has not, last."""
-    started = next((e for e in record.journal if e["event"] == "run started"), {})
-    workloads, contestants = list(plan.get("workload", {})), list(started.get("contestants", []))
+    started = (e.get("contestants", []) for e in record.journal if e["event"] == "run started")
+    workloads, contestants = list(plan.get("workload", {})), next(started, [])
 
     def rank(key: Key) -> tuple[int, int]:
         contestant, workload = key

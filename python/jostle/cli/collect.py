@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jostle.cli.options import Cluster
+from jostle.record.layout import LedgerEntry
 
 __all__ = ["collect"]
 
@@ -49,10 +50,9 @@ def collect(
     return 1 if missing else 0
 
 
-def _says(account: dict[str, object]) -> str:
+def _says(account: LedgerEntry) -> str:
     streamed, only = account["streamed"], account["only_in_log"]
-    assert isinstance(streamed, dict)
-    if not isinstance(only, dict):
+    if only is None:
         return f"{streamed['sent']:,} requests streamed; {account['why']}"
     total = streamed["sent"] + only["sent"]
     return f"{total:,} requests = {streamed['sent']:,} streamed + {only['sent']:,} in its spool only"

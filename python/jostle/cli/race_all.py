@@ -16,7 +16,7 @@ from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
-from jostle.record.jsonl import read_json
+from jostle.record.jsonl import read_object
 from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.observer import Silent
@@ -51,7 +51,7 @@ class _State:
     @classmethod
     def of(cls, folder: Path, seed: int | None) -> "_State":
         """What stands in `folder`, fresh where nothing does. Raises `UserError` for any other folder."""
-        known = read_json(folder / STATE)
+        known = read_object(folder / STATE, dict[str, Any])
         if known is None:
             if folder.exists() and (not folder.is_dir() or (folder / "journal.ndjson").exists()):
                 raise UserError(f"{folder} is no folder of jostle race --all", "choose another with --into")

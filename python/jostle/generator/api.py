@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from jostle.record.layout import GeneratorEntry, LostGenerator
+
 if TYPE_CHECKING:
     from jostle._engine import Interval
 
@@ -27,8 +29,10 @@ class Generator:
     offset_ns: int = 0
     offset_error_ns: int = 0
 
-    def as_record(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_record(self) -> GeneratorEntry:
+        entry: Any = asdict(self)
+        described: GeneratorEntry = entry
+        return described
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,10 @@ class Lost:
     until_ns: int | None = None
     moved_to: str = ""
 
-    def as_record(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_record(self) -> LostGenerator:
+        entry: Any = asdict(self)
+        lost: LostGenerator = entry
+        return lost
 
 
 class Running(Protocol):

@@ -7,7 +7,8 @@ runs/2026-11-21T18-52-34-starvation/
     cut-short/              what there was of trials that were run anew (`jostle run --resume`): not counted
 """
 
+from jostle.record.layout import FORMAT
 from jostle.record.reader import RunRecord, TrialRecord
-from jostle.record.writer import FORMAT, RunWriter, TrialWriter
+from jostle.record.writer import RunWriter, TrialWriter
 
 __all__ = ["FORMAT", "RunRecord", "RunWriter", "TrialRecord", "TrialWriter"]

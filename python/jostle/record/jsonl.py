@@ -1,18 +1,77 @@
-"""Files that only grow: one JSON object a line, each line handed over whole, a torn last line ignored."""
+"""JSON files of a run folder: read under guard, whoever made the folder, and written line by line.
 
+Read are regular files only, never through a link, of limited size, and only what has the form that
+`jostle.record.layout` states. Anything else is `NotARun` with the name of the file.
+
+A file that only grows has one JSON object a line, each handed over whole. Its last line counts once its line
+end is there: a writer that was killed may have left it torn.
+"""
+
+import functools
 import json
 import os
-from collections.abc import Iterator
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
+
+from jostle.errors import NotARun
+from jostle.host.files import open_regular
+from jostle.record.layout import Fingerprint
+from jostle.text import one_line
 
 __all__ = [
     "append_line",
+    "check_fingerprint",
+    "damaged",
+    "fingerprint",
     "mend_last_line",
-    "read_json",
+    "parse",
+    "read_bytes",
     "read_lines",
+    "read_object",
     "read_objects",
+    "to_line",
 ]
+
+T = TypeVar("T")
+
+JSON_BYTES_AT_MOST = 64 << 20
+"""Of a file that is read at once."""
+
+LINE_BYTES_AT_MOST = 16 << 20
+"""An interval of a hundred requests with all their measures has less than 1 MB."""
+
+PIECE_BYTES = 1 << 20
+
+
+def damaged(path: Path, why: object) -> NotARun:
+    """The error for a file that cannot be read as what it should be."""
+    return NotARun(f"{one_line(_name(path))} is damaged: {one_line(_in_words(why))[:300]}")
+
+
+def _name(path: Path) -> str:
+    """With the number of its trial, where it belongs to one: the rest of the path is known."""
+    for depth, folder in enumerate(path.parts[:-1]):
+        if depth and path.parts[depth - 1] == "trials" and (number := re.match(r"\d+", folder)):
+            return f"{'/'.join(path.parts[depth + 1 :])} of trial {int(number[0])}"
+    return path.name
+
+
+def _in_words(why: object) -> str:
+    if isinstance(why, OSError):
+        return (why.strerror or str(why)).lower()
+    return str(why)
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def to_line(data: Mapping[str, Any], separators: tuple[str, str] = (", ", ": ")) -> str:
+    """One line of JSON; what is not valid Unicode becomes "?"."""
+    text = json.dumps(data, separators=separators, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()
 
 
 def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
@@ -28,41 +87,104 @@ def append_line(file: TextIO, text: str, *, sync: bool = False) -> None:
 
 def mend_last_line(path: Path) -> None:
     """Cut off a last line without its end, so that the next one begins at the beginning."""
-    with path.open("rb+") as file:
-        file.truncate(file.read().rfind(b"\n") + 1)
+    with open_regular(path) as file:
+        whole = file.read().rfind(b"\n") + 1
+    os.truncate(path, whole)
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """None where the file is missing or is not a JSON object."""
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def read_bytes(path: Path, at_most: int = JSON_BYTES_AT_MOST) -> bytes | None:
+    """The whole file; None where there is none. Raises NotARun."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with open_regular(path, at_most) as file:
+            return file.read(at_most + 1)
+    except FileNotFoundError:
         return None
-    return data if isinstance(data, dict) else None
+    except OSError as error:
+        raise damaged(path, error) from None
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """All whole lines, one at a time; none where there is no such file.
+def read_object(path: Path, kind: type[T]) -> T | None:
+    """A JSON object of the form `kind`; None where there is no such file. Raises NotARun."""
+    data = read_bytes(path)
+    return None if data is None else parse(path, data, kind)
 
-    A last line without its line end was being written when the writer died: left out.
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """All whole lines without their ends, one at a time; none where there is no such file.
+
+    Raises NotARun for what is no regular file and for a line that is too long.
     """
     try:
-        file = path.open(encoding="utf-8", errors="replace")
+        file = open_regular(path)
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise damaged(path, error) from None
     with file:
-        for line in file:
-            if line.endswith("\n"):
-                yield line[:-1]
-
-
-def read_objects(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects of all whole lines, up to the first line that is none (a disk that filled up)."""
-    for line in read_lines(path):
         try:
-            data = json.loads(line)
-        except ValueError:
-            return
-        if not isinstance(data, dict):
-            return
-        yield data
+            while line := file.readline(LINE_BYTES_AT_MOST):
+                if line.endswith(b"\n"):
+                    yield line[:-1]
+                elif len(line) == LINE_BYTES_AT_MOST:
+                    raise damaged(path, f"a line is longer than {LINE_BYTES_AT_MOST} bytes")
+        except OSError as error:
+            raise damaged(path, error) from None
+
+
+def read_objects(path: Path, kind: type[T]) -> Iterator[T]:
+    """The JSON objects of all whole lines. Raises NotARun at a line that is not of the form `kind`."""
+    for number, line in enumerate(read_lines(path), 1):
+        yield parse(path, line, kind, number)
+
+
+def parse(path: Path, data: bytes, kind: type[T], line: int | None = None) -> T:
+    from pydantic import ValidationError
+
+    try:
+        validate: Callable[[bytes], T] = _validator(kind)  # type: ignore[arg-type]  # TypedDicts hash
+        return validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        place = f"line {line}, " if line else ""
+        raise damaged(path, f"{place}{where and f'{where}: '}{_uncapitalised(first['msg'])}") from None
+
+
+@functools.cache
+def _validator(kind: Any) -> Callable[[bytes], Any]:
+    from pydantic import TypeAdapter
+
+    return functools.partial(TypeAdapter(kind).validate_json, strict=True)
+
+
+def _uncapitalised(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+# --- checksums ----------------------------------------------------------------------------------------------
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    """Of a regular file. Raises OSError."""
+    crc, size = 0, 0
+    with open_regular(path) as file:
+        while piece := file.read(PIECE_BYTES):
+            crc, size = zlib.crc32(piece, crc), size + len(piece)
+    return {"bytes": size, "crc32": f"{crc:08x}"}
+
+
+def check_fingerprint(path: Path, expected: Fingerprint) -> None:
+    """Raises NotARun where the file is not as it was when `expected` was taken."""
+    try:
+        found = fingerprint(path)
+    except FileNotFoundError:
+        raise damaged(path, "it is missing") from None
+    except OSError as error:
+        raise damaged(path, error) from None
+    if found["bytes"] != expected["bytes"]:
+        raise damaged(path, f"it has {found['bytes']:,} bytes instead of {expected['bytes']:,}")
+    if found != expected:
+        raise damaged(path, "its checksum is not that of the file that was written")

@@ -1,17 +1,21 @@
 """Per-request rows: Parquet files, each closed before the next begins."""
 
+import contextlib
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from jostle.host.files import write_whole
+from jostle.host.files import open_regular, write_whole
+from jostle.record.jsonl import check_fingerprint, damaged
+from jostle.record.layout import Fingerprint
 from jostle.record.outcomes import Outcome
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["RowWriter", "read_rows"]
+__all__ = ["RowWriter", "is_rows", "read_rows"]
 
 COLUMNS = {
     "workload": "<u2",
@@ -25,6 +29,11 @@ COLUMNS = {
     "status": "<u2",
     "bytes": "<u8",
 }
+
+ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.parquet")
+
+BYTES_AT_MOST = 1 << 30
+"""Of one file: a second of a million requests has 30 MB."""
 
 BATCH_NS = 1_000_000_000
 """Rows are held for at most this long before they become a file: what a `kill -9` can cost."""
@@ -102,22 +111,65 @@ class RowWriter:
         )
 
 
+def is_rows(name: str) -> bool:
+    """Whether a file of this name in a trial's folder holds rows."""
+    return ROWS_FILE.fullmatch(name) is not None
+
+
 def read_rows(
-    folder: Path, columns: list[str] | None = None, at_most: int | None = None
+    folder: Path,
+    columns: list[str] | None = None,
+    at_most: int | None = None,
+    fingerprints: Mapping[str, Fingerprint] | None = None,
 ) -> "polars.DataFrame | None":
     """Rows of a trial in one frame, with all columns or these; None where none were kept.
 
     `at_most`: whole files of the middle of the trial, which hold no more rows than this, or a single one.
+    `fingerprints`: of the files as they were written, where that is known. Raises NotARun.
     """
-    files = sorted(folder.glob("requests-*.parquet"), key=lambda file: int(file.stem.split("-")[1]))
+    known = {name: of for name, of in (fingerprints or {}).items() if is_rows(name)}
+    names = {path.name for path in folder.glob("requests-*.parquet") if is_rows(path.name)} | set(known)
+    files = [folder / name for name in sorted(names, key=_number)]
     if not files:
         return None
     import polars
 
     if at_most is not None:
-        lengths = [polars.scan_parquet(file).select(polars.len()).collect().item() for file in files]
-        files = files[_middle(lengths, at_most)]
-    return polars.concat([polars.read_parquet(file, columns=columns) for file in files])
+        files = files[_middle([_length(file) for file in files], at_most)]
+    for file in files:
+        if file.name in known:
+            check_fingerprint(file, known[file.name])
+    return polars.concat([_frame_of(file, columns) for file in files])
+
+
+def _number(name: str) -> int:
+    return int(name.removesuffix(".parquet").split("-")[1])
+
+
+def _length(file: Path) -> int:
+    import polars
+
+    with _guarded(file) as opened:
+        return int(polars.scan_parquet(opened).select(polars.len()).collect().item())
+
+
+def _frame_of(file: Path, columns: list[str] | None) -> "polars.DataFrame":
+    import polars
+
+    with _guarded(file) as opened:
+        return polars.read_parquet(opened, columns=columns)
+
+
+@contextlib.contextmanager
+def _guarded(file: Path) -> Iterator[BinaryIO]:
+    """The file, opened; whatever goes wrong with it inside is NotARun."""
+    import polars
+
+    try:
+        with open_regular(file, BYTES_AT_MOST) as opened:
+            yield opened
+    except (OSError, ValueError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        raise damaged(file, error) from None
 
 
 def _middle(lengths: Sequence[int], at_most: int) -> slice:

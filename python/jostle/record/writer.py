@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import itertools
-import json
 import os
 import re
 import time
@@ -13,16 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import UserError
-from jostle.host.files import open_to_append, write_json, write_whole
+from jostle.host.files import write_json, write_whole
 from jostle.record.hlog import header, interval_lines
-from jostle.record.jsonl import append_line, mend_last_line, read_json
+from jostle.record.journal import append_event
+from jostle.record.jsonl import append_line, fingerprint, mend_last_line, read_object, to_line
+from jostle.record.layout import (
+    FORMAT,
+    Event,
+    Fingerprint,
+    HistogramSummary,
+    HostFacts,
+    IntervalEntry,
+    LostGenerator,
+    OutcomeEntry,
+    Status,
+    TrialDescription,
+)
 from jostle.record.rows import RowWriter
 from jostle.text import reason
 
-__all__ = ["FORMAT", "RunWriter", "TrialWriter"]
-
-FORMAT = 1
-"""Version of the run folder's form: stands in host.json and in every trial.json."""
+__all__ = ["RunWriter", "TrialWriter"]
 
 
 class RunWriter:
@@ -41,10 +50,10 @@ class RunWriter:
             ) from None
 
     @classmethod
-    def create(cls, base: Path, slug: str, plan_text: str, host: dict[str, Any]) -> "RunWriter":
+    def create(cls, base: Path, slug: str, plan_text: str, host: Mapping[str, Any]) -> "RunWriter":
         """A fresh folder `base/<local time>-<slug>`: no run is ever written over another one.
 
-        Raises `UserError` where it cannot be made.
+        `host`: of HostFacts, all but the format. Raises `UserError` where the folder cannot be made.
         """
         try:
             folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
@@ -62,8 +71,8 @@ class RunWriter:
     @classmethod
     def resume(cls, folder: Path) -> "RunWriter":
         """The run that was begun in `folder`. Raises `UserError` while somebody else is writing it."""
-        host = read_json(folder / "host.json") or {}
-        writer = cls(folder, str(host.get("jostle", "")))
+        host = read_object(folder / "host.json", HostFacts)
+        writer = cls(folder, host.get("jostle", "") if host else "")
         mend_last_line(folder / "journal.ndjson")
         return writer
 
@@ -80,30 +89,41 @@ class RunWriter:
             return str(place.relative_to(self.folder))
         return ""
 
-    def journal(self, event: str, **fields: Any) -> None:
-        """Append what happened, with the time; on disk when this returns."""
-        with open_to_append(self.folder / "journal.ndjson") as file:
-            append_line(file, json.dumps({"at": time.time_ns(), "event": event, **fields}), sync=True)
+    def journal(self, event: Event, **fields: Any) -> None:
+        """Append what happened, with the time; on disk when this returns. Fields as in JournalEntry."""
+        append_event(self.folder / "journal.ndjson", event, **fields)
 
-    def trial(self, description: dict[str, Any], run: int = 0) -> "TrialWriter":
+    def journal_start(self, **fields: Any) -> None:
+        """The event "run started", with the checksums of the files that say what is run, and where."""
+        files = {name: fingerprint(self.folder / name) for name in ("plan.toml", "host.json")}
+        self.journal("run started", **fields, files=files)
+
+    def journal_outcome(self, event: Event, trial: Path, **fields: Any) -> None:
+        """The end of a trial, with the checksum of its outcome.json."""
+        self.journal(event, **fields, outcome=fingerprint(trial / "outcome.json"))
+
+    def trial(self, description: TrialDescription, run: int = 0) -> "TrialWriter":
         """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder.
 
         `run`: of the runs of the load that come before the measured one on the same server, each in a folder
         of its own within the trial's.
         """
-        number, contestant, workload = (description[key] for key in ("number", "contestant", "workload"))
-        folder = self.folder / "trials" / f"{number:03d}-{safe_name(contestant)}-{safe_name(workload)}"
+        names = f"{safe_name(description['contestant'])}-{safe_name(description['workload'])}"
+        folder = self.folder / "trials" / f"{description['number']:03d}-{names}"
         if run:
             folder = folder / f"run-{run}"
         folder.mkdir(parents=run > 0, exist_ok=(folder / "run-1").exists())
-        write_json(folder / "trial.json", {"format": FORMAT, **description})
+        write_json(folder / "trial.json", {**description, "format": FORMAT})
         return TrialWriter(folder, description, self._version)
 
 
 class TrialWriter:
-    """One trial: `write_interval` for each interval of the engine, then `finish`."""
+    """One trial: `write_interval` for each interval of the engine, then `finish`.
 
-    def __init__(self, folder: Path, description: Mapping[str, Any], version: str) -> None:
+    Both raise OSError where the file system takes no more; what was written before can be read.
+    """
+
+    def __init__(self, folder: Path, description: TrialDescription, version: str) -> None:
         self.folder = folder
         self._files = contextlib.ExitStack()
         self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
@@ -119,31 +139,34 @@ class TrialWriter:
         lines = list(interval_lines(interval))
         if lines:
             append_line(self._hlog, "\n".join(lines))
-        append_line(self._intervals, json.dumps(_without_bytes(interval), separators=(",", ":")))
+        append_line(self._intervals, to_line(_summarised(interval), separators=(",", ":")))
         if interval.get("rows"):
             self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
 
     def finish(
         self,
-        status: str,
+        status: Status,
         why: str = "",
         server_output_tail: str = "",
-        generators_lost: Sequence[Mapping[str, Any]] = (),
+        generators_lost: Sequence[LostGenerator] = (),
     ) -> None:
-        """Close the trial: `status` is "ended", "failed" or "cut short"; `why` is "" where it ended well.
-
-        `generators_lost`: those that died before the end, as {"generator", "of", "at_ns", "why"}.
-        """
+        """Close the trial, after all others who write into its folder. `why` is "" where it ended well."""
         self._rows.flush()
         self._files.close()
-        outcome = {
+        outcome: OutcomeEntry = {
             "status": status,
             "why": why,
             "ended_unix_ns": time.time_ns(),
             "server_output_tail": server_output_tail,
             "generators_lost": list(generators_lost),
+            "files": _fingerprints(self.folder),
         }
         write_json(self.folder / "outcome.json", outcome)
+
+    def abandon(self) -> None:
+        """Close the files as far as they can be written, and leave the trial without an outcome."""
+        with contextlib.suppress(OSError):
+            self._files.close()
 
 
 def safe_name(text: str) -> str:
@@ -161,9 +184,18 @@ def _fresh_folder(base: Path, name: str) -> Path:
     raise AssertionError("unreachable")
 
 
-def _without_bytes(interval: Mapping[str, Any]) -> dict[str, Any]:
+def _fingerprints(folder: Path) -> dict[str, Fingerprint]:
+    """Of all files of a trial, and of the outcomes of its earlier runs, which hold those of theirs.
+
+    What generators on other machines still have to give may come later: it is not among them.
+    """
+    files = [path for path in folder.iterdir() if path.is_file()] + list(folder.glob("run-*/outcome.json"))
+    return {str(path.relative_to(folder)): fingerprint(path) for path in sorted(files)}
+
+
+def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
     """The interval without rows, and with histograms reduced to their count and maximum."""
-    kept = {key: value for key, value in interval.items() if key != "rows"}
+    kept: Any = {key: value for key, value in interval.items() if key != "rows"}
     kept["loop_lag"] = _summary(interval.get("loop_lag"))
     if "generators" in interval:
         kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
@@ -171,8 +203,9 @@ def _without_bytes(interval: Mapping[str, Any]) -> dict[str, Any]:
         {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
         for series in interval["series"]
     ]
-    return kept
+    entry: IntervalEntry = kept
+    return entry
 
 
-def _summary(histogram: Mapping[str, Any] | None) -> dict[str, int] | None:
+def _summary(histogram: Mapping[str, Any] | None) -> HistogramSummary | None:
     return None if histogram is None else {"count": histogram["count"], "max_us": histogram["max_us"]}

@@ -21,6 +21,7 @@ from jostle.host.facts import host_facts, machine
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
+from jostle.record.layout import Event
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.schedule import Planned, schedule
@@ -61,7 +62,7 @@ def run_experiment(
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.selected, plan.rounds, seed)
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
-    writer.journal("run started", seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
+    writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
     for planned in trials:
@@ -279,7 +280,8 @@ class _Session:
         fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
         if validity is not None:
             fields["verdict"] = validity.verdict
-        self.writer.journal("trial ended" if trial.status == "ended" else "trial failed", **fields)
+        event: Event = "trial ended" if trial.status == "ended" else "trial failed"
+        self.writer.journal_outcome(event, folder, **fields)
         self.observer.trial_ended(planned, trial.status, trial.why, validity)
         return trial.status == "ended"
 

@@ -25,7 +25,7 @@ def plan_repeats(
     cells = [c for c in to_repeat(plan.data(), [TrialData(t) for t in record.trials]) if c[0] in contestants]
     for contestant, workload in cells:
         why = "its rounds look like two modes"
-        writer.journal("cell repeated", contestant=contestant, workload=workload, why=why)
+        writer.journal("extra rounds planned", contestant=contestant, workload=workload, why=why)
     last = max((trial.number for trial in record.trials), default=len(trials))
     rounds = range(plan.rounds + 1, 2 * plan.rounds + 1)
     more = [(contestant, workload, number) for number in rounds for contestant, workload in cells]

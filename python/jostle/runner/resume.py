@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jostle.errors import NotARun
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
+from jostle.record.layout import JournalEntry
 from jostle.runner.schedule import Planned
 from jostle.text import HIDDEN
 
@@ -46,7 +46,7 @@ def unfinished(folder: Path) -> Unfinished | None:
     Raises `NotARun` for a folder that is no run, is of another format, or does not hold all that is needed.
     """
     record = RunRecord.open(folder)
-    if record.complete:
+    if record.ended:
         return None
     journal = {entry["event"]: entry for entry in reversed(record.journal)}  # the first of each event
     if "trial started" not in journal:
@@ -60,7 +60,7 @@ def unfinished(folder: Path) -> Unfinished | None:
         seed=int(started["seed"]),
         skipped=[str(e["contestant"]) for e in record.journal if e["event"] == "contestant skipped"],
         base=Path(started["base"]) if "base" in started else None,
-        trials=[_planned(entry) for entry in record.journal if entry["event"] == "trial planned"],
+        trials=[_planned(entry) for entry in record.planned],
         done=done,
     )
 
@@ -76,5 +76,5 @@ def _plan(record: RunRecord) -> Plan:
     return plan
 
 
-def _planned(entry: dict[str, Any]) -> Planned:
-    return Planned(*(entry[key] for key in ("number", "contestant", "workload", "round")))
+def _planned(entry: JournalEntry) -> Planned:
+    return Planned(entry["number"], entry["contestant"], entry["workload"], entry["round"])

@@ -20,6 +20,7 @@ from jostle.host.cores import Placement, real_time_allowed
 from jostle.host.resource_usage import Sampler, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import FORMAT, RunWriter, TrialWriter
+from jostle.record.layout import Status
 from jostle.runner.interrupt import Stop, stopping
 from jostle.runner.schedule import Planned
 
@@ -56,7 +57,7 @@ def run_trial(
     `KeyboardInterrupt` is raised again after everything measured so far has been recorded.
     """
     workload = plan.workload[planned.workload]
-    description = {
+    description: Any = {
         "format": FORMAT,
         **planned.as_record(),
         "title": workload.title,
@@ -68,8 +69,8 @@ def run_trial(
             server = _start(stack, contestant, placement, placement.server_cores, executor, database, places)
             asked = _start(stack, peer, placement, placement.peer_cores, executor) if peer else None
         except ContestantError as error:
-            told = {"server": contestant.describe(), "engine": None, "placement": placement.as_record()}
-            record = writer.trial({**description, **told})
+            description |= {"server": contestant.describe(), "engine": None}
+            record = writer.trial(description | {"placement": placement.as_record()})
             record.finish("failed", str(error))
             return record.folder
         servers = _Servers(server, asked, database)
@@ -124,7 +125,7 @@ def _start(
 
 
 def _drive(
-    description: dict[str, Any],
+    description: Any,
     workload: Workload,
     spec: Mapping[str, Any],
     servers: _Servers,
@@ -139,8 +140,8 @@ def _drive(
         before = Sampler(server.pid).sample(0) if server.pid is not None else None
         running = executor.start(spec)
         record = writer.trial(
-            {
-                **description,
+            description
+            | {
                 "placement": placement.as_record(),
                 "before": asdict(before) if before else None,
                 "started_unix_ns": running.started_unix_ns,
@@ -151,7 +152,7 @@ def _drive(
         running.keep(record.folder)
         why = _measure(record, servers, running, observe)
         if why and run < workload.runs:
-            record = writer.trial({**description, "placement": placement.as_record()})
+            record = writer.trial(description | {"placement": placement.as_record()})
             record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_lines())
             break
     return record.folder
@@ -226,18 +227,20 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
         "database": servers.database.pid if servers.database else None,
     }
 
-    def close(status: str, why: str = "", output: str = "") -> str:
+    watchers = contextlib.ExitStack()
+
+    def close(status: Status, why: str = "", output: str = "") -> str:
         running.pull()
+        watchers.close()  # outcome.json holds the checksums of what the watchers write
         record.finish(status, why, output, [lost.as_record() for lost in running.lost])
         return why
 
-    with contextlib.ExitStack() as stack:
+    with stopping() as stop, watchers:
         for name, pid in trees.items():
             if pid is not None:
                 watcher = Watcher(pid, record.folder / f"{name}.ndjson", started)
                 watcher.start()
-                stack.callback(watcher.stop)
-        stop = stack.enter_context(stopping())
+                watchers.callback(watcher.stop)
         try:
             for interval in _intervals(running, stop, servers):
                 record.write_interval(interval)
@@ -246,6 +249,7 @@ def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: 
             _drain(running, record)
             return close("failed", str(error), server.last_lines())
         except ExecutorLost as error:
+            watchers.close()
             record.finish("cut short", str(error), "", [lost.as_record() for lost in running.lost])
             raise
         except GeneratorsLost as error:

@@ -28,7 +28,7 @@ def used_here(
 
 
 def _server(data: TrialData) -> str:
-    server = data.trial.description.get("server") or {}
+    server = data.trial.server
     version = " ".join(str(server.get(key) or "") for key in ("runtime", "version")).strip()
     label = str(server.get("label", data.trial.contestant))
     return f"{label} ({version})" if version else label
@@ -47,12 +47,14 @@ def _machine(host: Mapping[str, Any]) -> str:
 
 
 def _cores(data: TrialData) -> str:
-    placement = data.trial.description.get("placement") or {}
-    if placement.get("shared") is None:
-        return "where its owner put the server" if placement else ""
+    placement = data.trial.description.get("placement")
+    if placement is None:
+        return ""
+    if placement["shared"] is None:
+        return "where its owner put the server"
     if placement["shared"]:
         return "server and generator on the same cores"
-    servers, generators = (placement.get(f"{side}_cores") or [] for side in ("server", "generator"))
+    servers, generators = placement["server_cores"], placement["generator_cores"]
     return f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
 
 

@@ -103,7 +103,7 @@ def _timeout_s(data: TrialData) -> float | None:
 
 def _database(data: TrialData) -> Mapping[str, Any]:
     """How it was chosen; empty where the server had none."""
-    return (data.trial.description.get("server") or {}).get("database") or {}
+    return data.trial.server.get("database") or {}
 
 
 def _mean(values: Iterable[float], unit: str) -> Estimate:

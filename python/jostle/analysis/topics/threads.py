@@ -36,15 +36,15 @@ def time_per_thread(data: TrialData) -> float | None:
 
 
 def _before(data: TrialData) -> float | None:
-    before = data.trial.description.get("before") or {}
-    return before.get("rss_bytes")
+    before = data.trial.description.get("before")
+    return before.get("rss_bytes") if before else None
 
 
 def _peak(data: TrialData) -> float | None:
     """As the kernel keeps it, unless the server had held more than that before the load began."""
-    before = data.trial.description.get("before") or {}
+    before = data.trial.description.get("before")
     peak = data.vitals.peak_rss_bytes
-    return peak if peak > float(before.get("peak_rss_bytes", 0)) else rss_max(data)
+    return peak if peak > (before.get("peak_rss_bytes", 0) if before else 0) else rss_max(data)
 
 
 def threads(

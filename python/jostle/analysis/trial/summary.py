@@ -45,7 +45,7 @@ def describe_trial(data: TrialData) -> TrialResult:
         server_rss_max_bytes=rss_max(data),
         trend=_trend(data),
         timeline=_timeline(data),
-        server=dict(trial.description.get("server", {})),
+        server=dict(trial.server),
         requests=_requests(data),
     )
 

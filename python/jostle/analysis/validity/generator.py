@@ -71,8 +71,9 @@ def accounts_closed(data: TrialData) -> Check | None:
     if not accounts:
         return None
     unknown = [f"generator {a['generator']} on {a['host']}" for a in accounts if not a["whole"]]
-    only = [a for a in accounts if a["whole"] and a["only_in_log"]["sent"]]
-    sent = sum(a["only_in_log"]["sent"] for a in only)
+    tallies = [(a, a["only_in_log"]) for a in accounts if a["whole"]]
+    only = [(a, tally) for a, tally in tallies if tally is not None and tally["sent"]]
+    sent = sum(tally["sent"] for _, tally in only)
     if unknown:
         message = f"the spool of {', '.join(unknown)} was not fetched: it may hold requests that are not here"
         return Check(
@@ -86,9 +87,9 @@ def accounts_closed(data: TrialData) -> Check | None:
         )
     if only:
         each = ", ".join(
-            f"{format_count(a['only_in_log']['sent'])} of generator {a['generator']} on {a['host']} up to "
-            f"{format_duration(a['only_in_log']['until_ns'] / 1e9)}"
-            for a in only
+            f"{format_count(tally['sent'])} of generator {a['generator']} on {a['host']} up to "
+            f"{format_duration(tally['until_ns'] / 1e9)}"
+            for a, tally in only
         )
         message = f"{format_count(sent)} requests of generators that were cut off are in no figure: {each}"
         return Check(

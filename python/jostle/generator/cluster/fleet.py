@@ -23,6 +23,7 @@ from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.ledger import collect, note_follower, write_ledger
 from jostle.generator.cluster.transport import Call, Gone, Node, Transport, Unavailable
 from jostle.generator.merge import Merger
+from jostle.record.layout import ClockEntry
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -233,7 +234,7 @@ class Fleet:
         else:
             self._taken_over.put((handover, successor))
 
-    def _clock_after(self, follower: Follower) -> dict[str, int] | None:
+    def _clock_after(self, follower: Follower) -> ClockEntry | None:
         """The generator's clock against this one, once more at the end: drift shows."""
         try:
             clock = measure(

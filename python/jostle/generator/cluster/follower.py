@@ -8,6 +8,7 @@ from typing import Any, Literal
 from jostle.generator.cluster.clocks import Clock
 from jostle.generator.cluster.spool import FrameReader
 from jostle.generator.cluster.transport import Call, Node, Remote
+from jostle.record.layout import ClockEntry, LedgerEntry, TallyEntry
 
 __all__ = ["Follower", "Tally"]
 
@@ -24,6 +25,9 @@ class Tally:
         self.intervals += 1
         self.sent += sum(workload["sent"] for workload in interval["workloads"])
         self.until_ns = interval["end_ns"]
+
+    def as_entry(self) -> TallyEntry:
+        return {"intervals": self.intervals, "sent": self.sent, "until_ns": self.until_ns}
 
 
 @dataclass
@@ -81,17 +85,17 @@ class Follower:
                 series["phase"] = self.phases[series["workload"]][series["phase"]]
         return interval
 
-    def account(self, clock_after: dict[str, int] | None) -> dict[str, Any]:
+    def account(self, clock_after: ClockEntry | None) -> LedgerEntry:
         """Its entry in the ledger. What only a lost one's spool holds is not known before it is collected."""
         assert self.copy is not None
-        nothing = {"intervals": 0, "sent": 0, "until_ns": self.streamed.until_ns}
+        nothing: TallyEntry = {"intervals": 0, "sent": 0, "until_ns": self.streamed.until_ns}
         return {
             "generator": self.index + 1,
             "host": self.node.address,
             "log": self.log,
             "from_ns": self.from_ns,
             "copy": self.copy.name,
-            "streamed": vars(self.streamed),
+            "streamed": self.streamed.as_entry(),
             "only_in_log": nothing if self.ended_whole else None,
             "whole": self.ended_whole,
             "why": "" if self.ended_whole else "its spool has not been fetched",

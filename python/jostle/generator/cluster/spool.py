@@ -16,6 +16,7 @@ from typing import Any
 from jostle.errors import NotARun
 from jostle.generator.wire import read_frame, write_frame
 from jostle.host.cache import cache_folder
+from jostle.host.files import open_regular
 
 __all__ = ["FrameReader", "Spool", "forget_log", "log_path", "read_from", "read_log"]
 
@@ -78,7 +79,7 @@ class Spool:
 
 def read_from(path: Path, offset: int, end: int | None = None, piece: int = 4 << 20) -> Iterator[bytes]:
     """The file from `offset` to `end`, or as far as it goes, in pieces of at most so many bytes."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(offset)
         while data := file.read(piece if end is None else min(piece, end - file.tell())):
             yield data

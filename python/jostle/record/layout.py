@@ -1,0 +1,425 @@
+"""The form of a run folder: which files there are, and what stands in each line of them.
+
+Every JSON object of a run folder has its type here. docs/record.schema.json is made from these types, and
+docs/RUN-FOLDER.md lists the files. Times end in their unit; those named `_unix_ns` and `at` are wall clock,
+all others count from the start of the trial. A key that is not required may be missing.
+
+Within one format keys are only added. FORMAT grows when a reader of the old one would read a folder wrongly.
+"""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+__all__ = [
+    "FILES",
+    "FORMAT",
+    "ClockEntry",
+    "Event",
+    "Fingerprint",
+    "GeneratorEntry",
+    "GeneratorState",
+    "HistogramSummary",
+    "HostFacts",
+    "IntervalEntry",
+    "JournalEntry",
+    "Ledger",
+    "LedgerEntry",
+    "LostGenerator",
+    "OutcomeEntry",
+    "PlacementEntry",
+    "ResourceSample",
+    "SeriesEntry",
+    "ServerDescription",
+    "Status",
+    "StreamEntry",
+    "TallyEntry",
+    "ThreadEntry",
+    "TrialDescription",
+]
+
+FORMAT = 2
+"""Stands in host.json and in every trial.json.
+
+1: the first one.
+2: outcome.json has the checksums of the trial's files, the journal those of outcome.json, plan.toml and
+   host.json; every line of the journal has its own.
+"""
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Ns = Annotated[int, Field(ge=0, lt=2**63)]
+Number = Annotated[int, Field(ge=0, lt=2**31)]
+Text = Annotated[str, Field(max_length=1_000_000)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Fingerprint(TypedDict):
+    """Of a file that is complete: CRC-32 of its bytes (8 hexadecimal digits), and their number.
+
+    It tells a damaged file from a whole one. It does not tell who wrote it.
+    """
+
+    bytes: Count
+    crc32: Annotated[str, Field(pattern="^[0-9a-f]{8}$")]
+
+
+# --- the run ------------------------------------------------------------------------------------------------
+
+
+class FileLimits(TypedDict):
+    """Of open files: what applies, and what may be asked for."""
+
+    soft: int
+    hard: int
+
+
+class Limits(TypedDict, total=False):
+    open_files: FileLimits
+
+
+class HostFacts(TypedDict):
+    """host.json: the machine, the command, the version. No names of machines or people.
+
+    `started`: local time, ISO 8601. `settings`: of the kernel, by path under /proc/sys. `floor`: what
+    `jostle doctor --calibrate` measured on this machine, where it ever did.
+    """
+
+    format: int
+    jostle: NotRequired[Text]
+    kernel: NotRequired[Text]
+    cpu_model: NotRequired[Text]
+    usable_cores: NotRequired[list[int]]
+    started: NotRequired[Text]
+    distribution: NotRequired[Text]
+    cores: NotRequired[Number]
+    memory_bytes: NotRequired[Count]
+    limits: NotRequired[Limits]
+    settings: NotRequired[dict[str, Text]]
+    load_average: NotRequired[Finite]
+    python: NotRequired[Text]
+    argv: NotRequired[list[Text]]
+    seed: NotRequired[Ns]
+    floor: NotRequired[dict[str, Any]]
+
+
+Status = Literal["ended", "failed", "cut short"]
+
+Event = Literal[
+    "run started",
+    "contestant skipped",
+    "trial planned",
+    "trial started",
+    "generator lost",
+    "trial ended",
+    "trial failed",
+    "trial cut short",
+    "cell repeated",
+    "extra rounds planned",
+    "run resumed",
+    "trial set aside",
+    "run stopped",
+    "run ended",
+]
+
+
+class JournalEntry(TypedDict):
+    """A line of journal.ndjson: what happened, and when. Which other keys there are depends on the event.
+
+    run started: seed, contestants, base (the folder that the plan's commands count from), files (plan.toml
+    and host.json). contestant skipped: contestant, why. trial planned: number, contestant, workload, round.
+    trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
+    generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
+    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder.
+    run stopped: why.
+    """
+
+    at: Ns
+    event: Event
+    seed: NotRequired[Ns]
+    contestants: NotRequired[list[Text]]
+    base: NotRequired[Text]
+    files: NotRequired[dict[str, Fingerprint]]
+    number: NotRequired[Number]
+    contestant: NotRequired[Text]
+    workload: NotRequired[Text]
+    round: NotRequired[Number]
+    why: NotRequired[Text]
+    verdict: NotRequired[Text]
+    outcome: NotRequired[Fingerprint]
+    generator: NotRequired[Number]
+    of: NotRequired[Number]
+    at_ns: NotRequired[Ns]
+    until_ns: NotRequired[Ns | None]
+    moved_to: NotRequired[Text]
+    done: NotRequired[Number]
+    left: NotRequired[Number]
+    host: NotRequired[dict[str, Any]]
+    folder: NotRequired[Text]
+    crc32: NotRequired[str]
+
+
+# --- a trial ------------------------------------------------------------------------------------------------
+
+
+class ResourceSample(TypedDict):
+    """A line of server.ndjson, peer.ndjson, database.ndjson: what a process tree used.
+
+    CPU time and context switches are those of the whole tree since it began. None: not read this time.
+    """
+
+    t_ns: int
+    cpu_user_s: Finite
+    cpu_system_s: Finite
+    rss_bytes: NotRequired[Count | None]
+    pss_bytes: NotRequired[Count | None]
+    threads: NotRequired[Number]
+    processes: NotRequired[Number]
+    voluntary: NotRequired[Count]
+    involuntary: NotRequired[Count]
+    connections: NotRequired[Number | None]
+    peak_rss_bytes: NotRequired[Count]
+
+
+class ServerDescription(TypedDict):
+    """The server that was measured, or its peer: what it is and how it was started.
+
+    `pid`, `user`, `cores`: None where it is not ours. `database`: what it was given, without the password.
+    """
+
+    label: Text
+    title: NotRequired[Text]
+    runtime: NotRequired[Text]
+    version: NotRequired[Text]
+    discipline: NotRequired[Text]
+    slice: NotRequired[Text]
+    variants: NotRequired[dict[str, Any]]
+    command: NotRequired[list[Text]]
+    url: NotRequired[Text]
+    pid: NotRequired[int | None]
+    user: NotRequired[Text | None]
+    cores: NotRequired[list[int] | None]
+    needs: NotRequired[dict[str, Any]]
+    database: NotRequired[dict[str, Any] | None]
+
+
+class PlacementEntry(TypedDict):
+    """Core numbers. `shared`: whether server and generator may use the same core; None where not known."""
+
+    server_cores: list[int]
+    generator_cores: list[int]
+    shared: bool | None
+    peer_cores: NotRequired[list[int] | None]
+
+
+class GeneratorEntry(TypedDict):
+    """A process that generated an equal share of the load; numbers count from 1.
+
+    `offset_ns`: its wall clock minus the driver's before the start, to within `offset_error_ns`.
+    """
+
+    number: Number
+    of: Number
+    pid: int
+    started_unix_ns: Ns
+    host: NotRequired[Text]
+    offset_ns: NotRequired[int]
+    offset_error_ns: NotRequired[int]
+
+
+class TrialDescription(TypedDict):
+    """trial.json: what was measured, and with what.
+
+    `engine`: the specification that the engine ran (crates/engine/src/spec), without secrets; None where the
+    server did not start. `before`: what the server had used before the load.
+    """
+
+    format: NotRequired[int]
+    number: Annotated[int, Field(ge=1, lt=2**31)]
+    contestant: Text
+    workload: Text
+    round: Number
+    title: NotRequired[Text]
+    server: NotRequired[ServerDescription]
+    peer: NotRequired[ServerDescription | None]
+    engine: NotRequired[dict[str, Any] | None]
+    placement: NotRequired[PlacementEntry]
+    before: NotRequired[ResourceSample | None]
+    started_unix_ns: NotRequired[Ns]
+    generators: NotRequired[list[GeneratorEntry]]
+
+
+class HistogramSummary(TypedDict):
+    """Of a histogram that stands in intervals.hlog: its number of values and their maximum."""
+
+    count: Count
+    max_us: Count
+
+
+class SeriesEntry(TypedDict):
+    """One request name of one workload in one phase, within one interval.
+
+    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both.
+    """
+
+    workload: Number
+    request: Number
+    phase: Number
+    histograms: dict[str, HistogramSummary]
+    outcomes: dict[str, Count]
+    wrong_statuses: NotRequired[dict[str, Count]]
+    service_sum_ns: NotRequired[Ns]
+    response_sum_ns: NotRequired[Ns]
+    busy_sum_ns: NotRequired[Ns]
+    bytes_in: NotRequired[Count]
+    bytes_out: NotRequired[Count]
+
+
+class WorkloadEntry(TypedDict, total=False):
+    """Of one workload within one interval; the state is that at its end."""
+
+    due: Count
+    sent: Count
+    in_flight_ns: Ns
+    in_flight: Count
+    clients: Count
+    connections: Count
+    backlog: Count
+    connects: Count
+    backoffs: Count
+
+
+class ThreadEntry(TypedDict):
+    """CPU and wall time of one thread of a generator within one interval."""
+
+    cpu_ns: Ns
+    wall_ns: Ns
+
+
+PortEntry = TypedDict("PortEntry", {"from": Text, "to": Text, "held": Count})
+"""Connections from one local address ("": the kernel chooses) to one destination."""
+
+
+class GeneratorState(TypedDict, total=False):
+    """One of several generators within one interval. `sent`: by workload."""
+
+    generator: Number
+    open_files: Count
+    loop_lag_max_us: Count
+    sent: list[Count]
+    service: HistogramSummary | None
+
+
+class IntervalEntry(TypedDict):
+    """A line of intervals.ndjson: what was counted from `start_ns` to `end_ns`.
+
+    It is written after the histograms of the interval: where the line stands, they stand too.
+    """
+
+    index: Number
+    start_ns: Ns
+    end_ns: Ns
+    last: bool
+    series: list[SeriesEntry]
+    workloads: list[WorkloadEntry]
+    threads: list[ThreadEntry]
+    loop_lag: NotRequired[HistogramSummary | None]
+    open_files: NotRequired[Count]
+    ports: NotRequired[list[PortEntry]]
+    generators: NotRequired[list[GeneratorState]]
+    tls_failures: NotRequired[dict[str, Count]]
+    rows_lost: NotRequired[Count]
+    workers_lost: NotRequired[Count]
+
+
+class LostGenerator(TypedDict):
+    """A generator that ended before its load: from `at_ns` on its share is missing.
+
+    `until_ns`: when the node `moved_to` took it over; None: nobody did.
+    """
+
+    generator: Number
+    of: Number
+    at_ns: Ns
+    why: Text
+    until_ns: NotRequired[Ns | None]
+    moved_to: NotRequired[Text]
+
+
+class OutcomeEntry(TypedDict):
+    """outcome.json: how the trial ended. `why`: "" where it ended as it should.
+
+    `files`: those of the trial's folder, by their path in it, as they were when the trial ended.
+    """
+
+    status: Status
+    why: NotRequired[Text]
+    ended_unix_ns: NotRequired[Ns]
+    server_output_tail: NotRequired[Text]
+    generators_lost: NotRequired[list[LostGenerator]]
+    files: NotRequired[dict[str, Fingerprint]]
+
+
+# --- generators on other machines ---------------------------------------------------------------------------
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$")]
+"""Part of a path here or on a node: never one that leads elsewhere."""
+
+
+class StreamEntry(TypedDict):
+    """A line of generators/streams.ndjson: which log a generator writes on its own machine.
+
+    `copy`: what it has sent, beside this file. `from_ns`: when it took over from another one, else 0.
+    """
+
+    generator: Number
+    host: Text
+    log: FileName
+    from_ns: Ns
+    copy: FileName
+
+
+class TallyEntry(TypedDict):
+    """Intervals, and the requests in them, up to `until_ns`."""
+
+    intervals: Count
+    sent: Count
+    until_ns: Ns
+
+
+class ClockEntry(TypedDict):
+    """A generator's wall clock minus the driver's after the load, to within the error."""
+
+    offset_ns: int
+    error_ns: int
+
+
+class LedgerEntry(StreamEntry):
+    """What one generator sent, what is in its spool only (None: not fetched), and why it is not whole."""
+
+    streamed: TallyEntry
+    only_in_log: TallyEntry | None
+    whole: bool
+    why: Text
+    clock_after: NotRequired[ClockEntry | None]
+
+
+class Ledger(TypedDict):
+    """generators/accounts.json."""
+
+    accounts: list[LedgerEntry]
+
+
+FILES: dict[str, Any] = {
+    "host.json": HostFacts,
+    "journal.ndjson": JournalEntry,
+    "trial.json": TrialDescription,
+    "intervals.ndjson": IntervalEntry,
+    "outcome.json": OutcomeEntry,
+    "server.ndjson": ResourceSample,
+    "peer.ndjson": ResourceSample,
+    "database.ndjson": ResourceSample,
+    "generators/streams.ndjson": StreamEntry,
+    "generators/accounts.json": Ledger,
+}
+"""The type of each JSON file; of a line where the name ends in .ndjson."""
