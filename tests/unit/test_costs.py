@@ -96,7 +96,8 @@ def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
 def spawning(tmp_path: Path, *, peak_before: int, peak_after: int) -> RunResult:
     """Servers that hold 60 MB before a request starts 10,000 threads, and 72 MB at their samples."""
     folder = make_run(tmp_path, [t for t in trials({"hello": 0.5}) if t.round < 3], plan_text=PLAN)
-    for trial in changed(folder, before={"rss_bytes": 60_000_000, "peak_rss_bytes": peak_before}):
+    before = {"t_ns": 0, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_bytes": 60_000_000}
+    for trial in changed(folder, before=before | {"peak_rss_bytes": peak_before}):
         described = json.loads((trial / "trial.json").read_text())
         described["engine"]["workloads"][0]["requests"][0]["path"] = "/spawn/10000"
         (trial / "trial.json").write_text(json.dumps(described))
