@@ -62,7 +62,7 @@ def figures(folder: Path) -> tuple[dict[str, Any], str]:
     result = to_json(analyse(record))
     for trial in record.trials:
         trial.rows()
-    told = str(result.pop("incomplete_why"))
+    told = str(result.pop("incomplete_reason"))
     for changing in ("folder", "complete", "reasons", "verdict", "rerun"):
         result.pop(changing)
     return result, told
