@@ -9,14 +9,23 @@ from jostle import cli, contestant
 from jostle.contestant.tools import MissingTool
 from jostle.doctor import checks
 from jostle.doctor.checks import Finding
+from jostle.host.floor import Floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 
 GB = 10**9
-FLOOR = {
+FLOOR: Floor = {
     "measured": "2026-11-20T10:00:00+0000",
     "load_average": 0.1,
     "loads": [
-        {"kind": "closed", "title": "1 client", "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None}}
+        {
+            "kind": "closed",
+            "title": "1 client",
+            "verdict": "valid",
+            "throughput_per_s": 20_000.0,
+            "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None},
+            "cpu_s_per_request": 5e-6,
+            "pacing_s": None,
+        }
     ],
 }
 
@@ -80,7 +89,7 @@ def test_real_time_priority_is_advised_where_it_is_not_allowed() -> None:
 
 def test_a_floor_that_is_missing_or_was_measured_on_a_busy_machine_is_to_be_measured() -> None:
     good = checks._floor(FLOOR, 2)
-    busy = checks._floor(FLOOR | {"load_average": 1.5}, 2)
+    busy = checks._floor({**FLOOR, "load_average": 1.5}, 2)
     assert states(checks._floor(None, 2), good, busy) == ["note", "good", "note"]
     assert "(measured 2026-11-20)" in good.message
     assert "load average 1.5" in busy.message

@@ -2,24 +2,40 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jostle.analysis.run import analyse
 from jostle.doctor.calibration import LOADS, calibration_plan
-from jostle.host import facts as host
+from jostle.host.cache import cache_folder
+from jostle.host.facts import host_facts, machine
+from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import ClosedLoad, OpenLoad
 from jostle.record import RunRecord
 from support.synthetic import Trial, closed, lognormal, make_run, open_loop
 
-FLOOR = {
+ONE_CLIENT: FloorLoad = {
+    "kind": "closed",
+    "title": "1 client",
+    "verdict": "valid",
+    "throughput_per_s": 20_000.0,
+    "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None},
+    "cpu_s_per_request": 5e-6,
+    "pacing_s": None,
+}
+STREAM_2000: FloorLoad = {
+    "kind": "open",
+    "title": "2,000 requests/s",
+    "verdict": "valid",
+    "throughput_per_s": 2000.0,
+    "response_s": {"p50": 60e-6, "p99": 0.002},
+    "cpu_s_per_request": 9e-6,
+    "pacing_s": {"p50": 40e-6, "p99": 0.001},
+}
+FLOOR: Floor = {
     "measured": "2026-11-20T10:00:00+0000",
     "load_average": 0.1,
-    "loads": [
-        {"kind": "closed", "title": "1 client", "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None}},
-        {"kind": "open", "title": "2,000 requests/s", "response_s": {"p50": 60e-6, "p99": 0.002}},
-    ],
+    "loads": [ONE_CLIENT, STREAM_2000],
 }
 TIMES = lognormal(0.002, 0.2)
 STREAM = {"open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 10_000}}
@@ -30,7 +46,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / "cache"))
 
 
-def notes(tmp_path: Path, trial: Trial, floor: dict[str, Any] | None) -> str:
+def notes(tmp_path: Path, trial: Trial, floor: Floor | None) -> str:
     folder = make_run(tmp_path, [trial])
     known = json.loads((folder / "host.json").read_text())
     (folder / "host.json").write_text(json.dumps({**known, **({"floor": floor} if floor else {})}))
@@ -54,13 +70,23 @@ def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
 
 
 def test_a_floor_belongs_to_one_machine() -> None:
-    assert "floor" not in host.host_facts(1)
-    host.floor_file().write_text(json.dumps({**host.machine(), **FLOOR}))
-    assert host.host_facts(1)["floor"] == FLOOR
-    host.floor_file().write_text(json.dumps({**host.machine(), **FLOOR, "kernel": "another"}))
-    assert "floor" not in host.host_facts(1)
-    host.floor_file().write_text("torn {")
-    assert "floor" not in host.host_facts(1)
+    assert "floor" not in host_facts(1)
+    store_floor(machine(), FLOOR)
+    assert host_facts(1)["floor"] == FLOOR
+    store_floor({**machine(), "kernel": "another"}, FLOOR)
+    assert "floor" not in host_facts(1)
+
+
+@pytest.mark.parametrize("text", ["torn {", "[]", "[" * 60_000])
+def test_a_file_that_is_no_floor_is_none(text: str) -> None:
+    (cache_folder() / "floor.json").write_text(text)
+    assert "floor" not in host_facts(1)
+
+
+def test_a_floor_of_another_shape_is_none() -> None:
+    """Of an older version, or changed by hand: it must not end a run."""
+    (cache_folder() / "floor.json").write_text(json.dumps({**machine(), "loads": [{}]}))
+    assert "floor" not in host_facts(1)
 
 
 def test_the_plan_has_the_three_loads() -> None:

@@ -6,7 +6,7 @@ the cache folder with its record; later runs on the same machine carry it in the
 
 import os
 import time
-from typing import Any
+from typing import Literal
 
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.trial.data import TrialData
@@ -14,8 +14,8 @@ from jostle.analysis.trial.summary import describe_trial
 from jostle.errors import JostleError
 from jostle.generator import LocalExecutor
 from jostle.host.cache import cache_folder
-from jostle.host.facts import floor_file, machine
-from jostle.host.files import write_json
+from jostle.host.facts import machine
+from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord, TrialRecord
 from jostle.runner.experiment import run_experiment
@@ -25,7 +25,7 @@ __all__ = ["calibrate", "calibration_plan"]
 
 QUANTILES = ("p50", "p99", "p99.9")
 
-LOADS = {
+LOADS: dict[str, tuple[Literal["closed", "open"], str, str]] = {
     "one": ("closed", "1 client", "clients = 1"),
     "crowd": ("closed", "64 clients", "clients = 64"),
     "stream": ("open", "2,000 requests/s", 'rate = "2000/s"'),
@@ -47,7 +47,7 @@ load = {{ {load}, for = "{seconds:g}s" }}
     return parse_plan(f'{head}rounds = 1\nwarm-up = "500ms"\n{workloads}', "calibration")
 
 
-def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
+def calibrate(observer: Observer, seconds: float = 3.0) -> Floor:
     """Measure the floor, each load for so many seconds, keep it, and return it as it stands in host.json.
 
     Raises `JostleError` when a load could not be measured.
@@ -57,34 +57,32 @@ def calibrate(observer: Observer, seconds: float = 3.0) -> dict[str, Any]:
         calibration_plan(seconds), cache_folder("calibration"), "calibration", 1, LocalExecutor(), observer
     )
     trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
-    floor = {
-        **machine(),
+    floor: Floor = {
         "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "load_average": busy,
         "loads": [_load(name, trials[name]) for name in LOADS],
     }
-    write_json(floor_file(), floor)
+    store_floor(machine(), floor)
     return floor
 
 
-def _load(name: str, trial: TrialRecord) -> dict[str, Any]:
-    """Times in seconds; `pacing` is how late the generator began the open loop's requests."""
+def _load(name: str, trial: TrialRecord) -> FloorLoad:
     kind, title, _ = LOADS[name]
-    facts = TrialData(trial)
-    if trial.status != "ended" or not facts.ok():
+    data = TrialData(trial)
+    if trial.status != "ended" or not data.ok():
         raise JostleError(
             f"the floor could not be measured with {title}: {trial.why or 'nothing was answered'}"
         )
-    result = describe_trial(facts)
-    cpu_ns = int(facts.counts.cpu_ns.sum())
+    result = describe_trial(data)
+    cpu_ns = int(data.counts.cpu_ns.sum())
     return {
         "kind": kind,
         "title": title,
         "verdict": result.validity.verdict,
         "throughput_per_s": result.throughput_per_s,
         "response_s": {p: result.response[p].value for p in QUANTILES},
-        "cpu_s_per_request": cpu_ns / 1e9 / facts.ok(),
-        "pacing_s": {p: quantile_estimate(facts.pacing, q).value for p, q in (("p50", 0.5), ("p99", 0.99))}
-        if facts.pacing.n
+        "cpu_s_per_request": cpu_ns / 1e9 / data.ok(),
+        "pacing_s": {p: quantile_estimate(data.pacing, q).value for p, q in (("p50", 0.5), ("p99", 0.99))}
+        if data.pacing.n
         else None,
     }

@@ -3,16 +3,17 @@
 import os
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from jostle import contestant, roster
 from jostle.analysis.topics.baseline import load_line
 from jostle.host import limits
 from jostle.host.cores import available_cores, place, real_time_allowed
-from jostle.host.facts import stored_floor
+from jostle.host.facts import machine
+from jostle.host.floor import Floor, stored_floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
 from jostle.units import format_bytes, format_count, format_duration
 
@@ -53,7 +54,7 @@ def check_machine() -> list[Finding]:
         _clock(_clock_source(), _clock_cost_s()),
         _timers(_timer_lateness()),
         _real_time(real_time_allowed()),
-        _floor(stored_floor(), len(cores)),
+        _floor(stored_floor(machine()), len(cores)),
         *_contestants(),
     ]
 
@@ -195,8 +196,7 @@ def _real_time(allowed: bool) -> Finding:
     )
 
 
-def _floor(floor: Mapping[str, Any] | None, cores: int) -> Finding:
-    """`floor`: as it stands in the cache."""
+def _floor(floor: Floor | None, cores: int) -> Finding:
     if floor is None:
         return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))

@@ -1,6 +1,5 @@
 """What a reader must know of the machine to judge a run."""
 
-import json
 import os
 import platform
 import sys
@@ -9,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from jostle._version import __version__
-from jostle.errors import UserError
-from jostle.host.cache import cache_folder
+from jostle.host.floor import Machine, stored_floor
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
 from jostle.text import redact_command
 
-__all__ = ["floor_file", "host_facts", "machine", "stored_floor"]
+__all__ = ["host_facts", "machine"]
 
 SETTINGS = (
     "net/core/somaxconn",
@@ -39,35 +37,18 @@ def host_facts(seed: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "argv": ["jostle", *redact_command(sys.argv[1:])],
         "seed": seed,
-        **({"floor": floor} if (floor := stored_floor()) else {}),
+        **({"floor": floor} if (floor := stored_floor(machine())) else {}),
     }
 
 
-def machine() -> dict[str, Any]:
-    """What a floor belongs to: another kernel, processor or jostle has another one."""
+def machine() -> Machine:
+    """What identifies this machine, for figures that hold for it alone."""
     return {
         "jostle": __version__,
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu_model": _cpu_model(),
         "usable_cores": sorted(os.sched_getaffinity(0)),
     }
-
-
-def floor_file() -> Path:
-    """Where `jostle doctor --calibrate` keeps what it measured."""
-    return cache_folder() / "floor.json"
-
-
-def stored_floor() -> dict[str, Any] | None:
-    """The floor of this very machine, if it was ever measured."""
-    try:
-        floor: dict[str, Any] = json.loads(floor_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, UserError):
-        return None
-    same = machine()
-    if not isinstance(floor, dict) or any(floor.get(key) != value for key, value in same.items()):
-        return None
-    return {key: value for key, value in floor.items() if key not in same}
 
 
 def _setting(name: str) -> str:

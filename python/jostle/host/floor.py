@@ -1,0 +1,63 @@
+"""The floor of this machine, as `jostle doctor --calibrate` keeps it: what it costs to measure nothing."""
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+from jostle.errors import UserError
+from jostle.host.cache import cache_folder
+from jostle.host.files import write_json
+
+__all__ = ["Floor", "FloorLoad", "Machine", "store_floor", "stored_floor"]
+
+
+class Machine(TypedDict):
+    """What a floor belongs to: another kernel, processor or jostle has another one."""
+
+    jostle: str
+    kernel: str
+    cpu_model: str
+    usable_cores: list[int]
+
+
+class FloorLoad(TypedDict):
+    """What one load found. `pacing_s`: how late the generator began the requests of an open loop."""
+
+    kind: Literal["closed", "open"]
+    title: str
+    verdict: str
+    throughput_per_s: float | None
+    response_s: dict[str, float | None]
+    cpu_s_per_request: float
+    pacing_s: dict[str, float | None] | None
+
+
+class Floor(TypedDict):
+    """`measured`: when, ISO 8601. `load_average`: of the machine just before."""
+
+    measured: str
+    load_average: float
+    loads: list[FloorLoad]
+
+
+def store_floor(machine: Machine, floor: Floor) -> None:
+    """Keep the floor of this machine in place of an older one."""
+    write_json(_file(), {**machine, **floor})
+
+
+def stored_floor(machine: Machine) -> Floor | None:
+    """The floor of this very machine, if it was ever measured."""
+    try:
+        found = json.loads(_file().read_text(encoding="utf-8"))
+        if not isinstance(found, dict) or any(found.get(key) != value for key, value in machine.items()):
+            return None
+        return TypeAdapter(Floor).validate_python(found)
+    except (OSError, ValueError, RecursionError, UserError, ValidationError):
+        return None
+
+
+def _file() -> Path:
+    return cache_folder() / "floor.json"
