@@ -9,8 +9,9 @@ from scipy import stats
 from scipy.special import ndtri
 
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.stats.density import isj_bandwidth, kernel_density, letter_values, silverman_bandwidth
+from jostle.analysis.stats.density import kernel_density, letter_values, silverman_bandwidth
 from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis
+from jostle.analysis.stats.isj import isj_bandwidth
 from jostle.analysis.stats.quantile_ci import order_statistic_ranks, samples_needed
 from jostle.analysis.stats.sample import from_histograms, from_values
 from jostle.analysis.stats.steady_state import mser
@@ -63,6 +64,18 @@ def test_e18_bandwidths() -> None:
     assert silverman_bandwidth(np.arange(1.0, 11.0), ones) == pytest.approx(1.71928640469, abs=1e-11)
     points = ndtri((np.arange(1, 1001) - 0.5) / 1000)
     assert isj_bandwidth(points, np.ones(1000, dtype=np.int64)) == pytest.approx(0.104430161726, abs=1e-9)
+
+
+def test_isj_of_counts_is_that_of_kdepy() -> None:
+    points, counts = np.log(np.arange(1, 41) / 1000), np.arange(40, 0, -1)
+    assert isj_bandwidth(points, counts) == pytest.approx(0.1259442626, abs=1e-9)
+    few = isj_bandwidth(np.array([0.0, 1.0, 3.0]), np.array([1, 1000, 1]))
+    assert few == pytest.approx(0.0062565163295, rel=1e-7)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1.0, 100.0])
+def test_isj_has_no_solution_for_two_values(gap: float) -> None:
+    assert math.isnan(isj_bandwidth(np.array([0.0, gap]), np.array([5, 1])))
 
 
 def test_silverman_on_counts_equals_silverman_on_repeated_values() -> None:

@@ -401,8 +401,8 @@ def test_the_analysis_of_a_hit_does_not_pay_for_pictures_or_frames(tmp_path: Pat
     folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))])
     code = (
         "import sys\nfrom jostle.analysis.run import analyse\nfrom jostle.record import RunRecord\n"
-        f"analyse(RunRecord.open({str(folder)!r}), distributions=False)\n"
-        "print([m for m in ('polars', 'KDEpy', 'scipy.stats') if m in sys.modules])"
+        f"analyse(RunRecord.open({str(folder)!r}))\n"
+        "print([m for m in ('polars', 'altair', 'scipy.stats', 'scipy.optimize') if m in sys.modules])"
     )
     path = str(Path(__file__).parents[2] / "python")
     said = subprocess.run(

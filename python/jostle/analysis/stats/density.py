@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from jostle.analysis.results import Distribution
+from jostle.analysis.stats.isj import isj_bandwidth
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = [
     "describe",
-    "isj_bandwidth",
     "kernel_density",
     "letter_values",
     "log_density",
@@ -56,8 +56,9 @@ def describe(sample: WeightedSample, *, shape: bool = True) -> Distribution:
 def log_density(sample: WeightedSample) -> tuple[list[float], list[float]]:
     """Density per e-fold of time, on log-spaced seconds from the smallest to the largest.
 
-    Gaussian kernels on ln x, bandwidth by ISJ, reflected at the smallest value, cut at the largest. The
-    bandwidth is never below the width of the recorded slots, nor below what the grid can show.
+    Gaussian kernels on ln x, bandwidth by ISJ (Silverman's where that has none), reflected at the smallest
+    value, cut at the largest. The bandwidth is never below the width of the recorded slots, nor below what
+    the grid can show.
     Source: f_X(x) = f_Y(ln x)/x; METHOD A, KDE.
     """
     middles = sample.middles_s
@@ -67,7 +68,10 @@ def log_density(sample: WeightedSample) -> tuple[list[float], list[float]]:
     finest = float(np.average(slot, weights=weights))
     if span <= 2 * finest:  # all in one place: as wide as the clock can tell
         return [float(middles[0]), float(middles[-1])], []
-    bandwidth = max(isj_bandwidth(logs, sample.events), finest, span / GRID)
+    bandwidth = isj_bandwidth(logs, sample.events)
+    if math.isnan(bandwidth):
+        bandwidth = silverman_bandwidth(logs, sample.events)
+    bandwidth = max(bandwidth, finest, span / GRID)
     grid = np.linspace(logs[0], logs[-1], GRID)
     density = kernel_density(logs, weights, bandwidth, grid)
     density += kernel_density(logs, weights, bandwidth, 2 * logs[0] - grid)
@@ -82,21 +86,6 @@ def kernel_density(points: Floats, weights: Floats, bandwidth: float, grid: Floa
         distance = (grid[:, None] - points[None, part]) / bandwidth
         density += np.exp(-0.5 * distance**2) @ weights[part]
     return density / (bandwidth * math.sqrt(2 * math.pi))
-
-
-def isj_bandwidth(points: Floats, counts: Ints) -> float:
-    """The improved Sheather-Jones bandwidth of ascending points, and Silverman's where it has no solution.
-
-    Source: Botev, Grotowski and Kroese, Annals of Statistics 38 (2010), as in KDEpy.
-    """
-    from KDEpy.bw_selection import improved_sheather_jones
-
-    try:
-        with np.errstate(all="ignore"):
-            found = float(improved_sheather_jones(points[:, None], counts / counts.sum()))
-    except (ValueError, RuntimeError):
-        found = math.nan
-    return found if math.isfinite(found) and found > 0 else silverman_bandwidth(points, counts)
 
 
 def silverman_bandwidth(points: Floats, counts: Ints) -> float:
