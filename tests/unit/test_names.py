@@ -10,11 +10,18 @@ PACKAGE = ROOT / "python" / "jostle"
 SERVERS = PACKAGE / "roster"
 
 LEFT = {
+    "Account": "User",
+    "Keeper": "Supervisor",
+    "Kept": "SupervisedProcess",
     "Merging": "Merger",
     "OwnLog": "Spool",
+    "RouteCheck": "CheckResult",
     "Station": "Agent",
     "Unfolding": "FrameReader",
     "bury": "drop",
+    "check_room": "check_capacity",
+    "checkup": "check_machine",
+    "most_connections": "max_connections",
     "revive": "reassign",
 }
 """Identifier → the one in its place."""
@@ -27,6 +34,7 @@ LEFT_MODULES = {
     "crowd": "phased",
     "folding": "streaming",
     "here": "inprocess",
+    "installing": "install",
     "keeper": "supervisor",
     "kept": "supervised",
     "modes": "bimodality",
@@ -36,6 +44,7 @@ LEFT_MODULES = {
     "remainder": "handover",
     "repeating": "extra_rounds",
     "room": "capacity",
+    "running": "registry",
     "shares": "partition",
     "station": "agent",
     "stream": "follower",

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from jostle.errors import UserError
+from jostle.text import reason
 
 __all__ = ["cache_folder"]
 
@@ -28,7 +29,7 @@ def cache_folder(*parts: str) -> Path:
                 folder.chmod(0o755)
     except OSError as error:
         raise UserError(
-            f"cannot make the cache folder {folder}: {error.strerror}",
+            f"cannot make the cache folder {folder}: {reason(error)}",
             "set JOSTLE_CACHE to a folder that you may write to",
         ) from None
     return folder

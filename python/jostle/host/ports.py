@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jostle.errors import StartFailed
 from jostle.host.procfs import all_pids, descendants
+from jostle.text import reason
 
 __all__ = ["HOST", "claim", "listens", "may_be_on"]
 
@@ -30,7 +31,7 @@ def claim(port: int, host: str = HOST) -> int:
                     "choose another port, or stop what listens there",
                 ) from None
             raise StartFailed(
-                f"cannot listen on port {port} of {host}: {error.strerror}", "choose a port above 1023"
+                f"cannot listen on port {port} of {host}: {reason(error)}", "choose a port above 1023"
             ) from None
         return int(probe.getsockname()[1])
 
