@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the engine: every target for some seconds (5), or those that are named. What they hold, and how long they
-# were run by hand: crates/engine/fuzz/README.md
+# Fuzzes the engine: every target for some seconds (60), or those that are named. What they hold, how long they were
+# run so far, and how to keep what they found: crates/engine/fuzz/README.md
 #
 #     scripts/fuzz.sh [SECONDS [TARGET…]]
 #
@@ -8,7 +8,7 @@
 # cargo-fuzz itself calls it in the same way. Sanitizers would need nightly: the engine's codec has no unsafe code.
 set -euo pipefail
 cd "$(dirname "$0")/../crates/engine/fuzz"
-seconds=${1:-5}
+seconds=${1:-60}
 shift || true
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
@@ -24,7 +24,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$corpus"
     log=target/$target.log
     # A failing input is written beside the log, and its path said.
-    if ! "target/$host/release/$target" "$corpus" -max_total_time="$seconds" -dict=http.dict -timeout=10 \
+    if ! "target/$host/release/$target" "$corpus" "corpus/$target" -max_total_time="$seconds" -dict=http.dict -timeout=10 \
         -artifact_prefix=target/ >"$log" 2>&1; then
         cat "$log" >&2
         echo "fuzz: $target failed; try again with crates/engine/fuzz/target/$host/release/$target FILE" >&2

@@ -1,0 +1,76 @@
+//! Feeding a response whole, in pieces and byte by byte gives the same result; see the README.
+
+use jostle_engine::codec::{DecodeError, ResponseDecoder, Step};
+
+use super::input::{Cut, pieces};
+
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    head: Option<(u16, bool)>,
+    body: Vec<u8>,
+    left: usize,
+}
+
+fn decode(
+    decoder: &mut ResponseDecoder,
+    head_request: bool,
+    pieces: &[&[u8]],
+) -> Result<Seen, DecodeError> {
+    decoder.begin(head_request);
+    let mut seen = Seen {
+        head: None,
+        body: Vec::new(),
+        left: pieces.iter().map(|piece| piece.len()).sum(),
+    };
+    for piece in pieces {
+        let mut rest = *piece;
+        loop {
+            let (used, step) = decoder.step(rest)?;
+            let consumed = &rest[..used];
+            rest = &rest[used..];
+            seen.left -= used;
+            match step {
+                Step::NeedMore => {
+                    assert!(rest.is_empty());
+                    break;
+                }
+                Step::Head {
+                    status,
+                    keep_alive,
+                    closes,
+                } => {
+                    assert!(used > 0 && status >= 200 && !(keep_alive && closes));
+                    assert_eq!(seen.head.replace((status, keep_alive)), None);
+                }
+                Step::Body(bytes) => {
+                    assert!(bytes > 0);
+                    seen.body.extend_from_slice(&consumed[used - bytes..]);
+                }
+                Step::End => return Ok(seen),
+            }
+        }
+    }
+    assert_eq!(decoder.eof()?, Step::End);
+    Ok(seen)
+}
+
+/// Two bytes of body limit (none if both are 0), one that says whether the request was HEAD (odd), six sizes of pieces,
+/// and the response.
+pub fn check(data: &[u8]) {
+    let mut cut = Cut(data);
+    let limit = Some(u64::from(cut.number())).filter(|limit| *limit > 0);
+    let head_request = cut.byte() % 2 == 1;
+    let sizes = [0; 6].map(|_| cut.number());
+    let bytes = cut.0;
+
+    let mut decoder = ResponseDecoder::new(limit);
+    let whole = decode(&mut decoder, head_request, &[bytes]);
+    let cut_up = pieces(bytes, &sizes);
+    // The used decoder and a new one.
+    assert_eq!(decode(&mut decoder, head_request, &cut_up), whole);
+    let mut fresh = ResponseDecoder::new(limit);
+    assert_eq!(decode(&mut fresh, head_request, &cut_up), whole);
+
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(decode(&mut decoder, head_request, &single), whole);
+}
