@@ -1,15 +1,16 @@
 //! Seats: every task of a worker has one, and the worker does not end before all of them are free again.
 //!
 //! A seat has a deadline and the task's waker. The worker comes round every few milliseconds and wakes those whose
-//! deadline has passed; one timer wakes those who sleep until a moment of their own; at the end everybody is woken,
-//! and each task records how far it had come.
+//! deadline has passed; in every turn it wakes those who sleep until a moment of their own, and one kernel timer brings
+//! about the next turn when nothing else does; at the end everybody is woken, and each task records how far it had
+//! come.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use tokio::io::Interest;
@@ -22,8 +23,12 @@ use crate::schedule::timer::{TimerFd, TimerQueue};
 /// The seats of one worker's tasks, and what wakes them.
 pub struct Seats {
     pub clock: Clock,
+    /// When this turn of the worker's loop began.
+    turn: Cell<u64>,
     timers: RefCell<TimerQueue>,
     alarm: AsyncFd<TimerFd>,
+    /// What the alarm is set to.
+    armed: Cell<u64>,
     table: RefCell<Table>,
     /// When the run ends, as the worker's loop saw it last.
     end: Cell<u64>,
@@ -45,8 +50,6 @@ struct Table {
 
 const NEVER: u64 = u64::MAX;
 const PASSED: u64 = 0;
-/// The worker's own entry in the timer queue.
-const OWN: u32 = u32::MAX;
 
 impl Seats {
     /// Must be called within the runtime.
@@ -55,8 +58,10 @@ impl Seats {
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
             clock,
+            turn: Cell::new(0),
             timers: RefCell::default(),
             alarm: alarm?,
+            armed: Cell::new(u64::MAX),
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
             stopping: Cell::new(false),
@@ -72,22 +77,38 @@ impl Seats {
         own
     }
 
-    /// The worker's own loop waits until `due`, which may come nearer meanwhile; gives the time at which it ran again.
-    pub async fn own_pause(&self, due: impl Fn() -> u64) -> u64 {
-        self.set_timer(due(), OWN);
-        poll_fn(|_| {
-            assert!(!self.broken.get(), "a task of this worker has panicked");
-            let now = self.clock.now();
-            if now >= due() {
-                Poll::Ready(now)
-            } else {
-                Poll::Pending
-            }
-        })
-        .await
+    /// Begins a turn of the worker's own loop: wakes whoever is due. Gives the time.
+    pub fn begin_turn(&self) -> u64 {
+        assert!(!self.broken.get(), "a task of this worker has panicked");
+        let now = self.clock.now();
+        self.turn.set(now);
+        let mut timers = self.timers.borrow_mut();
+        while let Some(slot) = timers.pop_due(now) {
+            self.wake(slot);
+        }
+        now
     }
 
-    fn wake_own(&self) {
+    /// Ends it: the next one comes at `due` at the latest, or when somebody's moment has come.
+    pub fn end_turn(&self, cx: &mut Context<'_>, due: u64) {
+        let next = self.timers.borrow().next();
+        let due = next.map_or(due, |next| next.min(due));
+        if due == self.armed.get() {
+            return;
+        }
+        while let Poll::Ready(Ok(mut gone_off)) = self.alarm.poll_read_ready(cx) {
+            gone_off.clear_ready();
+        }
+        self.arm(due);
+    }
+
+    fn arm(&self, due: u64) {
+        self.armed.set(due);
+        self.alarm.get_ref().set(self.clock.monotonic(due));
+    }
+
+    /// Brings about another turn.
+    pub fn wake_own(&self) {
         self.own.borrow().as_ref().inspect(|own| own.wake_by_ref());
     }
 
@@ -128,28 +149,6 @@ impl Seats {
         }
     }
 
-    /// Wakes whoever is due, for ever.
-    pub async fn pace(self: Rc<Self>) {
-        loop {
-            let Ok(mut ready) = self.alarm.readable().await else {
-                return;
-            };
-            ready.clear_ready();
-            let now = self.clock.now();
-            let mut timers = self.timers.borrow_mut();
-            while let Some(slot) = timers.pop_due(now) {
-                if slot == OWN {
-                    self.wake_own();
-                } else {
-                    self.wake(slot);
-                }
-            }
-            if let Some(next) = timers.next() {
-                self.alarm.get_ref().set(self.clock.monotonic(next));
-            }
-        }
-    }
-
     /// Waking somebody who has nothing to do does no harm: every wait looks at its own condition.
     pub fn wake(&self, slot: u32) {
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
@@ -158,8 +157,9 @@ impl Seats {
     }
 
     fn set_timer(&self, due: u64, slot: u32) {
-        if self.timers.borrow_mut().push(due, slot) {
-            self.alarm.get_ref().set(self.clock.monotonic(due));
+        self.timers.borrow_mut().push(due, slot);
+        if due < self.armed.get() {
+            self.arm(due);
         }
     }
 }
@@ -266,12 +266,12 @@ impl Seat {
         })
     }
 
-    /// Waits until `due`; gives the time at which the task ran again. `None` if the run stopped or the task is not
-    /// `wanted` any more (whoever changes that wakes it).
+    /// Waits until `due`; gives the time of the turn in which the task ran again. `None` if the run stopped or the
+    /// task is not `wanted` any more (whoever changes that wakes it).
     pub async fn sleep_until(&self, due: u64, wanted: impl Fn() -> bool) -> Option<u64> {
         let mut set = false;
         poll_fn(|_| {
-            let now = self.now();
+            let now = self.seats.turn.get();
             if self.stopping() || !wanted() {
                 return Poll::Ready(None);
             }

@@ -3,15 +3,16 @@
 //! Its own loop comes round every few milliseconds, wakes those whose deadline has passed, and cuts intervals when
 //! nothing else does.
 
+use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use tokio::task::spawn_local;
-
 use crate::load::finish::Finish;
+use crate::load::open::Dispatch;
 use crate::load::{Shared, closed, open};
 use crate::plan::Plan;
 use crate::record::recorder::Recorder;
@@ -45,7 +46,6 @@ impl Worker {
     pub async fn run(self) {
         let shared = &self.0;
         shared.finish.watch(shared.seats.preside().await);
-        spawn_local(shared.seats.clone().pace());
         let mut dispatches = Vec::new();
         for (index, workload) in shared.plan.workloads.iter().enumerate() {
             match &workload.load {
@@ -55,7 +55,8 @@ impl Worker {
         }
         self.wait_for_start();
         shared.recorder.borrow_mut().begin();
-        self.rounds().await;
+        let mut rounds = Rounds::new(round_ns(&shared.plan));
+        poll_fn(|cx| self.turn(cx, &mut rounds, &dispatches)).await;
         shared.recorder.borrow_mut().keep_state();
         shared.seats.stop().await;
         let end = shared.finish.end_ns();
@@ -79,33 +80,52 @@ impl Worker {
         }
     }
 
-    async fn rounds(&self) {
-        let Shared {
-            plan,
-            seats,
-            recorder,
-            finish,
-            ..
-        } = &*self.0;
-        let round = round_ns(plan);
-        let mut due = round;
-        loop {
-            let soonest = || {
-                seats.set_end(finish.end_ns());
-                due.min(finish.end_ns())
-            };
-            let now = seats.own_pause(soonest).await;
-            let mut recorder = recorder.borrow_mut();
-            let end = finish.end_ns();
-            recorder.roll(now.min(end));
-            recorder.count_waiting(now.min(end));
-            if now >= end {
-                return;
-            }
-            recorder.loop_lag(now - due);
-            drop(recorder);
-            seats.wake_overdue(now);
-            due = now + round;
+    /// One turn of the worker's loop: it comes before whatever else the worker does when it has woken up. Ready at the
+    /// end of the run.
+    fn turn(
+        &self,
+        cx: &mut Context<'_>,
+        rounds: &mut Rounds,
+        dispatches: &[Rc<Dispatch>],
+    ) -> Poll<()> {
+        let seats = &self.0.seats;
+        let now = seats.begin_turn();
+        let end = self.0.finish.end_ns();
+        seats.set_end(end);
+        if now >= rounds.due.min(end) {
+            self.round(now.min(end), now.checked_sub(rounds.due));
+            rounds.due = now + rounds.length;
+        }
+        if now >= end {
+            return Poll::Ready(());
+        }
+        let arrivals = dispatches.iter().filter_map(|dispatch| dispatch.turn(now));
+        let due = arrivals.fold(rounds.due.min(end), u64::min);
+        seats.end_turn(cx, due);
+        Poll::Pending
+    }
+
+    /// What is to be done every few milliseconds, and at the end.
+    fn round(&self, now: u64, late: Option<u64>) {
+        let mut recorder = self.0.recorder.borrow_mut();
+        recorder.roll(now);
+        recorder.count_waiting(now);
+        late.inspect(|late| recorder.loop_lag(*late));
+        drop(recorder);
+        self.0.seats.wake_overdue(now);
+    }
+}
+
+struct Rounds {
+    due: u64,
+    length: u64,
+}
+
+impl Rounds {
+    fn new(length: u64) -> Self {
+        Self {
+            due: length,
+            length,
         }
     }
 }
@@ -126,6 +146,8 @@ fn round_ns(plan: &Plan) -> u64 {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc::channel;
+
+    use tokio::task::spawn_local;
 
     use super::*;
     use crate::prepare::prepare;

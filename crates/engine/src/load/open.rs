@@ -30,9 +30,9 @@ pub struct Dispatch {
     idle: RefCell<Vec<Rc<Lane>>>,
     connections: Cell<u64>,
     busy: Cell<u64>,
-    /// The dispatcher's slot while it waits for a free connection.
-    starved: Cell<Option<u32>>,
-    /// When it last had to.
+    /// No connection is free, so that what is due waits.
+    starved: Cell<bool>,
+    /// When that was so last.
     starved_until: Cell<u64>,
     done: Cell<bool>,
 }
@@ -54,7 +54,7 @@ struct HandedOut {
 /// looked at stands for the same number.
 const MOST_NEVER_SENT: u64 = 1_000_000;
 
-/// Begins to dispatch a workload's arrivals on this worker.
+/// Makes a workload's arrivals on this worker ready to be dispatched.
 pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
     let part = Partition::new(open.max_connections, shared.worker, shared.plan.workers());
     let seed = shared.plan.seed ^ ((workload as u64 + 1) << 48);
@@ -62,7 +62,7 @@ pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispat
     let queue = Rc::new(RefCell::new(queue));
     let watched = queue.clone();
     shared.recorder.borrow_mut().watch_queue(workload, watched);
-    let dispatch = Rc::new(Dispatch {
+    Rc::new(Dispatch {
         shared: shared.clone(),
         index: workload,
         part,
@@ -70,12 +70,10 @@ pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispat
         idle: RefCell::default(),
         connections: Cell::new(0),
         busy: Cell::new(0),
-        starved: Cell::new(None),
+        starved: Cell::new(false),
         starved_until: Cell::new(0),
         done: Cell::new(false),
-    });
-    spawn_local(dispatch.clone().run(Seat::take(&shared.seats)));
-    dispatch
+    })
 }
 
 impl Dispatch {
@@ -83,33 +81,26 @@ impl Dispatch {
         &self.shared.plan.workloads[self.index]
     }
 
-    async fn run(self: Rc<Self>, seat: Seat) {
-        seat.sit().await;
+    /// Hands out what is due, as far as connections are free. Gives the moment at which there will be more to do;
+    /// `None` if none is known.
+    pub fn turn(self: &Rc<Self>, now: u64) -> Option<u64> {
         loop {
             let Some(due) = self.queue.borrow().next_due() else {
-                break;
+                self.check_done();
+                return None;
             };
-            let Some(now) = seat.sleep_until(due, || true).await else {
-                return;
-            };
-            if !self.shared.seats.running(now) {
-                return;
+            if due > now {
+                return Some(due);
             }
-            if self.has_capacity() {
-                self.hand_out(now);
-            } else {
-                self.starved.set(Some(seat.slot()));
-                if seat
-                    .wait_for(|| self.has_capacity().then_some(()))
-                    .await
-                    .is_none()
-                {
-                    return;
-                }
-                self.starved_until.set(self.shared.clock.now());
+            if !self.has_capacity() {
+                self.starved.set(true);
+                return None;
             }
+            if self.starved.take() {
+                self.starved_until.set(now);
+            }
+            self.hand_out(now);
         }
-        self.check_done();
     }
 
     fn has_capacity(&self) -> bool {
@@ -184,8 +175,8 @@ impl Dispatch {
     async fn next_job(&self, client: &Client, lane: &Rc<Lane>) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
-        if let Some(dispatcher) = self.starved.take() {
-            self.shared.seats.wake(dispatcher);
+        if self.starved.get() {
+            self.shared.seats.wake_own();
         }
         self.check_done();
         client.seat.wait_for(|| lane.job.take()).await

@@ -70,6 +70,11 @@ impl Sample {
         }
     }
 
+    /// The client's code runs, if it was woken for this request.
+    pub fn runs(&mut self, now: u64) {
+        self.ran = self.ran.map(|_| now);
+    }
+
     /// How it is counted if the end of the run overtook it.
     pub fn given_up(&self) -> Outcome {
         match self.sent {

@@ -13,11 +13,8 @@ pub struct TimerQueue {
 }
 
 impl TimerQueue {
-    /// True if this is now the earliest, so that the alarm must be set anew.
-    pub fn push(&mut self, due: u64, slot: u32) -> bool {
-        let earliest = self.next().is_none_or(|next| due < next);
+    pub fn push(&mut self, due: u64, slot: u32) {
         self.heap.push(Reverse((due, slot)));
-        earliest
     }
 
     /// The next slot that is due at `now`, in order of time.
@@ -93,10 +90,10 @@ mod tests {
     #[test]
     fn slots_come_out_in_order_of_time_and_not_before() {
         let mut queue = TimerQueue::default();
-        assert!(queue.push(50, 1));
-        assert!(!queue.push(70, 2));
-        assert!(queue.push(20, 3));
-        assert!(!queue.push(50, 4));
+        for (due, slot) in [(50, 1), (70, 2), (20, 3), (50, 4)] {
+            queue.push(due, slot);
+        }
+        assert_eq!(queue.next(), Some(20));
         assert_eq!(queue.pop_due(19), None);
         let mut due_at = |now| std::iter::from_fn(|| queue.pop_due(now)).collect::<Vec<_>>();
         assert_eq!(due_at(50), [3, 1, 4]);

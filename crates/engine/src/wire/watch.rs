@@ -37,10 +37,9 @@ impl Watch<'_> {
     /// A connection is asked for: name, transport and handshakes have one deadline.
     pub fn connecting(&mut self) {
         self.recorder.borrow_mut().connecting(self.sample.workload);
-        let deadline = self
-            .seat
-            .now()
-            .saturating_add(self.limits.timeouts.connect_ns);
+        let now = self.seat.now();
+        self.sample.runs(now);
+        let deadline = now.saturating_add(self.limits.timeouts.connect_ns);
         self.seat.set_deadline(deadline);
     }
 
@@ -69,6 +68,9 @@ impl Watch<'_> {
         let now = self.seat.now();
         if !self.seat.running(now) {
             return Some(Outcome::NeverSent);
+        }
+        if self.sample.connect.is_none() {
+            self.sample.runs(now);
         }
         self.sample.sent = Some(now);
         self.recorder.borrow_mut().sent(self.sample.workload, now);
