@@ -5,7 +5,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from jostle.database import Database, Options, start
+from jostle.database.database import Database, start
+from jostle.database.options import Options
 from jostle.plan.database import DatabaseTable
 
 __all__ = ["CurrentDatabase"]
