@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jostle.contestant.build import BuildJob, tool_paths
 from jostle.contestant.server import Launch, Server, attach, start
@@ -13,6 +12,7 @@ from jostle.errors import MissingRuntime
 from jostle.host.ports import HOST
 from jostle.host.users import User
 from jostle.plan.contestant import DATABASE_PLACES, ContestantFile, VariantValue, placeholders
+from jostle.record.layout import ServerDescription
 
 __all__ = ["Contestant"]
 
@@ -88,19 +88,20 @@ class Contestant:
             cores=cores, output=output, port=port, host=host,
         )  # fmt: skip
 
-    def describe(self, server: Server | None = None) -> dict[str, Any]:
+    def describe(self, server: Server | None = None) -> ServerDescription:
         """For the record: what it is; with its `server`, how that was started and with which versions."""
-        about = {
+        about: ServerDescription = {
             "label": self.label,
             "title": self.file.title or self.name,
             "runtime": self.file.runtime or (server.text("runtime") if server else ""),
             "discipline": self.file.discipline,
             "slice": self.file.slice,
-            "variants": self.variants,
+            "variants": dict(self.variants),
         }
         if server is None:
             return about
-        return about | {
+        return {
+            **about,
             "version": server.text("version"),
             "command": server.command,
             "url": server.url,

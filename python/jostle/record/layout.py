@@ -74,8 +74,16 @@ class FileLimits(TypedDict):
     hard: int
 
 
+class CgroupEntry(TypedDict, total=False):
+    """What a container leaves of the machine; what has no limit is left out."""
+
+    memory_bytes: Count
+    cpus: Finite
+
+
 class Limits(TypedDict, total=False):
     open_files: FileLimits
+    cgroup: CgroupEntry
 
 
 class HostFacts(TypedDict):
