@@ -21,7 +21,6 @@ JostleError                 every message says what happened, where, and what to
     └── ServerDied          in the middle of a trial, with its own last output
 """
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -138,6 +137,8 @@ class ServerDied(ContestantError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """One line that offers the names nearest to `name`, or all of them when none is near."""
+    import difflib  # late: few runs end with a mistake
+
     known = list(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:

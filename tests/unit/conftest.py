@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from jostle.cli import app, carry_out
+from jostle.cli import carry_out
 from jostle.plan import Plan
+from support.commands import run_command
 
 
 @pytest.fixture
@@ -22,10 +22,8 @@ def plan_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plan]:
     monkeypatch.setattr(carry_out, "carry_out", keep)
 
     def parse(*arguments: str) -> Plan:
-        result = CliRunner().invoke(app, arguments)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == 0, result.output
+        code, output = run_command(*arguments)
+        assert code == 0, output
         return plans.pop()
 
     return parse

@@ -8,17 +8,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 import jostle
 from jostle import report
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
 from jostle.analysis.results import CompareResult
-from jostle.cli import app
 from jostle.errors import NotComparable, UnknownName, UserError
 from jostle.plan.conditions import change
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
+from support.commands import run_command
 from support.results import make_hit
 from support.synthetic import Trial, closed, lognormal, make_run
 
@@ -52,10 +51,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.exit_code, done.output
+    return run_command("compare", *arguments)
 
 
 def test_two_contestants_of_one_run(runs: tuple[Path, Path]) -> None:

@@ -5,13 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from jostle.analysis import history as module
 from jostle.analysis.history import INDEX, history
-from jostle.cli import app
 from jostle.errors import NotARun
 from jostle.record.journal import append_event
+from support.commands import run_command
 from support.synthetic import Trial, closed, lognormal, make_run
 
 
@@ -84,23 +83,22 @@ def test_a_run_that_cannot_be_read_is_named_and_stops_nothing(base: Path) -> Non
 
 def test_a_run_that_did_not_end_is_told_within_80_columns(base: Path) -> None:
     add(base, "c", 0.004, ended=False)
-    said = CliRunner().invoke(app, ["history", str(base)]).output
+    said = run_command("history", str(base))[1]
     assert "part: the run was cut short, or goes on" in said
     assert max(map(len, said.splitlines())) <= 80
     assert "…" not in said, "no column is cut"
 
 
 def test_the_command(base: Path, tmp_path: Path) -> None:
-    runner = CliRunner()
-    said = runner.invoke(app, ["history", str(base)]).output
+    said = run_command("history", str(base))[1]
     assert "node, w" in said
     assert "2.00 ms" in said
     assert max(map(len, said.splitlines())) <= 80
     assert "part" not in said
-    found = json.loads(runner.invoke(app, ["history", str(base), "--json"]).output)
+    found = json.loads(run_command("history", str(base), "--json")[1])
     assert len(found["runs"]) == 2
-    assert "none of these" in runner.invoke(app, ["history", str(base), "--contestants", "go"]).output
+    assert "none of these" in run_command("history", str(base), "--contestants", "go")[1]
     (tmp_path / "empty").mkdir()
-    assert "no run" in runner.invoke(app, ["history", str(tmp_path / "empty")]).output
+    assert "no run" in run_command("history", str(tmp_path / "empty"))[1]
     with pytest.raises(NotARun, match="there is no folder"):
         history(tmp_path / "nowhere")

@@ -5,9 +5,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from typer.testing import CliRunner
 
-from jostle.cli import app
+from support.commands import run_command
 from support.synthetic import Request, Trial, closed, lognormal, make_run
 
 
@@ -23,9 +22,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def written(folder: Path, form: str) -> list[str]:
-    done = CliRunner().invoke(app, ["report", str(folder), "--format", form])
-    assert done.exit_code == 0, done.output
-    return done.output.splitlines()
+    code, output = run_command("report", folder, "--format", form)
+    assert code == 0, output
+    return output.splitlines()
 
 
 def test_hgrm_files_hold_the_answers_of_all_rounds(folder: Path) -> None:

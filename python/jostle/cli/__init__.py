@@ -4,55 +4,24 @@ Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was n
 mistake.
 """
 
-import functools
 import importlib
+import os
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jostle import __version__
-from jostle.cli.options import PLAIN
-from jostle.errors import JostleError, UserError
+from jostle.errors import JostleError, UserError, nearest
 
-__all__ = ["app", "main"]
+if TYPE_CHECKING:
+    import typer
 
-COMMANDS = (
-    "hit", "race", "run", "report", "collect", "compare", "history", "doctor", "contestants", "cluster"
-)  # fmt: skip
-"""Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
+__all__ = ["COMMANDS", "HELP", "command", "main"]
 
+HELP = """Usage: jostle COMMAND [OPTIONS]
 
-class Commands(TyperGroup):
-    """Imports a command when it is asked for: a user of one does not wait for the others."""
+  Show how a server behaves in a crowd.
 
-    def list_commands(self, _context: Any) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, _context: Any, name: str) -> Any:
-        if name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"jostle.cli.{name}")
-        found = getattr(module, "app", None)
-        if found is None:
-            found = typer.Typer(**PLAIN)
-            found.command(name, help=module.HELP)(_leaving(getattr(module, name)))
-        return typer.main.get_command(found)
-
-    def format_commands(self, _context: Any, _formatter: Any) -> None:
-        """The help text of `jostle` lists them with an example each."""
-
-
-app = typer.Typer(
-    name="jostle",
-    cls=Commands,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Show how a server behaves in a crowd.
-
-\b
   jostle hit http://localhost:8080/ -c 50 -d 10s   load a server now: table and verdict
   jostle hit http://localhost:8080/ --rate 2000/s  open loop: requests are due whatever happens
   jostle race starvation                           rerun a published experiment on real servers
@@ -64,42 +33,70 @@ app = typer.Typer(
   jostle doctor                                    can this machine do it?
   jostle cluster                                   many machines that generate one load together
   jostle collect runs/2026-…                       what generators recorded and could not give
-""",
-    **PLAIN,
-)
+
+Options:
+  --version   Show the version and leave.
+  -h, --help  Show this text, or that of a COMMAND.
+"""
+
+COMMANDS = (
+    "hit", "race", "run", "report", "collect", "compare", "history", "doctor", "contestants", "cluster"
+)  # fmt: skip
+"""Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
 
 
-def _leaving(command: Callable[..., int]) -> Callable[..., None]:
+def command(name: str) -> "typer._click.Command":
+    """One of `COMMANDS`; its module is imported now, so that a user of one does not wait for the others."""
+    import typer
+
+    from jostle.cli.options import PLAIN
+
+    module = importlib.import_module(f"jostle.cli.{name}")
+    app = getattr(module, "app", None)
+    if app is None:
+        app = typer.Typer(**PLAIN)
+        app.command(name, help=module.HELP, context_settings=PLAIN["context_settings"])(
+            _leaving(getattr(module, name))
+        )
+    return typer.main.get_command(app)
+
+
+def _leaving(function: Callable[..., int]) -> Callable[..., None]:
     """The command, leaving with the exit code that it returns."""
+    import functools
 
-    @functools.wraps(command)
+    import typer
+
+    @functools.wraps(function)
     def leave(*args: Any, **kwargs: Any) -> None:
-        raise typer.Exit(command(*args, **kwargs))
+        raise typer.Exit(function(*args, **kwargs))
 
     return leave
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        print(f"jostle {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
-    ] = False,
-) -> None:
-    """Options of every command."""
-
-
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's plugins concern a plan
     try:
-        app()
+        _run(sys.argv[1:] if words is None else list(words))
     except JostleError as error:
         print(f"jostle: {error.message}", file=sys.stderr)
         for line in error.hint.splitlines():
             print(f"  {line}", file=sys.stderr)
         sys.exit(2 if isinstance(error, UserError) else 1)
+
+
+def _run(words: list[str]) -> None:
+    """Help and version are told without the library for command lines: it takes longer to load than that."""
+    match words:
+        case []:
+            print(HELP, end="")
+            sys.exit(2)
+        case ["-h" | "--help", *_]:
+            print(HELP, end="")
+        case ["--version", *_]:
+            print(f"jostle {__version__}")
+        case [name, *rest] if name in COMMANDS:
+            command(name)(args=rest, prog_name=f"jostle {name}")
+        case [name, *_]:
+            raise UserError(f"there is no command {name!r}", nearest(name, COMMANDS))

@@ -32,6 +32,7 @@ PLAIN: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 """How every `typer.Typer` of jostle is made: help as it is written, our own bugs with a plain traceback."""
 

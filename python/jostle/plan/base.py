@@ -31,7 +31,9 @@ def _key(field: str) -> str:
 class Table(BaseModel):
     """A table of a plan: keys are the fields' names with dashes; unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=_key, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, alias_generator=_key, arbitrary_types_allowed=True, defer_build=True
+    )
 
     @classmethod
     def keys(cls) -> list[str]:

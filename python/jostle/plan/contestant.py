@@ -152,12 +152,12 @@ class ContestantFile(Table):
     articles: list[str] = Field(default=[], description="which of the origin's articles name it")
     source: str = Field(default="", description="the source file that a reader opens first")
     needs: list[Need] = Field(default=[], description="commands that must be there before the build")
-    build: Build = Field(default=Build(), description="how it is built")
+    build: Build = Field(default_factory=Build, description="how it is built")
     start: Start | None = Field(default=None, description="how it is started, in the foreground")
     command: Command | None = Field(
         default=None, description='short for `start.command`: "./server --port {port}", or a list of words'
     )
-    ready: Ready = Field(default=Ready(), description="how one sees that it answers")
+    ready: Ready = Field(default_factory=Ready, description="how one sees that it answers")
     variants: dict[str, Variant] = Field(
         default={}, description="settings that a label may give, by name; `{name}` in command and env"
     )

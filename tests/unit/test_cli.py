@@ -1,0 +1,75 @@
+"""The command `jostle` by itself: help, version, and what it does not load for them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import jostle
+from jostle import cli
+from support.real import environment
+
+HEAVY = ("typer", "pydantic", "rich", "numpy", "scipy", "polars", "altair", "jinja2")
+
+
+def loaded(code: str) -> list[str]:
+    """Which of `HEAVY` a fresh Python has loaded after `code`."""
+    said = f"import sys\n{code}\nprint([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+    names: list[str] = eval(done.stderr.splitlines()[-1])
+    return names
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["-h"]])
+def test_help_and_version_load_no_library(words: list[str]) -> None:
+    assert loaded(f"from jostle.cli import main\nmain({words})") == []
+
+
+def test_an_import_of_jostle_loads_no_library() -> None:
+    assert loaded("import jostle") == []
+
+
+def test_the_plan_of_a_hit_needs_no_more_than_its_model() -> None:
+    assert loaded("from jostle.plan.hit import hit_plan\nhit_plan('http://localhost/', {})") == ["pydantic"]
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["--version"])
+    assert capsys.readouterr().out == f"jostle {jostle.__version__}\n"
+    cli.main(["-h"])
+    shown = capsys.readouterr().out
+    assert shown == cli.HELP
+    assert [name for name in cli.COMMANDS if f"\n  jostle {name}" not in shown] == []
+
+
+def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main([])
+    assert left.value.code == 2
+    assert capsys.readouterr().out == cli.HELP
+
+
+def test_a_mistyped_command_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["rnu", "plan.toml"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "jostle: there is no command 'rnu'\n  did you mean 'run'?\n"
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help_under_both_options(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("-h", "--help"):
+        with pytest.raises(SystemExit) as left:
+            cli.main([name, option])
+        assert left.value.code == 0
+        assert capsys.readouterr().out.startswith(f"Usage: jostle {name} ")
+
+
+def test_pages_are_left_out_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("jostle.cli.carry_out.carry_out", lambda *_, pages, **__: asked.append(pages) or 0)
+    for more in ([], ["--no-pages"]):
+        with pytest.raises(SystemExit):
+            cli.main(["race", "pair", *more])
+    assert asked == [True, False]
