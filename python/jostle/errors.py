@@ -13,6 +13,7 @@ JostleError                 every message says what happened, where, and what to
 ├── GeneratorsLost          no generator is left: the trial is over
 │   └── ExecutorLost        what started the generators is gone: the run is over
 │       └── ClusterLost     the head of the cluster is gone
+├── RecordLost              the run's folder takes no more: a full disk, a folder that is gone
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
     ├── TooFewFiles         it cannot hold so many connections: too few open files, or a limit of its own
@@ -36,6 +37,7 @@ __all__ = [
     "NotARun",
     "NotComparable",
     "PlanError",
+    "RecordLost",
     "ServerDied",
     "StartFailed",
     "StartRefused",
@@ -109,6 +111,10 @@ class ExecutorLost(GeneratorsLost):
 
 class ClusterLost(ExecutorLost):
     """The head is gone in the middle of a trial; generators stop by their lease."""
+
+
+class RecordLost(JostleError):
+    """What is measured cannot be written any more: the run is over, what was written stands."""
 
 
 class ContestantError(JostleError):

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: noted where something must be done whole, raised after it."""
+"""Ctrl-C, SIGTERM and SIGHUP: noted where something must be done whole, raised after it."""
 
 import signal
 import threading
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c, stopping
+from jostle.runner.interrupt import let_signals_stop_like_ctrl_c, stopping
 
-BOTH = (signal.SIGINT, signal.SIGTERM)
+ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
     """The command's own, and those of the tests again afterwards."""
-    before = {number: signal.getsignal(number) for number in BOTH}
-    let_sigterm_stop_like_ctrl_c()
+    before = {number: signal.getsignal(number) for number in ALL}
+    let_signals_stop_like_ctrl_c()
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -36,7 +36,7 @@ def inside(*signals: signal.Signals, error: Exception | None = None) -> list[str
     return done
 
 
-@pytest.mark.parametrize("number", BOTH)
+@pytest.mark.parametrize("number", ALL)
 def test_a_stop_is_noted_and_raised_at_the_end(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     assert inside(number) == ["asked", "interrupted"]
@@ -54,6 +54,12 @@ def test_a_second_one_does_not_wait() -> None:
 def test_an_error_inside_is_not_hidden_by_it() -> None:
     with pytest.raises(ValueError, match="the reason"):
         inside(signal.SIGINT, error=ValueError("the reason"))
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    let_signals_stop_like_ctrl_c()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 def test_one_that_is_ignored_or_kills_stays_so() -> None:

@@ -4,11 +4,12 @@ Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was n
 mistake.
 """
 
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from jostle import __version__
 from jostle.errors import JostleError, UserError, nearest
@@ -74,11 +75,30 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
     return leave
 
 
+NO_PLACE_TO_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPIPE, errno.EIO)
+"""The other end of a pipe is gone, a terminal is closed, a disk is full: nothing of ours is wrong."""
+
+
+def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
+    where = f"{error.filename}: " if error.filename else ""
+    if error.errno not in (errno.EPIPE, errno.EIO):
+        print(f"jostle: {where}{error.strerror}", file=sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it leaves
+    sys.exit(1)
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's plugins concern a plan
     try:
-        _run(sys.argv[1:] if words is None else list(words))
+        try:
+            _run(sys.argv[1:] if words is None else list(words))
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in NO_PLACE_TO_WRITE:
+            raise
+        _leave_without_a_place_to_write(error)
     except JostleError as error:
         print(f"jostle: {error.message}", file=sys.stderr)
         for line in error.hint.splitlines():

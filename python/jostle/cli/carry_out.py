@@ -1,25 +1,27 @@
 """What `hit`, `race` and `run` have in common: run a plan or what is left of it, show the result."""
 
+import contextlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.cli.progress import observer_for
-from jostle.errors import ExecutorLost
+from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.record import outcomes
 from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
-from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c
-from jostle.runner.observer import Silent
+from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
+from jostle.runner.observer import Silent, UntilItFails
+from jostle.text import reason
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
 
-__all__ = ["carry_out", "go_on", "show"]
+__all__ = ["carry_out", "go_on", "report_written", "show"]
 
 
 def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
@@ -48,21 +50,35 @@ def go_on(folder: Path, *, as_json: bool, pages: bool) -> int:
 
 
 def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: bool) -> int:
-    observer = Silent() if as_json else observer_for(sys.stderr)
-    let_sigterm_stop_like_ctrl_c()
+    """What was measured is shown whatever ended the run; an error is raised where nothing was."""
+    observer = UntilItFails(Silent() if as_json else observer_for(sys.stderr))
+    let_signals_stop_like_ctrl_c()
     complete = False
     try:
         complete = work(observer).complete
     except KeyboardInterrupt:
         if observer.folder is None:
             raise
-    except ExecutorLost as error:
+    except JostleError as error:
+        if observer.folder is None or not _has_intervals(observer.folder):
+            raise
         print(f"jostle: {error}", file=sys.stderr)
+        pages = pages and not isinstance(error, RecordLost)  # where the record cannot be written, nothing can
     finally:
         observer.close()
     assert observer.folder is not None
     code = show(observer.folder, as_json=as_json, pages=pages)
     return code if complete else 1
+
+
+def _has_intervals(folder: Path) -> bool:
+    """Whether anything of the load was recorded."""
+    from jostle.record import RunRecord
+
+    try:
+        return any(next(trial.intervals, None) for trial in RunRecord.open(folder).trials)
+    except NotARun:
+        return False
 
 
 def show(folder: Path, *, as_json: bool, pages: bool) -> int:
@@ -95,12 +111,25 @@ def _print(result: "RunResult") -> None:
     (report.render_hit if one else report.render_terminal)(result, Console())
 
 
+@contextlib.contextmanager
+def report_written(folder: Path) -> Iterator[None]:
+    """Where a file of the report cannot be written, one message says so, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise JostleError(
+            f"the report in {folder} could not be written: {reason(error)}",
+            f"the record is not touched; when there is room: jostle report {folder}",
+        ) from None
+
+
 def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
     from jostle import report
 
     page = folder / "report.html"
-    report.write_page(result, page)
-    pictures = report.write_pngs(result, folder)
+    with report_written(folder):
+        report.write_page(result, page)
+        pictures = report.write_pngs(result, folder)
     if not quiet:
         print(f"\nreport    {page}")
         for picture in pictures:

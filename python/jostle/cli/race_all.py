@@ -105,11 +105,11 @@ def race_all(folder: Path, only: Sequence[str] | None, load: Callable[[str], Pla
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
     experiment that fails does not stop the others. Returns the exit code.
     """
-    from jostle.runner.interrupt import let_sigterm_stop_like_ctrl_c
+    from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
     names = _names(only)
     state = _State.of(folder, seed)
-    let_sigterm_stop_like_ctrl_c()
+    let_signals_stop_like_ctrl_c()
     plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
     stopped = False

@@ -54,11 +54,13 @@ def report(
 def _write(folder: Path, form: Format) -> None:
     from jostle import report as reports
     from jostle.analysis.run import analyse
+    from jostle.cli.carry_out import report_written
     from jostle.record import RunRecord
 
     record = RunRecord.open(folder)
     if form is Format.hgrm:
-        _list(reports.write_hgrms(record, folder))
+        with report_written(folder):
+            _list(reports.write_hgrms(record, folder))
         return
     result = analyse(record, distributions=True)
     match form:
@@ -73,7 +75,8 @@ def _write(folder: Path, form: Format) -> None:
         case Format.junit:
             print(reports.to_junit(result), end="")
         case Format.png | Format.svg:
-            _list(path for path in reports.write_pngs(result, folder) if path.suffix == f".{form}")
+            with report_written(folder):
+                _list(path for path in reports.write_pngs(result, folder) if path.suffix == f".{form}")
 
 
 def _list(paths: Iterable[Path]) -> None:

@@ -66,7 +66,7 @@ class Watcher:
         # Wall clock once, then monotonic: the axis does not jump when the clock is set.
         self._offset_ns = time.time_ns() - time.monotonic_ns() - started_unix_ns
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="jostle-resource-usage", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="jostle-resource-usage", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -75,6 +75,11 @@ class Watcher:
         """Take a last sample and return when it is written."""
         self._stopped.set()
         self._thread.join()
+
+    def _watch(self) -> None:
+        """On a full disk the samples end: whoever records the load meets the same error, and tells it."""
+        with contextlib.suppress(OSError):
+            self._run()
 
     def _run(self) -> None:
         with open_to_append(self._path) as file:

@@ -9,6 +9,6 @@ runs/2026-11-21T18-52-34-starvation/
 
 from jostle.record.layout import FORMAT
 from jostle.record.reader import RunRecord, TrialRecord
-from jostle.record.writer import RunWriter, TrialWriter
+from jostle.record.writer import RunWriter, TrialWriter, written
 
-__all__ = ["FORMAT", "RunRecord", "RunWriter", "TrialRecord", "TrialWriter"]
+__all__ = ["FORMAT", "RunRecord", "RunWriter", "TrialRecord", "TrialWriter", "written"]

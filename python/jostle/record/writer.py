@@ -1,17 +1,19 @@
 """Writes a run folder as the run happens: append-only, flushed at every interval, never overwritten."""
 
 import contextlib
+import errno
 import fcntl
 import itertools
 import os
 import re
+import shutil
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jostle.errors import UserError
+from jostle.errors import RecordLost, UserError
 from jostle.host.files import write_json, write_whole
 from jostle.record.hlog import header, interval_lines
 from jostle.record.journal import append_event
@@ -31,7 +33,7 @@ from jostle.record.layout import (
 from jostle.record.rows import RowWriter
 from jostle.text import reason
 
-__all__ = ["RunWriter", "TrialWriter"]
+__all__ = ["RunWriter", "TrialWriter", "written"]
 
 
 class RunWriter:
@@ -55,17 +57,20 @@ class RunWriter:
 
         `host`: of HostFacts, all but the format. Raises `UserError` where the folder cannot be made.
         """
+        folder = None
         try:
             folder = _fresh_folder(base, f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{safe_name(slug)}")
+            (folder / "trials").mkdir()
+            write_whole(folder / "plan.toml", plan_text, sync=True)
+            write_json(folder / "host.json", {"format": FORMAT, **host})
+            (folder / "journal.ndjson").touch(exist_ok=False)
         except OSError as error:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
             raise UserError(
                 f"cannot make a folder for the record in {base}: {reason(error)}",
                 "choose another place with --into (hit: --save)",
             ) from None
-        (folder / "trials").mkdir()
-        write_whole(folder / "plan.toml", plan_text, sync=True)
-        write_json(folder / "host.json", {"format": FORMAT, **host})
-        (folder / "journal.ndjson").touch(exist_ok=False)
         return cls(folder, str(host.get("jostle", "")))
 
     @classmethod
@@ -73,7 +78,8 @@ class RunWriter:
         """The run that was begun in `folder`. Raises `UserError` while somebody else is writing it."""
         host = read_object(folder / "host.json", HostFacts)
         writer = cls(folder, host.get("jostle", "") if host else "")
-        mend_last_line(folder / "journal.ndjson")
+        with written(folder):
+            mend_last_line(folder / "journal.ndjson")
         return writer
 
     def set_aside(self, number: int) -> str:
@@ -82,25 +88,34 @@ class RunWriter:
         Returns the name that its folder has now, "" where there was none.
         """
         for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
-            aside = self.folder / "cut-short"
-            aside.mkdir(exist_ok=True)
-            place = _fresh_folder(aside, folder.name)
-            folder.replace(place)  # an empty folder gives way
+            with written(self.folder):
+                place = _fresh_folder(self.folder / "cut-short", folder.name)
+                folder.replace(place)  # an empty folder gives way
             return str(place.relative_to(self.folder))
         return ""
 
+    def trial_folder(self, number: int) -> Path:
+        """Of a trial that has begun. Raises FileNotFoundError."""
+        for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
+            return folder
+        raise FileNotFoundError(errno.ENOENT, "no such trial", str(self.folder / "trials"))
+
     def journal(self, event: Event, **fields: Any) -> None:
         """Append what happened, with the time; on disk when this returns. Fields as in JournalEntry."""
-        append_event(self.folder / "journal.ndjson", event, **fields)
+        with written(self.folder):
+            append_event(self.folder / "journal.ndjson", event, **fields)
 
     def journal_start(self, **fields: Any) -> None:
         """The event "run started", with the checksums of the files that say what is run, and where."""
-        files = {name: fingerprint(self.folder / name) for name in ("plan.toml", "host.json")}
+        with written(self.folder):
+            files = {name: fingerprint(self.folder / name) for name in ("plan.toml", "host.json")}
         self.journal("run started", **fields, files=files)
 
     def journal_outcome(self, event: Event, trial: Path, **fields: Any) -> None:
         """The end of a trial, with the checksum of its outcome.json."""
-        self.journal(event, **fields, outcome=fingerprint(trial / "outcome.json"))
+        with written(self.folder):
+            outcome = fingerprint(trial / "outcome.json")
+        self.journal(event, **fields, outcome=outcome)
 
     def trial(self, description: TrialDescription, run: int = 0) -> "TrialWriter":
         """Begin a trial. `description` becomes trial.json; number, contestant, workload name the folder.
@@ -112,19 +127,21 @@ class RunWriter:
         folder = self.folder / "trials" / f"{description['number']:03d}-{names}"
         if run:
             folder = folder / f"run-{run}"
-        folder.mkdir(parents=run > 0, exist_ok=(folder / "run-1").exists())
-        write_json(folder / "trial.json", {**description, "format": FORMAT})
-        return TrialWriter(folder, description, self._version)
+        with written(self.folder):
+            folder.mkdir(parents=run > 0, exist_ok=(folder / "run-1").exists())
+            write_json(folder / "trial.json", {**description, "format": FORMAT})
+            return TrialWriter(folder, self.folder, description, self._version)
 
 
 class TrialWriter:
     """One trial: `write_interval` for each interval of the engine, then `finish`.
 
-    Both raise OSError where the file system takes no more; what was written before can be read.
+    Both raise `RecordLost` where the file system takes no more; what was written before can be read.
     """
 
-    def __init__(self, folder: Path, description: TrialDescription, version: str) -> None:
+    def __init__(self, folder: Path, run: Path, description: TrialDescription, version: str) -> None:
         self.folder = folder
+        self._run = run
         self._files = contextlib.ExitStack()
         self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
         self._intervals = self._files.enter_context((folder / "intervals.ndjson").open("x", encoding="utf-8"))
@@ -136,12 +153,12 @@ class TrialWriter:
 
         Histograms go first: an interval whose line stands in intervals.ndjson is there whole.
         """
-        lines = list(interval_lines(interval))
-        if lines:
-            append_line(self._hlog, "\n".join(lines))
-        append_line(self._intervals, to_line(_summarised(interval), separators=(",", ":")))
-        if interval.get("rows"):
-            self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
+        with written(self._run):
+            if lines := list(interval_lines(interval)):
+                append_line(self._hlog, "\n".join(lines))
+            append_line(self._intervals, to_line(_summarised(interval), separators=(",", ":")))
+            if interval.get("rows"):
+                self._rows.add(interval["rows"], interval["start_ns"], interval["end_ns"])
 
     def finish(
         self,
@@ -151,22 +168,43 @@ class TrialWriter:
         generators_lost: Sequence[LostGenerator] = (),
     ) -> None:
         """Close the trial, after all others who write into its folder. `why` is "" where it ended well."""
-        self._rows.flush()
-        self._files.close()
-        outcome: OutcomeEntry = {
-            "status": status,
-            "why": why,
-            "ended_unix_ns": time.time_ns(),
-            "server_output_tail": server_output_tail,
-            "generators_lost": list(generators_lost),
-            "files": _fingerprints(self.folder),
-        }
-        write_json(self.folder / "outcome.json", outcome)
+        with written(self._run):
+            self._rows.flush()
+            self._files.close()
+            outcome: OutcomeEntry = {
+                "status": status,
+                "why": why,
+                "ended_unix_ns": time.time_ns(),
+                "server_output_tail": server_output_tail,
+                "generators_lost": list(generators_lost),
+                "files": _fingerprints(self.folder),
+            }
+            write_json(self.folder / "outcome.json", outcome)
 
     def abandon(self) -> None:
         """Close the files as far as they can be written, and leave the trial without an outcome."""
         with contextlib.suppress(OSError):
             self._files.close()
+
+
+@contextlib.contextmanager
+def written(run: Path) -> Iterator[None]:
+    """An OSError inside means that the folder `run` takes no more: `RecordLost` says so, and how to go on."""
+    try:
+        yield
+    except OSError as error:
+        raise _record_lost(run, error) from None
+
+
+def _record_lost(run: Path, error: OSError) -> RecordLost:
+    if not run.is_dir():
+        return RecordLost(f"{run} is gone: nothing more can be recorded", "run the plan anew")
+    full = {errno.ENOSPC: f"the disk of {run} is full", errno.EDQUOT: f"the disk quota of {run} is used up"}
+    return RecordLost(
+        full.get(error.errno or 0, f"{run} cannot be written: {reason(error)}"),
+        f"what was recorded until then stands: jostle report {run}\n"
+        f"when it can be written again: jostle run --resume {run}, or run the plan --into another folder",
+    )
 
 
 def safe_name(text: str) -> str:

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.capacity import check_capacity
-from jostle.errors import ContestantError, ExecutorLost, MissingRuntime, PlanError, TooFewFiles
+from jostle.errors import (
+    ContestantError,
+    JostleError,
+    MissingRuntime,
+    PlanError,
+    RecordLost,
+    StartRefused,
+    TooFewFiles,
+)
 from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
@@ -21,11 +29,11 @@ from jostle.host.facts import host_facts, machine
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
-from jostle.record.layout import Event
+from jostle.record.layout import Event, Status
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.schedule import Planned, schedule
-from jostle.runner.trial import run_trial
+from jostle.runner.trial import TrialContext, run_trial
 from jostle.text import host_and_port
 
 if TYPE_CHECKING:
@@ -103,23 +111,30 @@ def _run_all(
     observer: Observer,
     seed: int,
 ) -> bool:
-    """Run them in their order, and close the run; whether all of them ended as they should."""
-    _build_peers(plan, observer)
+    """Run them in their order, and close the run; whether all of them ended as they should.
+
+    However the run ends, its journal says why.
+    """
     try:
+        _build_peers(plan, observer)
         with _databases(plan, ready) as databases:
             session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
-            sound = [session.run(planned) for planned in trials]
+            sound = session.run_all(trials)
             if more := plan_repeats(plan, writer, trials, session.contestants):
                 observer.scheduled([*trials, *more], writer.folder)
-                sound += [session.run(planned) for planned in more]
-    except KeyboardInterrupt:
-        writer.journal("run stopped", why="stopped by the user")
-        raise
-    except ExecutorLost as error:
-        writer.journal("run stopped", why=error.message)
+                sound += session.run_all(more)
+    except BaseException as error:
+        with contextlib.suppress(RecordLost):
+            writer.journal("run stopped", why=_why_stopped(error))
         raise
     writer.journal("run ended")
     return all(sound)
+
+
+def _why_stopped(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped by the user"
+    return error.message if isinstance(error, JostleError) else f"{type(error).__name__}: {error}"
 
 
 def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
@@ -226,7 +241,7 @@ def _build_peers(plan: Plan, observer: Observer) -> None:
             if not peer.is_built():
                 observer.building(peer.label)
             peer.build()
-        except MissingRuntime as error:
+        except ContestantError as error:
             observer.skipped(f"{peer.label}, the peer", str(error))
 
 
@@ -242,25 +257,40 @@ class _Session:
     seed: int
     databases: "CurrentDatabase | None"
 
-    def run(self, planned: Planned) -> bool:
-        """Run one trial; True when it ended as it should."""
+    def run_all(self, trials: Sequence[Planned]) -> list[bool]:
+        """One after another; for each whether it ended as it should.
+
+        Raises `StartRefused` for a load that cannot run here where nothing has been measured before it: then
+        it is the user's mistake. Later on it costs the trial.
+        """
+        ended: list[bool] = []
+        for planned in trials:
+            try:
+                ended.append(self._run(planned))
+            except StartRefused:
+                if not any(ended):
+                    raise
+                ended.append(self._close(planned, self.writer.trial_folder(planned.number)))
+        return ended
+
+    def _run(self, planned: Planned) -> bool:
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
         self.observer.trial_started(planned, workload.seconds())
         contestant = self.contestants[planned.contestant]
-        folder = run_trial(
-            planned,
-            self.plan,
-            contestant,
+        context = TrialContext(
+            planned=planned,
+            plan=self.plan,
+            contestant=contestant,
+            peer=_peer(self.plan, workload, contestant) if workload.peer else None,
             seed=_trial_seed(self.seed, planned),
-            writer=self.writer,
-            executor=self.executor,
             placement=self._placement(planned),
             databases=self.databases,
+            writer=self.writer,
+            executor=self.executor,
             observe=lambda interval: self.observer.interval(planned, interval),
-            peer=_peer(self.plan, workload, contestant) if workload.peer else None,
         )
-        return self._close(planned, folder)
+        return self._close(planned, run_trial(context))
 
     def _placement(self, planned: Planned) -> Placement:
         contestant = self.contestants[planned.contestant]
@@ -280,8 +310,12 @@ class _Session:
         fields: dict[str, Any] = {"number": planned.number, "why": trial.why}
         if validity is not None:
             fields["verdict"] = validity.verdict
-        event: Event = "trial ended" if trial.status == "ended" else "trial failed"
-        self.writer.journal_outcome(event, folder, **fields)
+        events: dict[Status, Event] = {
+            "ended": "trial ended",
+            "failed": "trial failed",
+            "cut short": "trial cut short",
+        }
+        self.writer.journal_outcome(events[trial.status], folder, **fields)
         self.observer.trial_ended(planned, trial.status, trial.why, validity)
         return trial.status == "ended"
 

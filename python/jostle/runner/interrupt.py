@@ -1,4 +1,4 @@
-"""How a run is told to stop: Ctrl-C or SIGTERM, and where they may break in."""
+"""How a run is stopped: Ctrl-C, SIGTERM or a closed terminal (SIGHUP), and where they may break in."""
 
 import contextlib
 import signal
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["Stop", "let_sigterm_stop_like_ctrl_c", "stopping"]
+__all__ = ["Stop", "let_signals_stop_like_ctrl_c", "stopping"]
 
 
 class Stop:
@@ -15,18 +15,20 @@ class Stop:
     asked = False
 
 
-def let_sigterm_stop_like_ctrl_c() -> None:
-    """A run that is told to end records what it has, whoever tells it."""
+def let_signals_stop_like_ctrl_c() -> None:
+    """A run that has to end records what it has, for whatever reason. Under nohup, SIGHUP stays ignored."""
 
     def interrupt(_signal: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
 
 
 @contextlib.contextmanager
 def stopping() -> Iterator[Stop]:
-    """Inside, the first Ctrl-C or SIGTERM is only noted; whoever is inside looks at it and ends whole.
+    """Inside, the first of these signals is only noted; whoever is inside looks at it and ends whole.
 
     Python raises `KeyboardInterrupt` between any two instructions: an interval that has just come from the
     engine, or is half written, would be lost. Here it is raised at the end. A second signal is raised at
@@ -38,7 +40,7 @@ def stopping() -> Iterator[Stop]:
         return
     before = {
         number: handler
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if callable(handler := signal.getsignal(number))  # one that kills or is ignored stays so
     }
 

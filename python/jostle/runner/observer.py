@@ -1,6 +1,6 @@
-"""Who watches a run: the protocol, and an observer that shows nothing."""
+"""Who watches a run: the protocol, an observer that shows nothing, and one that nothing can break."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from jostle.analysis.results import Validity
     from jostle.runner.schedule import Planned
 
-__all__ = ["Observer", "Silent"]
+__all__ = ["Observer", "Silent", "UntilItFails"]
 
 
 class Observer(Protocol):
@@ -49,3 +49,41 @@ class Silent:
 
     def close(self) -> None:
         """Leave the terminal as it was."""
+
+
+class UntilItFails(Silent):
+    """Another observer, until it cannot show anything any more: a closed pipe or terminal ends no run."""
+
+    def __init__(self, shown: Silent) -> None:
+        self._shown = shown
+        self._broken = False
+
+    def building(self, label: str) -> None:
+        self._show(lambda: self._shown.building(label))
+
+    def skipped(self, label: str, why: str) -> None:
+        self._show(lambda: self._shown.skipped(label, why))
+
+    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
+        super().scheduled(trials, folder)
+        self._show(lambda: self._shown.scheduled(trials, folder))
+
+    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+        self._show(lambda: self._shown.trial_started(planned, seconds))
+
+    def interval(self, planned: "Planned", interval: "Interval") -> None:
+        self._show(lambda: self._shown.interval(planned, interval))
+
+    def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
+        self._show(lambda: self._shown.trial_ended(planned, status, why, validity))
+
+    def close(self) -> None:
+        self._show(self._shown.close)
+
+    def _show(self, work: Callable[[], None]) -> None:
+        if self._broken:
+            return
+        try:
+            work()
+        except OSError:
+            self._broken = True

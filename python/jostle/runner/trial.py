@@ -12,14 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.contestant import Contestant, Server
-from jostle.errors import ContestantError, ExecutorLost, GeneratorsLost, ServerDied
+from jostle.errors import (
+    ContestantError,
+    ExecutorLost,
+    GeneratorsLost,
+    RecordLost,
+    ServerDied,
+    StartRefused,
+)
 from jostle.generator import Executor, Running
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host import ports
 from jostle.host.cores import Placement, real_time_allowed
 from jostle.host.resource_usage import Sampler, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
-from jostle.record import FORMAT, RunWriter, TrialWriter
+from jostle.record import RunWriter, TrialWriter, written
 from jostle.record.layout import Status
 from jostle.runner.interrupt import Stop, stopping
 from jostle.runner.schedule import Planned
@@ -29,65 +36,48 @@ if TYPE_CHECKING:
     from jostle.database import Database
     from jostle.database.current import CurrentDatabase
 
-__all__ = ["run_trial"]
+__all__ = ["TrialContext", "run_trial"]
 
 POLL_S = 0.1
 """How often a trial looks up from waiting: at Ctrl-C, and at whether the server still lives."""
 
-Observe = Callable[["Interval"], None]
 
+@dataclass(frozen=True)
+class TrialContext:
+    """What one trial needs.
 
-def run_trial(
-    planned: Planned,
-    plan: Plan,
-    contestant: Contestant,
-    *,
-    seed: int,
-    writer: RunWriter,
-    executor: Executor,
-    placement: Placement,
-    databases: "CurrentDatabase | None",
-    observe: Observe,
-    peer: Contestant | None = None,
-) -> Path:
-    """Run one trial and return its folder. A server's failure is recorded in it, not raised.
-
-    `peer` is the second server, which the measured one asks, where the workload has one.
-
-    `KeyboardInterrupt` is raised again after everything measured so far has been recorded.
+    `peer`: the second server, which the measured one calls, where the workload has one. `observe` is given
+    every interval after it was recorded.
     """
-    workload = plan.workload[planned.workload]
-    description: Any = {
-        "format": FORMAT,
-        **planned.as_record(),
-        "title": workload.title,
-    }
-    with contextlib.ExitStack() as stack:
-        try:
-            database = _database(plan, workload, contestant, databases)
-            places = workload.connection.connect_to
-            server = _start(stack, contestant, placement, placement.server_cores, executor, database, places)
-            asked = _start(stack, peer, placement, placement.peer_cores, executor) if peer else None
-        except ContestantError as error:
-            description |= {"server": contestant.describe(), "engine": None}
-            record = writer.trial(description | {"placement": placement.as_record()})
-            record.finish("failed", str(error))
-            return record.folder
-        servers = _Servers(server, asked, database)
-        spec = executor.prepare(_spec(plan, planned.workload, servers, placement, seed))
-        _warm_up(plan, workload, spec, executor)
-        used = database.describe() if database else None
-        description |= {
-            "server": {**contestant.describe(server), "database": used},
-            "engine": without_secrets(spec),
-            "peer": {**peer.describe(asked), "database": None} if peer else None,
-        }
-        return _drive(description, workload, spec, servers, placement, writer, executor, observe)
+
+    planned: Planned
+    plan: Plan
+    contestant: Contestant
+    peer: Contestant | None
+    seed: int
+    placement: Placement
+    databases: "CurrentDatabase | None"
+    writer: RunWriter
+    executor: Executor
+    observe: Callable[["Interval"], None]
+
+    @property
+    def workload(self) -> Workload:
+        return self.plan.workload[self.planned.workload]
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """How a load ended; `why` is "" where it ended as it should."""
+
+    status: Status
+    why: str = ""
+    server_output_tail: str = ""
 
 
 @dataclass(frozen=True)
 class _Servers:
-    """The measured one, the one that it asks, and the database that it uses, if any."""
+    """The measured one, the one that it calls, and the database that it uses, if any."""
 
     measured: Server
     peer: Server | None
@@ -102,92 +92,137 @@ class _Servers:
         if self.database is not None and not self.database.alive():
             raise ServerDied("the database ended in the middle of the trial")
 
+    def processes(self) -> dict[str, int]:
+        """Those that are ours to watch, by the name of their file in the record."""
+        pids = {
+            "server": self.measured.pid,
+            "peer": self.peer.pid if self.peer else None,
+            "database": self.database.pid if self.database else None,
+        }
+        return {name: pid for name, pid in pids.items() if pid is not None}
+
+
+class _Load:
+    """The intervals of a running load up to the last, which comes sooner once a stop is asked for.
+
+    Raises `ServerDied` when a server ends before the load does, `GeneratorsLost` when no generator is left.
+    """
+
+    def __init__(self, running: Running, stop: Stop, servers: _Servers | None = None) -> None:
+        self._running = running
+        self._stop = stop
+        self._servers = servers
+        self._ending = False
+        self._over = False
+
+    def __iter__(self) -> Iterator["Interval"]:
+        while not self._over:
+            if self._stop.asked and not self._ending:
+                self.end()
+            interval = self._running.next_interval(POLL_S)
+            if interval is not None:
+                self._over = interval["last"]
+                yield interval
+            if self._servers is not None and not self._over:
+                self._servers.check_alive()
+
+    def end(self) -> None:
+        """What it still has to give comes all the same, whatever becomes of the servers."""
+        self._running.stop()
+        self._ending = True
+        self._servers = None
+
+    def discard(self) -> None:
+        """End it, and take what it still has to give, for nobody to record."""
+        self.end()
+        with contextlib.suppress(GeneratorsLost):
+            for _ in self:
+                pass
+
+
+def run_trial(context: TrialContext) -> Path:
+    """Run one trial and return its folder.
+
+    What goes wrong with a server or with the generators is recorded in the trial, not raised: the run goes
+    on. Raised, after what was measured has been recorded, are `KeyboardInterrupt`; `ExecutorLost` and
+    `RecordLost`, after which no trial can run; and `StartRefused` for a load that cannot run here.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            servers = _start_servers(stack, context)
+            spec = context.executor.prepare(_spec(context, servers))
+            _warm_up(context, spec)
+        except ExecutorLost:
+            raise
+        except (ContestantError, GeneratorsLost) as error:
+            return _failed_before_the_load(context, error)
+        except StartRefused as error:
+            _failed_before_the_load(context, error)
+            raise
+        return _drive(context, servers, spec)
+
+
+def _start_servers(stack: contextlib.ExitStack, context: TrialContext) -> _Servers:
+    """They run until the stack is left. Raises `ContestantError`."""
+    placement, workload = context.placement, context.workload
+    database = _database(context)
+    measured = _start(
+        stack,
+        context,
+        context.contestant,
+        placement.server_cores,
+        database=database.placeholders() if database else None,
+        connect_to=workload.connection.connect_to,
+    )
+    peer = _start(stack, context, context.peer, placement.peer_cores) if context.peer else None
+    return _Servers(measured, peer, database)
+
 
 def _start(
     stack: contextlib.ExitStack,
+    context: TrialContext,
     contestant: Contestant,
-    placement: Placement,
     cores: Sequence[int] | None,
-    executor: Executor,
-    database: "Database | None" = None,
+    *,
+    database: Mapping[str, str] | None = None,
     connect_to: Sequence[str] = (),
 ) -> Server:
-    """Runs until the stack is left, on cores of its own unless they are shared."""
-    own = cores if placement.shared is False else None
-    return stack.enter_context(
-        contestant.start(
-            host=executor.here,
-            cores=own,
-            database=database.placeholders() if database else None,
-            connect_to=connect_to,
-        )
-    )
+    """On cores of its own unless they are shared."""
+    own = cores if context.placement.shared is False else None
+    server = contestant.start(host=context.executor.here, cores=own, database=database, connect_to=connect_to)
+    return stack.enter_context(server)
 
 
-def _drive(
-    description: Any,
-    workload: Workload,
-    spec: Mapping[str, Any],
-    servers: _Servers,
-    placement: Placement,
-    writer: RunWriter,
-    executor: Executor,
-    observe: Observe,
-) -> Path:
-    """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
-    server = servers.measured
-    for run in range(1, workload.runs + 1):
-        before = Sampler(server.pid).sample(0) if server.pid is not None else None
-        running = executor.start(spec)
-        record = writer.trial(
-            description
-            | {
-                "placement": placement.as_record(),
-                "before": asdict(before) if before else None,
-                "started_unix_ns": running.started_unix_ns,
-                "generators": [generator.as_record() for generator in running.generators],
-            },
-            run=run if run < workload.runs else 0,
-        )
-        running.keep(record.folder)
-        why = _measure(record, servers, running, observe)
-        if why and run < workload.runs:
-            record = writer.trial(description | {"placement": placement.as_record()})
-            record.finish("failed", f"in run {run} of {workload.runs}: {why}", server.last_lines())
-            break
-    return record.folder
-
-
-def _database(
-    plan: Plan, workload: Workload, contestant: Contestant, databases: "CurrentDatabase | None"
-) -> "Database | None":
-    table = plan.database_of(workload)
-    if databases is None or table is None or not contestant.file.database:
+def _database(context: TrialContext) -> "Database | None":
+    """As the workload wants it; None where the contestant uses none."""
+    table = context.plan.database_of(context.workload)
+    if context.databases is None or table is None or not context.contestant.file.database:
         return None
-    return databases.as_asked(table)
+    return context.databases.as_asked(table)
 
 
-def _spec(plan: Plan, name: str, servers: _Servers, placement: Placement, seed: int) -> dict[str, Any]:
+def _spec(context: TrialContext, servers: _Servers) -> dict[str, Any]:
+    placement, plan, server = context.placement, context.plan, servers.measured
     pinned = placement.shared is False
-    workload, server = plan.workload[name], servers.measured
     return engine_spec(
-        name,
-        workload,
+        context.planned.workload,
+        context.workload,
         Address(
             host=server.host,
             port=server.port,
             tls=server.scheme == "https",
             peer=servers.peer.url if servers.peer else "",
         ),
-        seed=seed,
+        seed=context.seed,
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
-        real_time=_in_real_time(plan, workload, server, placement),
+        real_time=_in_real_time(context, server),
     )
 
 
-def _in_real_time(plan: Plan, workload: Workload, server: Server, placement: Placement) -> bool:
+def _in_real_time(context: TrialContext, server: Server) -> bool:
     """Whether the load's threads go before all others on their cores: paced ones, where no server may be."""
+    placement, plan, workload = context.placement, context.plan, context.workload
     paced = isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
     if not paced or placement.shared or not real_time_allowed():
         return False
@@ -199,9 +234,10 @@ def _in_real_time(plan: Plan, workload: Workload, server: Server, placement: Pla
     return not ports.may_be_on(placement.generator_cores, places)
 
 
-def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: Executor) -> None:
-    """Send the measured workload's load for a while and throw the answers away."""
-    seconds = workload.warm_up if workload.warm_up is not None else plan.warm_up
+def _warm_up(context: TrialContext, spec: Mapping[str, Any]) -> None:
+    """Send the measured workload's load for a while and throw the answers away. Raises `GeneratorsLost`."""
+    own = context.workload.warm_up
+    seconds = own if own is not None else context.plan.warm_up
     if seconds == 0:
         return
     warm_up = {
@@ -210,76 +246,134 @@ def _warm_up(plan: Plan, workload: Workload, spec: Mapping[str, Any], executor: 
         "rows": False,
         "workloads": [load for load in spec["workloads"] if load["role"] == "measured"],
     }
-    running = executor.start(warm_up)
+    running = context.executor.start(warm_up)
     with stopping() as stop:
-        for _ in _intervals(running, stop):
+        for _ in _Load(running, stop):
             pass
         running.pull()
 
 
-def _measure(record: TrialWriter, servers: _Servers, running: Running, observe: Observe) -> str:
-    """Record the load to its end; why it did not end well, or nothing."""
-    started = running.started_unix_ns
-    server, peer = servers.measured, servers.peer
-    trees = {
-        "server": server.pid,
-        "peer": peer.pid if peer else None,
-        "database": servers.database.pid if servers.database else None,
+def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Path:
+    """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
+    runs = context.workload.runs
+    description = _description(context, servers, spec)
+    for run in range(1, runs + 1):
+        pid = servers.measured.pid
+        before = Sampler(pid).sample(0) if pid is not None else None
+        try:
+            running = context.executor.start(spec)
+        except ExecutorLost:
+            raise
+        except (GeneratorsLost, StartRefused) as error:
+            folder = _record_failure(context, description, _Ending("failed", str(error)))
+            if isinstance(error, StartRefused):
+                raise
+            return folder
+        started = {
+            "before": asdict(before) if before else None,
+            "started_unix_ns": running.started_unix_ns,
+            "generators": [generator.as_record() for generator in running.generators],
+        }
+        try:
+            record = context.writer.trial(description | started, run=run if run < runs else 0)
+        except RecordLost:
+            _Load(running, Stop()).discard()
+            raise
+        ending = _measure(context, record, servers, running)
+        if ending.why and run < runs:
+            why = f"in run {run} of {runs}: {ending.why}"
+            return _record_failure(context, description, _Ending("failed", why, ending.server_output_tail))
+    return record.folder
+
+
+def _measure(context: TrialContext, record: TrialWriter, servers: _Servers, running: Running) -> _Ending:
+    """Record the load to its end."""
+    with stopping() as stop:
+        load = _Load(running, stop, servers)
+        try:
+            with written(context.writer.folder):
+                running.keep(record.folder)
+                with _watched(servers, record.folder, running.started_unix_ns):
+                    ending = _record_load(context, record, servers, load, stop)
+                running.pull()
+        except ExecutorLost as error:
+            _finish(record, _Ending("cut short", str(error)), running)
+            raise
+        except RecordLost:
+            load.discard()
+            record.abandon()
+            raise
+        _finish(record, ending, running)
+        return ending
+
+
+def _record_load(
+    context: TrialContext, record: TrialWriter, servers: _Servers, load: _Load, stop: Stop
+) -> _Ending:
+    try:
+        for interval in load:
+            record.write_interval(interval)
+            context.observe(interval)
+    except ServerDied as error:
+        output = servers.measured.last_lines()
+        load.end()
+        with contextlib.suppress(GeneratorsLost):
+            for interval in load:
+                record.write_interval(interval)
+        return _Ending("failed", str(error), output)
+    except ExecutorLost:
+        raise
+    except GeneratorsLost as error:
+        if not stop.asked:
+            return _Ending("failed", str(error))
+    return _Ending("cut short", "stopped by the user") if stop.asked else _Ending("ended")
+
+
+@contextlib.contextmanager
+def _watched(servers: _Servers, folder: Path, started_unix_ns: int) -> Iterator[None]:
+    """Samples of what the servers use are written into the folder until the context is left."""
+    with contextlib.ExitStack() as watchers:
+        for name, pid in servers.processes().items():
+            watcher = Watcher(pid, folder / f"{name}.ndjson", started_unix_ns)
+            watcher.start()
+            watchers.callback(watcher.stop)
+        yield
+
+
+def _finish(record: TrialWriter, ending: _Ending, running: Running) -> None:
+    """After the watchers: outcome.json holds the checksums of what they wrote."""
+    lost = [lost.as_record() for lost in running.lost]
+    record.finish(ending.status, ending.why, ending.server_output_tail, lost)
+
+
+def _description(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Any:
+    """trial.json, but for what only the start of the load tells."""
+    database, peer = servers.database, context.peer
+    used = database.describe() if database else None
+    return _planned(context) | {
+        "server": {**context.contestant.describe(servers.measured), "database": used},
+        "engine": without_secrets(dict(spec)),
+        "peer": {**peer.describe(servers.peer), "database": None} if peer else None,
     }
 
-    watchers = contextlib.ExitStack()
 
-    def close(status: Status, why: str = "", output: str = "") -> str:
-        running.pull()
-        watchers.close()  # outcome.json holds the checksums of what the watchers write
-        record.finish(status, why, output, [lost.as_record() for lost in running.lost])
-        return why
-
-    with stopping() as stop, watchers:
-        for name, pid in trees.items():
-            if pid is not None:
-                watcher = Watcher(pid, record.folder / f"{name}.ndjson", started)
-                watcher.start()
-                watchers.callback(watcher.stop)
-        try:
-            for interval in _intervals(running, stop, servers):
-                record.write_interval(interval)
-                observe(interval)
-        except ServerDied as error:
-            _drain(running, record)
-            return close("failed", str(error), server.last_lines())
-        except ExecutorLost as error:
-            watchers.close()
-            record.finish("cut short", str(error), "", [lost.as_record() for lost in running.lost])
-            raise
-        except GeneratorsLost as error:
-            if not stop.asked:
-                return close("failed", str(error))
-        return close("cut short", "stopped by the user") if stop.asked else close("ended")
+def _planned(context: TrialContext) -> Any:
+    """What is known of the trial before anything was started."""
+    return {
+        **context.planned.as_record(),
+        "title": context.workload.title,
+        "placement": context.placement.as_record(),
+        "server": context.contestant.describe(),
+        "engine": None,
+    }
 
 
-def _intervals(running: Running, stop: Stop, servers: _Servers | None = None) -> Iterator["Interval"]:
-    """Every interval up to the last, which comes sooner once a stop is asked for.
-
-    Raises `ServerDied` when a server ends before the load does.
-    """
-    told = False
-    while True:
-        if stop.asked and not told:
-            running.stop()
-            told = True
-        interval = running.next_interval(POLL_S)
-        if interval is not None:
-            yield interval
-            if interval["last"]:
-                return
-        if servers is not None:
-            servers.check_alive()
+def _failed_before_the_load(context: TrialContext, error: Exception) -> Path:
+    return _record_failure(context, _planned(context), _Ending("failed", str(error)))
 
 
-def _drain(running: Running, record: TrialWriter) -> None:
-    """Stop the load and record what it still has to say."""
-    running.stop()
-    with contextlib.suppress(GeneratorsLost):
-        for interval in _intervals(running, Stop()):
-            record.write_interval(interval)
+def _record_failure(context: TrialContext, description: Any, ending: _Ending) -> Path:
+    """A trial without a load."""
+    record = context.writer.trial(description)
+    record.finish(ending.status, ending.why, ending.server_output_tail)
+    return record.folder

@@ -1,0 +1,97 @@
+"""A disk that is full, for real: a file system of 300 kB in memory."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jostle.record import RunRecord
+from support.real import Jostle, command, reference_server
+
+KILOBYTES = 300
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A file system of its own; unmounted in the end."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a file system takes root")
+    with tempfile.TemporaryDirectory() as base:
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={KILOBYTES}k", "jostle-test", base],
+            capture_output=True,
+            text=True,
+        )
+        if mounted.returncode != 0:
+            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            yield Path(base)
+        finally:
+            subprocess.run(["umount", base], check=True)
+
+
+def fill(disk: Path, leave: int = 0) -> None:
+    """Until only so many bytes are free."""
+    room = os.statvfs(disk)
+    size = room.f_bavail * room.f_frsize - leave
+    with (disk / "ballast").open("wb") as file:
+        file.write(bytes(max(0, size)))
+
+
+def test_at_the_start_one_message_says_so_and_nothing_is_left(jostle_command: Jostle, disk: Path) -> None:
+    fill(disk)
+    with reference_server("run-to-completion") as url:
+        refused = jostle_command("hit", f"{url}/hello", "-n", "10", "--save", disk / "runs")
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+    assert "no space left on device" in refused.stderr
+    assert "--save" in refused.stderr
+    assert not list(disk.glob("runs/*"))
+
+
+def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: Jostle, disk: Path) -> None:
+    fill(disk, leave=60_000)
+    with reference_server("run-to-completion") as url:
+        full = jostle_command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", disk, timeout=30)
+    assert full.returncode == 1
+    assert "Traceback" not in full.stderr
+    assert full.stderr.count("is full") == 1
+    assert "jostle run --resume" in full.stderr
+    (disk / "ballast").unlink()
+    (folder,) = disk.glob("20*")
+    (trial,) = RunRecord.open(folder).trials
+    assert trial.status == "cut short"
+    assert trial.histogram("response").get_total_count() > 100
+    assert RunRecord.open(folder).incomplete_why
+    assert not list(folder.rglob("*.part"))
+
+
+def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stays(
+    jostle_command: Jostle, disk: Path
+) -> None:
+    with reference_server("run-to-completion") as url:
+        jostle_command("hit", f"{url}/hello", "-n", "200", "--save", disk)
+    (folder,) = disk.glob("20*")
+    reported = jostle_command("report", folder)
+    assert reported.returncode == 1
+    assert "p50" in reported.stdout
+    assert "Traceback" not in reported.stderr
+    assert "could not be written: no space left on device" in reported.stderr
+    assert f"jostle report {folder}" in reported.stderr
+    assert not list(folder.glob("report.html*"))
+    assert RunRecord.open(folder).complete
+
+
+def test_an_export_to_a_full_device_is_one_message(jostle_command: Jostle, tmp_path: Path) -> None:
+    with reference_server("run-to-completion") as url:
+        jostle_command("hit", f"{url}/hello", "-n", "200", "--save", tmp_path / "runs")
+    (folder,) = (tmp_path / "runs").iterdir()
+    with Path("/dev/full").open("w") as device:
+        full = subprocess.run(
+            command("report", folder, "--format", "csv"), stdout=device, stderr=subprocess.PIPE, text=True
+        )
+    assert full.returncode == 1
+    assert full.stderr == "jostle: No space left on device\n"

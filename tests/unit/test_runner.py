@@ -1,0 +1,217 @@
+"""A run without servers: its schedule, its journal, its failures, how it stops and how it goes on."""
+
+import errno
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.errors import BuildFailed, ExecutorLost, GeneratorsLost, RecordLost, StartRefused
+from jostle.record import RunRecord
+from jostle.record import writer as writer_module
+from jostle.runner.experiment import resume_experiment
+from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.resume import unfinished
+from support.fakes import Laboratory, laboratory
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
+    return laboratory(tmp_path / "runs", monkeypatch)
+
+
+def events(lab: Laboratory) -> list[str]:
+    return [entry["event"] for entry in RunRecord.open(lab.folder).journal]
+
+
+def statuses(lab: Laboratory) -> list[tuple[str, str]]:
+    return [(trial.status, trial.why) for trial in RunRecord.open(lab.folder).trials]
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def happen() -> None:
+        raise error
+
+    return happen
+
+
+def test_every_round_measures_every_contestant_once_and_the_journal_says_so(lab: Laboratory) -> None:
+    outcome = lab.run(lab.plan(rounds=3))
+    record = RunRecord.open(lab.folder)
+    assert outcome.complete
+    assert record.complete
+    assert len(record.trials) == 6
+    for number in (1, 2, 3):
+        assert sorted(t.contestant for t in record.trials if t.round == number) == ["a", "b"]
+    one = ["trial started", "trial ended"]
+    assert events(lab) == ["run started", *["trial planned"] * 6, *one * 6, "run ended"]
+    assert lab.observer.ended == [(number, "ended") for number in range(1, 7)]
+    assert [running.pulled for running in lab.executor.started] == [True] * 6
+    assert not any(contestant.running for contestant in lab.contestants.values())
+
+
+def test_contestants_meet_the_same_arrivals_in_a_round_and_others_in_the_next(lab: Laboratory) -> None:
+    lab.run(lab.plan(rounds=2))
+    seeds = [spec["seed"] for spec in lab.executor.specs]
+    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
+
+
+def test_a_server_that_does_not_start_in_a_later_round_costs_that_trial(lab: Laboratory) -> None:
+    lab.contestants["a"].fails_at = (3,)
+    outcome = lab.run(lab.plan(rounds=3))
+    assert not outcome.complete
+    found = {t.round: t for t in RunRecord.open(lab.folder).trials if t.contestant == "a"}
+    assert [found[number].status for number in (1, 2, 3)] == ["ended", "ended", "failed"]
+    assert found[3].why == "a did not start\nits last output"
+    assert found[3].server["title"] == "a, a fake"
+    assert events(lab)[-1] == "run ended"
+    assert events(lab).count("trial failed") == 1
+
+
+def test_generators_lost_in_the_warm_up_cost_that_trial(lab: Laboratory) -> None:
+    lab.executor.loads = [raising(GeneratorsLost("all generators have died", "send less"))]
+    lab.run(lab.plan(warm_up="1s"))
+    assert statuses(lab) == [("failed", "all generators have died\nsend less"), ("ended", "")]
+    assert events(lab)[-1] == "run ended"
+
+
+def test_generators_lost_in_the_load_cost_that_trial_and_keep_what_was_measured(lab: Laboratory) -> None:
+    lab.executor.loads = [raising(GeneratorsLost("all generators have died"))]
+    lab.run(lab.plan())
+    assert statuses(lab) == [("failed", "all generators have died"), ("ended", "")]
+    assert len(list(RunRecord.open(lab.folder).trials[0].intervals)) == 1
+
+
+def test_a_load_that_is_refused_at_first_is_the_users_mistake(lab: Laboratory) -> None:
+    lab.executor.loads = [StartRefused("too many connections", "use fewer")]
+    with pytest.raises(StartRefused, match="too many connections"):
+        lab.run(lab.plan())
+    assert events(lab)[-1] == "run stopped"
+    assert RunRecord.open(lab.folder).incomplete_why.endswith("too many connections")
+
+
+def test_a_load_that_is_refused_later_costs_that_trial(lab: Laboratory) -> None:
+    lab.executor.loads = [lambda: None, StartRefused("no ports are left")]
+    assert not lab.run(lab.plan(rounds=2)).complete
+    assert [status for status, _ in statuses(lab)] == ["ended", "failed", "ended", "ended"]
+    assert statuses(lab)[1][1] == "no ports are left"
+    assert events(lab)[-1] == "run ended"
+
+
+def test_a_server_that_dies_in_the_load_costs_that_trial(lab: Laboratory) -> None:
+    def die() -> None:
+        for contestant in lab.contestants.values():
+            for server in contestant.running:
+                server.dead = True
+
+    lab.executor.loads = [die]
+    lab.run(lab.plan())
+    (first, why), second = statuses(lab)
+    assert (first, second) == ("failed", ("ended", ""))
+    assert "ended in the middle of the trial" in why
+    trial = RunRecord.open(lab.folder).trials[0]
+    assert trial.server_output_tail == "out of luck"
+    assert lab.executor.started[0].stopped
+
+
+def test_a_peer_that_cannot_be_built_fails_the_trials_that_need_it(lab: Laboratory) -> None:
+    peer = lab.contestants["peer"]
+    peer.build_fails, peer.fails_at = BuildFailed("the peer does not compile"), (1, 2)
+    more = '[contestant.peer]\nurl = "http://127.0.0.1:3"'
+    lab.run(lab.plan(more=more, workload='peer = "peer"', path="/pair/1/2?where=remote&peer={peer}"))
+    assert [status for status, _ in statuses(lab)] == ["failed", "failed"]
+    assert events(lab)[-1] == "run ended"
+
+
+def test_a_lost_executor_ends_the_run_and_keeps_what_was_measured(lab: Laboratory) -> None:
+    lab.executor.loads = [raising(ExecutorLost("the head is gone"))]
+    with pytest.raises(ExecutorLost):
+        lab.run(lab.plan())
+    assert statuses(lab) == [("cut short", "the head is gone")]
+    last = RunRecord.open(lab.folder).journal[-1]
+    assert (last["event"], last["why"]) == ("run stopped", "the head is gone")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT])
+def test_ctrl_c_ends_the_trial_whole_and_the_run(lab: Laboratory, number: signal.Signals) -> None:
+    lab.executor.loads = [lambda: None, lambda: signal.raise_signal(number)]
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lab.plan(rounds=2))
+    assert statuses(lab) == [("ended", ""), ("cut short", "stopped by the user")]
+    assert len(list(RunRecord.open(lab.folder).trials[1].intervals)) == 3
+    assert RunRecord.open(lab.folder).incomplete_why == "1 of 4 trials are whole; stopped by the user"
+    assert not any(contestant.running for contestant in lab.contestants.values())
+
+
+def test_a_run_goes_on_where_it_was_stopped(lab: Laboratory) -> None:
+    lab.executor.loads = [lambda: None, lambda: signal.raise_signal(signal.SIGINT)]
+    with pytest.raises(KeyboardInterrupt):
+        lab.run(lab.plan(rounds=2))
+    before = [(t.number, t.contestant) for t in RunRecord.open(lab.folder).trials]
+    left = unfinished(lab.folder)
+    assert left is not None
+    assert [planned.number for planned in left.left] == [2, 3, 4]
+    outcome = resume_experiment(left, lab.executor, lab.observer)
+    assert outcome.complete
+    record = RunRecord.open(lab.folder)
+    assert record.complete
+    assert [(t.number, t.contestant) for t in record.trials][:2] == before
+    assert [t.status for t in record.trials] == ["ended"] * 4
+    assert (lab.folder / "cut-short").is_dir()
+    assert unfinished(lab.folder) is None
+
+
+def test_our_own_bug_ends_the_run_and_its_journal_names_it(lab: Laboratory) -> None:
+    lab.executor.loads = [raising(ZeroDivisionError("division by zero"))]
+    with pytest.raises(ZeroDivisionError):
+        lab.run(lab.plan())
+    assert RunRecord.open(lab.folder).journal[-1]["why"] == "ZeroDivisionError: division by zero"
+    assert not any(contestant.running for contestant in lab.contestants.values())
+
+
+def test_an_observer_that_cannot_show_anything_ends_no_run(lab: Laboratory) -> None:
+    class Closed(Silent):
+        def interval(self, *_: Any) -> None:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+        def trial_ended(self, *_: Any) -> None:
+            pytest.fail("it was shown something after it broke")
+
+    lab.observer = UntilItFails(Closed())  # type: ignore[assignment]
+    assert lab.run(lab.plan()).complete
+    assert statuses(lab) == [("ended", "")] * 2
+    assert lab.observer.folder == lab.folder
+
+
+def full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_in_a_trial_stops_the_load_and_says_how_to_go_on(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill() -> None:
+        monkeypatch.setattr(writer_module, "append_line", full_disk)
+
+    lab.executor.loads = [lambda: None, fill]
+    with pytest.raises(RecordLost) as caught:
+        lab.run(lab.plan(rounds=2))
+    assert caught.value.message == f"the disk of {lab.folder} is full"
+    assert f"jostle run --resume {lab.folder}" in caught.value.hint
+    assert lab.executor.started[-1].stopped
+    assert not any(contestant.running for contestant in lab.contestants.values())
+    assert [status for status, _ in statuses(lab)] == ["ended", "cut short"]
+    monkeypatch.undo()
+    assert RunRecord.open(lab.folder).incomplete_why.startswith("1 of 4 trials are whole")
+
+
+def test_a_folder_that_vanishes_in_a_trial_ends_the_run_with_one_message(lab: Laboratory) -> None:
+    lab.executor.loads = [lambda: shutil.rmtree(lab.folder)]
+    with pytest.raises(RecordLost, match=r"is gone: nothing more can be recorded"):
+        lab.run(lab.plan())
+    assert lab.executor.started[-1].pulled
+    assert not any(contestant.running for contestant in lab.contestants.values())
