@@ -11,6 +11,7 @@
 //! ```
 pub mod spec;
 
+mod attention;
 mod load;
 mod plan;
 mod prepare;

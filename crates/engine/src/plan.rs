@@ -15,6 +15,8 @@ pub struct Plan {
     pub share: ShareSpec,
     pub interval_ns: u64,
     pub rows: bool,
+    /// Workers wait awake while an answer or a due time is near.
+    pub attentive: bool,
     /// When the run ends by its plan; `u64::MAX` if only its requests end it.
     pub end_ns: u64,
     pub workloads: Vec<Workload>,

@@ -17,6 +17,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::yield_now;
 
+use crate::attention::Attention;
 use crate::schedule::clock::Clock;
 use crate::schedule::timer::{TimerFd, TimerQueue};
 
@@ -29,6 +30,7 @@ pub struct Seats {
     alarm: AsyncFd<TimerFd>,
     /// What the alarm is set to.
     armed: Cell<u64>,
+    attention: Attention,
     table: RefCell<Table>,
     /// When the run ends, as the worker's loop saw it last.
     end: Cell<u64>,
@@ -53,7 +55,7 @@ const PASSED: u64 = 0;
 
 impl Seats {
     /// Must be called within the runtime.
-    pub fn new(clock: Clock) -> io::Result<Rc<Self>> {
+    pub fn new(clock: Clock, attention: Attention) -> io::Result<Rc<Self>> {
         // SAFETY: a `TimerFd` owns its descriptor, always gives the same one, and lives as long as the `AsyncFd`.
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
@@ -62,6 +64,7 @@ impl Seats {
             timers: RefCell::default(),
             alarm: alarm?,
             armed: Cell::new(u64::MAX),
+            attention,
             table: RefCell::default(),
             end: Cell::new(u64::MAX),
             stopping: Cell::new(false),
@@ -82,6 +85,7 @@ impl Seats {
         assert!(!self.broken.get(), "a task of this worker has panicked");
         let now = self.clock.now();
         self.turn.set(now);
+        self.attention.begin_turn(now);
         let mut timers = self.timers.borrow_mut();
         while let Some(slot) = timers.pop_due(now) {
             self.wake(slot);
@@ -89,10 +93,15 @@ impl Seats {
         now
     }
 
-    /// Ends it: the next one comes at `due` at the latest, or when somebody's moment has come.
-    pub fn end_turn(&self, cx: &mut Context<'_>, due: u64) {
+    /// Ends it: the next one comes at `due` or when somebody's moment has come, and at `latest` in any case.
+    pub fn end_turn(&self, cx: &mut Context<'_>, due: u64, latest: u64) {
         let next = self.timers.borrow().next();
         let due = next.map_or(due, |next| next.min(due));
+        let Some(due) = self.attention.sleep_until(self.turn.get(), due) else {
+            cx.waker().wake_by_ref();
+            return;
+        };
+        let due = due.min(latest);
         if due == self.armed.get() {
             return;
         }
@@ -151,6 +160,7 @@ impl Seats {
 
     /// Waking somebody who has nothing to do does no harm: every wait looks at its own condition.
     pub fn wake(&self, slot: u32) {
+        self.attention.work();
         if let Some(Some(waker)) = self.table.borrow().wakers.get(slot as usize) {
             waker.wake_by_ref();
         }
@@ -158,7 +168,10 @@ impl Seats {
 
     fn set_timer(&self, due: u64, slot: u32) {
         self.timers.borrow_mut().push(due, slot);
-        if due < self.armed.get() {
+        if self.attention.is_on() {
+            // The next turn decides how to wait for it.
+            self.wake_own();
+        } else if due < self.armed.get() {
             self.arm(due);
         }
     }
@@ -225,8 +238,15 @@ impl Seat {
         self.slot
     }
 
+    /// Whoever asks for the time is at work.
     pub fn now(&self) -> u64 {
+        self.seats.attention.work();
         self.seats.clock.now()
+    }
+
+    /// Something is sent at `now`, and an answer is awaited.
+    pub fn expect_answer(&self, now: u64) {
+        self.seats.attention.expect_answer(now);
     }
 
     pub fn running(&self, now: u64) -> bool {

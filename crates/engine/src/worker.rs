@@ -100,8 +100,8 @@ impl Worker {
             return Poll::Ready(());
         }
         let arrivals = dispatches.iter().filter_map(|dispatch| dispatch.turn(now));
-        let due = arrivals.fold(rounds.due.min(end), u64::min);
-        seats.end_turn(cx, due);
+        let due = arrivals.fold(end, u64::min);
+        seats.end_turn(cx, due, rounds.due);
         Poll::Pending
     }
 

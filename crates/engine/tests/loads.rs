@@ -250,6 +250,40 @@ fn a_background_load_has_its_own_series_and_ends_with_the_run() {
     );
 }
 
+/// Attentive workers make the same requests; what they wait is no work of theirs.
+#[test]
+fn a_worker_that_waits_awake_does_the_same_and_its_cpu_time_is_its_work() {
+    let think = json!({"constant": {"ns": 10 * MS}});
+    let rates = json!([{"from": 200, "to": 200}]);
+    let idle = json!({"closed": {"clients": 1, "requests": 40, "think": think}});
+    let open = json!({"open": {"arrivals": "constant", "rates": rates, "requests": 80, "max_connections": 4}});
+    let busy = json!({"closed": {"clients": 64, "requests": 20_000}});
+    let mut seconds = Vec::new();
+    for (load, requests) in [(idle, 40), (open, 80), (busy, 20_000)] {
+        let spec = one(workload(answering(OK), load), 0);
+        let seen = run(with(spec, "", json!({"threads": 1, "attention": "always"})));
+        assert_eq!(seen.outcomes(), BTreeMap::from([("ok", requests)]));
+        let threads = seen.0.iter().flat_map(|interval| &interval.threads);
+        let cpu: u64 = threads.map(|thread| thread.cpu_ns).sum();
+        seconds.push(cpu as f64 / 1e9);
+    }
+    // Some 400 ms each of waiting, most of it awake; and 20,000 requests, whose system calls alone take 2 µs each.
+    assert!(seconds[0] < 0.1 && seconds[1] < 0.1, "{seconds:?}");
+    assert!(seconds[2] > 0.04, "{seconds:?}");
+}
+
+#[test]
+fn waiting_awake_and_real_time_exclude_each_other() {
+    let load = json!({"closed": {"clients": 1, "requests": 1}});
+    let change = json!({"attention": "always", "real_time": true});
+    let spec = with(one(workload(answering(OK), load), 0), "", change);
+    let message = start(spec).unwrap_err().to_string();
+    assert!(
+        message.contains("attention") && message.contains("real_time"),
+        "{message}"
+    );
+}
+
 #[test]
 fn phases_have_their_clients_and_their_series() {
     let phases = json!([

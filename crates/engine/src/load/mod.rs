@@ -10,6 +10,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::attention::Attention;
 use crate::plan::{Plan, Workload};
 use crate::record::recorder::Recorder;
 use crate::schedule::clock::Clock;
@@ -43,12 +44,13 @@ impl Shared {
     ) -> io::Result<Self> {
         let common = Rc::new(Common::default());
         let dialer = |_| Dialer::new(worker, common.clone(), recorder.ports.clone());
+        let attention = Attention::new(plan.attentive, recorder.waited_ns.clone());
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),
             plan,
             clock,
-            seats: Seats::new(clock)?,
+            seats: Seats::new(clock, attention)?,
             recorder: RefCell::new(recorder),
             finish,
         })

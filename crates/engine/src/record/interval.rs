@@ -194,7 +194,7 @@ pub struct WorkloadState {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadState {
-    /// CPU time of the thread within the interval (`CLOCK_THREAD_CPUTIME_ID`).
+    /// CPU time of the thread within the interval (`CLOCK_THREAD_CPUTIME_ID`), without what it spent waiting awake.
     pub cpu_ns: u64,
     pub wall_ns: u64,
 }

@@ -5,7 +5,7 @@
 //! owned by its worker; it gives each interval away whole, and gets emptied ones back to fill again, so that
 //! nothing is copied, cleared or allocated between two requests.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -146,6 +146,8 @@ pub struct Recorder {
     rows_lost: u64,
     cpu_ns: u64,
     wall_ns: u64,
+    /// Time of this interval that the worker spent waiting awake.
+    pub waited_ns: Rc<Cell<u64>>,
     delivery: Delivery,
 }
 
@@ -200,6 +202,7 @@ impl Recorder {
             rows_lost: 0,
             cpu_ns: 0,
             wall_ns: 0,
+            waited_ns: Rc::default(),
             delivery,
         };
         recorder.set_boundary();
@@ -366,7 +369,7 @@ impl Recorder {
         }
         let (cpu, wall) = (thread_cpu_ns(), monotonic_ns());
         let thread = ThreadState {
-            cpu_ns: cpu - self.cpu_ns,
+            cpu_ns: (cpu - self.cpu_ns).saturating_sub(self.waited_ns.take()),
             wall_ns: wall - self.wall_ns,
         };
         let emptied = self.delivery.emptied.try_recv();

@@ -5,8 +5,8 @@ use std::io;
 use thiserror::Error;
 
 use crate::spec::{
-    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec, Role,
-    RunSpec, ThinkSpec, WorkloadSpec,
+    Arrivals, Attention, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec,
+    Role, RunSpec, ThinkSpec, WorkloadSpec,
 };
 
 /// Why a run cannot start. Every message says where, what, and what to do.
@@ -85,6 +85,13 @@ pub fn validate(spec: &RunSpec) -> Check {
     }
     if let Some(duration) = spec.duration_ns {
         duration_in_range(duration).map_err(|problem| StartError::run("duration_ns", problem))?;
+    }
+    if spec.real_time && spec.attention == Attention::Always {
+        return Err(StartError::run(
+            "attention",
+            "it is \"always\" together with real_time: the kernel takes 50 ms of every second from a real-time \
+             thread that never sleeps. Leave one of them out",
+        ));
     }
     if spec.workloads.is_empty() || spec.workloads.len() > MOST_WORKLOADS {
         return Err(StartError::run("workloads", "give at least one workload"));

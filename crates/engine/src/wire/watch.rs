@@ -39,6 +39,7 @@ impl Watch<'_> {
         self.recorder.borrow_mut().connecting(self.sample.workload);
         let now = self.seat.now();
         self.sample.runs(now);
+        self.seat.expect_answer(now);
         let deadline = now.saturating_add(self.limits.timeouts.connect_ns);
         self.seat.set_deadline(deadline);
     }
@@ -73,6 +74,7 @@ impl Watch<'_> {
             self.sample.runs(now);
         }
         self.sample.sent = Some(now);
+        self.seat.expect_answer(now);
         self.recorder.borrow_mut().sent(self.sample.workload, now);
         let timeouts = &self.limits.timeouts;
         let first = timeouts
