@@ -88,7 +88,7 @@ def test_each_claim_is_decided_by_its_rule(jostle_command: Jostle, tmp_path: Pat
     assert "no-such-runtime was not measured" in unknown["sentence"]
     assert "nobody can" in unknown["sentence"]
     assert starves["verdict"] != "not reproduced"  # in three short rounds the machine's noise may hide it
-    assert starves["parts"][0]["estimate"]["value"] > 0.4
+    assert starves["criteria"][0]["estimate"]["value"] > 0.4
     (figure,) = result["published"]
     assert figure["measured"]["value"] >= 0.8
     assert dict(result["setup"])["network"] == "loopback"

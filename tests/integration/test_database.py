@@ -152,19 +152,19 @@ def test_one_database_at_a_time_as_each_workload_asks() -> None:
         return DatabaseTable.model_validate({"customers": 20, **choices})
 
     with CurrentDatabase() as current:
-        near = current.as_asked(table())
-        assert current.as_asked(table()) is near
-        pooled = current.as_asked(table(pool=3))
+        near = current.matching(table())
+        assert current.matching(table()) is near
+        pooled = current.matching(table(pool=3))
         assert (pooled.pid, pooled.placeholders()["pool"], pooled.url) == (near.pid, "3", near.url)
-        far = current.as_asked(table(delay="2ms"))
+        far = current.matching(table(delay="2ms"))
         assert (far.pid, far.describe()["delay_ms"]) == (near.pid, 2.0)
         assert far.url != near.url
         assert ask(far, "SELECT count(*) FROM customers").stdout == "20\n"
-        again = current.as_asked(table())
+        again = current.matching(table())
         assert (again.pid, again.url) == (near.pid, near.url)
         assert far.proxy is not None
         assert not far.proxy.alive()
-        other = current.as_asked(table(index=False))
+        other = current.matching(table(index=False))
         assert other.pid != near.pid
         assert not near.alive()
         assert other.alive()

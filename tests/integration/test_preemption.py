@@ -13,10 +13,10 @@ SHORT = [
 def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = ["--quick", "--rounds", "2", "--contestants", "node,node-cluster", *SHORT, "--json"]
     result = as_json(jostle_command("race", "preemption", *arguments, timeout=240))
-    verdicts = {claim["says"]: claim["verdict"] for claim in result["claims"]}
+    verdicts = {claim["statement"]: claim["verdict"] for claim in result["claims"]}
     assert len(verdicts) == 6
     assert verdicts["Node.js has a much more erratic response time than Erlang"] == "cannot tell"
-    (erlang,) = [c for c in result["claims"] if c["says"].startswith("In Erlang cheap")]
+    (erlang,) = [c for c in result["claims"] if c["statement"].startswith("In Erlang cheap")]
     assert erlang["sentence"] == "erlang-mochiweb was not measured."
     forms = {(s["contestant"], s["form"]) for s in result["starvation"]}
     assert forms == {("node", "mix"), ("node-cluster", "mix")}

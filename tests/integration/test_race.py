@@ -111,9 +111,10 @@ def test_a_published_experiment_runs_with_its_published_figures(
     assert [figure["value"] for figure in published] == [572]
     notes = [f["note"] for f in result["published"] if f["value"] == 589]
     assert any("no slow request was running" in note for note in notes)
-    claims = {c["says"]: c for c in result["claims"]}
-    assert claims["One slow request takes four fifths of Node's throughput"]["parts"][0]["estimate"]["value"]
-    (haskell,) = [c for says, c in claims.items() if says.startswith("Haskell, built as in the article")]
+    claims = {c["statement"]: c for c in result["claims"]}
+    (criterion, *_) = claims["One slow request takes four fifths of Node's throughput"]["criteria"]
+    assert criterion["estimate"]["value"]
+    (haskell,) = [c for name, c in claims.items() if name.startswith("Haskell, built as in the article")]
     assert haskell["sentence"] == "haskell-warp was not measured."
 
 

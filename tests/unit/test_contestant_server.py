@@ -106,12 +106,6 @@ def test_its_children_in_their_own_sessions_are_ended_too(folder: Path) -> None:
     assert marked(server) == []
 
 
-def test_one_that_ignores_sigterm_is_killed(folder: Path) -> None:
-    with mine(folder, "signal.signal(signal.SIGTERM, signal.SIG_IGN)").start() as server:
-        assert server.alive()
-    assert marked(server) == []
-
-
 def test_one_that_dies_at_start_is_told_with_its_own_words(folder: Path) -> None:
     told = refused(mine(folder, 'print("no configuration"); sys.exit(3)'))
     assert told == "mine ended with exit code 3 before it was ready; its last output:\n│ no configuration"

@@ -23,7 +23,7 @@ class CurrentDatabase:
         self._cores = cores
         self._current: Database | None = None
 
-    def as_asked(self, table: DatabaseTable) -> Database:
+    def matching(self, table: DatabaseTable) -> Database:
         """The database that `table` describes. Raises as `jostle.database.start`."""
         options = Options(table.pool, table.delay * 1000, table.index, table.customers)
         if self._current is None or not self._current.alive() or not _same_content(self._current, options):

@@ -151,7 +151,7 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
     from jostle.database.current import CurrentDatabase
 
     databases = CurrentDatabase(place(available_cores(), plan.share_cores).server_cores)
-    databases.as_asked(tables[0])
+    databases.matching(tables[0])
     return databases
 
 

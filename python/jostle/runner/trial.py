@@ -198,7 +198,7 @@ def _database(context: TrialContext) -> "Database | None":
     table = context.plan.database_of(context.workload)
     if context.databases is None or table is None or not context.contestant.file.database:
         return None
-    return context.databases.as_asked(table)
+    return context.databases.matching(table)
 
 
 def _spec(context: TrialContext, servers: _Servers) -> dict[str, Any]:
