@@ -1,6 +1,7 @@
 """Ratios of workloads, what a thread costs, and runs before the measured one: from known records."""
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,11 @@ from typing import Any
 import pytest
 
 from jostle import report
-from jostle.analysis.results import RunResult
+from jostle.analysis.judge.ratios import ratios
+from jostle.analysis.results import PublishedFigure, RunResult
 from jostle.analysis.run import analyse
+from jostle.analysis.summaries import by_workload
+from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
 from jostle.report.charts import cost_pictures
 from jostle.report.sections import costs
@@ -83,6 +87,39 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
     ((_, table),) = costs.ratio_tables(compared)
     assert table.columns == ["contestant", "hello", "buffers", "ratio", "as published"]
     assert "0.250 (2000 / 8000)" in [str(row[-1]) for row in table.rows]
+
+
+def figure(workload: str, quantity: str, value: float, unit: str) -> PublishedFigure:
+    return PublishedFigure("go", quantity, value, unit, "s", workload)
+
+
+@pytest.mark.parametrize(
+    ("published", "against", "expected"),
+    [
+        ((120, "requests/min"), (8, "requests/s"), (2.0, 8.0)),
+        ((2000, "requests/5 s"), (8000, "requests/5 s"), (2000, 8000)),
+        ((2000, "furlongs"), (8000, "requests/s"), (None, 8000)),
+    ],
+)
+def test_published_figures_of_different_units_are_divided_in_one(
+    compared: RunResult, published: Any, against: Any, expected: Any
+) -> None:
+    trial = [TrialData(t) for t in RunRecord.open(Path(compared.folder)).trials if t.contestant == "go"]
+    own = [figure("buffers", "throughput", *published), figure("hello", "throughput", *against)]
+    [ratio] = ratios(tomllib.loads(PLAN), by_workload(trial), own)
+    assert (ratio.published, ratio.published_against) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"), [(2, "KiB", 2048.0), (1, "KB", 1000.0), (2, "s", None)]
+)
+def test_a_published_size_of_a_thread_is_in_bytes_whatever_its_unit(
+    tmp_path: Path, value: float, unit: str, expected: float | None
+) -> None:
+    plan = PLAN.replace('value = 1.65, unit = "kB"', f'value = {value}, unit = "{unit}"')
+    made = RunRecord.open(make_run(tmp_path, trials({"hello": 0.005}), plan_text=plan))
+    [found] = [f for f in analyse(made).published if f.contestant == "haskell:threaded"]
+    assert found.amount == (None if expected is None else pytest.approx(expected))
 
 
 def test_ratios_are_told_in_every_form(compared: RunResult) -> None:

@@ -224,6 +224,13 @@ class PublishedFigure:
     beside: str = ""  # whose measured one it is, which may be a variant of the contestant; "": not measured
     measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
 
+    @property
+    def amount(self) -> float | None:
+        """In the base unit of its quantity; None where its unit is not one of the quantity."""
+        from jostle.plan.claims import in_base_unit  # late: plans take long to import
+
+        return in_base_unit(self.value, self.unit, self.quantity)
+
 
 @dataclass(frozen=True)
 class Mode:

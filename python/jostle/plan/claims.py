@@ -13,7 +13,7 @@ from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table, is_lenient
 from jostle.plan.metrics import INDICES, METRICS, base_unit_of
 
-__all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio"]
+__all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio", "in_base_unit"]
 
 
 def _known(value: Any, info: ValidationInfo) -> Any:
@@ -56,11 +56,16 @@ class Figure(Table):
         """The figure in the base unit of its quantity, so that it can be compared and drawn: per second for
         "requests/5 s". None where the plan is of another version and its unit does not fit.
         """
-        try:
-            unit, factor = units.base_unit(self.unit)
-        except BadValue:
-            return None
-        return self.value * factor if unit == base_unit_of(self.quantity) else None
+        return in_base_unit(self.value, self.unit, self.quantity)
+
+
+def in_base_unit(value: float, unit: str, quantity: str) -> float | None:
+    """`value` in `unit` in the base unit of its quantity; None where the unit does not fit."""
+    try:
+        base, factor = units.base_unit(unit)
+    except BadValue:
+        return None
+    return value * factor if base == base_unit_of(quantity) else None
 
 
 _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}

@@ -37,7 +37,9 @@ def _ratio(
     ours, theirs = (by_round(grouped[contestant, name]) for name in (workload, against))
     common = sorted(ours.keys() & theirs.keys())
     left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
-    told = [figure(own, name, quantity) for name in (workload, against)]
+    published, published_against = _comparable(
+        figure(own, workload, quantity), figure(own, against, quantity)
+    )
     return Ratio(
         title=str(table.get("title", "")),
         quantity=quantity,
@@ -47,9 +49,18 @@ def _ratio(
         value=metrics.estimate(quantity, list(ours.values())),
         against_value=metrics.estimate(quantity, list(theirs.values())),
         ratio=metrics.ratio(left, right),
-        published=told[0].value if told[0] else None,
-        published_against=told[1].value if told[1] else None,
+        published=published,
+        published_against=published_against,
     )
+
+
+def _comparable(
+    figure: PublishedFigure | None, other: PublishedFigure | None
+) -> tuple[float | None, float | None]:
+    """Both as published where they have one unit, else both in the base unit of their quantity."""
+    if figure is not None and other is not None and figure.unit != other.unit:
+        return figure.amount, other.amount
+    return (figure.value if figure else None), (other.value if other else None)
 
 
 def _value(quantity: str, data: TrialData) -> metrics.Value:

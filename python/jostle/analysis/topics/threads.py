@@ -71,11 +71,8 @@ def _threads(key: Key, group: Sequence[TrialData], own: Sequence[PublishedFigure
         time_s=_over_rounds([time_per_thread(f) for f in usable], "s"),
         before_bytes=_over_rounds([_before(f) for f in usable], "bytes"),
         peak_bytes=_over_rounds([_peak(f) for f in usable], "bytes"),
-        published_bytes=told.value * UNITS.get(told.unit, 1.0) if told else None,
+        published_bytes=told.amount if told else None,
     )
-
-
-UNITS = {"bytes": 1.0, "kB": 1e3, "MB": 1e6}
 
 
 def _over_rounds(values: Sequence[float | None], unit: str) -> Estimate:
