@@ -16,8 +16,9 @@ title = "Secrets"
 contestants = ["mine"]
 rounds = 1
 warm-up = "0s"
-[contestant.mine.start]
+[contestant.mine]
 user = "{user}"
+[contestant.mine.start]
 command = ["{reference}", "run-to-completion", "--port", "{{port}}"]
 env = {{ API_KEY = "canary-1", DATABASE_URL = "postgresql://me:canary-2@127.0.0.1/shop" }}
 [workload.w]
