@@ -10,14 +10,17 @@ class Hist(TypedDict):
     max_us: int
 
 class Series(TypedDict):
-    """One request name of one workload in one phase, within one interval."""
+    """One request name of one workload in one phase, within one interval.
+
+    Texts are at most 200 characters, and at most 8 for each outcome; further ones are counted under "other".
+    """
 
     workload: int
     request: int
     phase: int
     histograms: dict[str, Hist]  # by measure; empty ones are left out
     outcomes: dict[str, int]  # by kind; zeros are left out
-    wrong_statuses: dict[str, int]  # those of the outcome "wrong_status", by their code
+    failures: dict[str, dict[str, int]]  # by outcome: why, and how often; of "wrong_status" it is the code
     service_sum_ns: int
     response_sum_ns: int
     busy_sum_ns: int
@@ -33,6 +36,9 @@ class WorkloadState(TypedDict):
     connections: int
     backlog: int
     connects: int
+    resumed: int  # TLS handshakes that resumed an earlier session of the same client; all others were full
+    excess: dict[str, int]  # answers after which bytes came that belong to none
+    passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
 
 class ThreadState(TypedDict):
@@ -77,7 +83,6 @@ class Interval(TypedDict):
     workloads: list[WorkloadState]
     threads: list[ThreadState]
     generators: NotRequired[list[GeneratorState]]  # where there are several
-    tls_failures: dict[str, int]  # why handshakes failed, of all workloads
     rows: Rows | None
     rows_lost: int  # thrown away, because nobody fetched them
     workers_lost: int  # threads that have died so far

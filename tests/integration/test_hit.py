@@ -73,7 +73,7 @@ def test_wrong_statuses_are_told_by_their_code(jostle_command: Jostle) -> None:
         result = as_json(jostle_command("hit", url, "-n", "20", "-c", "2", "--json"))
     (summary,) = result["summaries"]
     assert summary["outcomes"] == {"wrong_status": 20}
-    assert summary["wrong_statuses"] == {"500": 20}
+    assert summary["failures"] == {"wrong_status": {"500": 20}}
     assert "20 wrong status (20 × 500)" in said.stdout
     assert "wrong answers: 20 with a wrong status (20 × 500)" in said.stdout
 

@@ -184,7 +184,7 @@ def _series(requests: list[Request], workload: int, pacing: float | None) -> dic
         "request": 0,
         "phase": 0,
         "outcomes": dict(outcomes),
-        "wrong_statuses": {"503": outcomes["wrong_status"]} if outcomes["wrong_status"] else {},
+        "failures": {"wrong_status": {"503": outcomes["wrong_status"]}} if outcomes["wrong_status"] else {},
         "histograms": {name: histogram(values) for name, values in times.items()},
         "service_sum_ns": round(sum(times["service"]) * 1e9),
         "response_sum_ns": round(sum(times["response"]) * 1e9),

@@ -1,6 +1,7 @@
 """Each check: silent where all is well, loud where it is not, and fair to slow servers."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,13 +50,17 @@ def names(validity: Validity) -> set[str]:
 
 def changed(tmp_path: Path, trial: Trial, change: Any) -> Validity:
     """Judge a trial of which `change` has edited each interval on disk."""
+    return judge(edited(tmp_path, trial, change))
+
+
+def edited(tmp_path: Path, trial: Trial, change: Any) -> TrialRecord:
     record = recorded(tmp_path, trial)
     path = record.folder / "intervals.ndjson"
     intervals = [json.loads(line) for line in path.read_text().splitlines()]
     for interval in intervals:
         change(interval)
     path.write_text("".join(json.dumps(i) + "\n" for i in intervals))
-    return judge(TrialRecord(record.folder))
+    return TrialRecord(record.folder)
 
 
 def test_sound_trials_are_valid(tmp_path: Path) -> None:
@@ -351,16 +356,56 @@ def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Pat
 
 def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:
     requests = [Request(i / 10, None, i / 10 + 0.01, "tls_failed") for i in range(100)]
-    made = iter(range(1000))
+    trial = Trial("node", "fast", 1, requests, 10.0)
+
+    def why() -> Iterator[dict[str, int]]:
+        for second in range(100):
+            yield {"expired": 10} | {f"for {second * 20 + i}.example": 1 for i in range(20)}
 
     def fail(interval: dict[str, Any]) -> None:
-        interval["tls_failures"] = {"expired": 10} | {f"for {next(made)}.example": 1 for _ in range(20)}
+        for series in interval["series"]:
+            series["failures"] = {"tls_failed": next(reasons)}
 
-    folder = tmp_path / "run"
-    validity = changed(folder, Trial("node", "fast", 1, requests, 10.0), fail)
-    errors = check(validity, "errors").message
-    assert "failed (100 TLS failed; 137 × others, 100 × expired, 1 × for 0.example, " in errors
-    assert errors.endswith(", 60 more kinds)")
+    def fail_of_before(interval: dict[str, Any]) -> None:
+        interval["tls_failures"] = next(reasons)
+        for series in interval["series"]:
+            series["wrong_statuses"] = {}
+
+    for name, change in (("now", fail), ("before", fail_of_before)):
+        reasons = why()
+        errors = check(changed(tmp_path / name, trial, change), "errors").message
+        assert "failed (100 TLS failed; 137 × other, 100 × expired, 1 × for 0.example, " in errors
+        assert errors.endswith(", 60 more kinds)")
+
+
+def test_status_codes_are_those_of_records_of_before_as_well(tmp_path: Path) -> None:
+    requests = [Request(i / 10, i / 10, i / 10 + 0.01, "wrong_status") for i in range(10)]
+    trial = Trial("node", "fast", 1, requests, 1.0)
+
+    def rewrite(interval: dict[str, Any]) -> None:
+        for series in interval["series"]:
+            series["wrong_statuses"] = series.pop("failures")["wrong_status"]
+
+    now = judge(recorded(tmp_path / "now", trial))
+    before = changed(tmp_path / "before", trial, rewrite)
+    for validity in (now, before):
+        assert check(validity, "verified work").message.endswith("with a wrong status (10 × 503)")
+
+
+def test_what_came_after_answers_and_addresses_that_were_passed_over_are_counted(tmp_path: Path) -> None:
+    trial = Trial("node", "fast", 1, closed(STEADY, 2.0), 2.0)
+
+    def add(interval: dict[str, Any]) -> None:
+        interval["workloads"][0] |= {
+            "excess": {"more": 2},
+            "passed_over": {"[::1]:80: connection refused": 1},
+            "resumed": 3,
+        }
+
+    data = TrialData(edited(tmp_path, trial, add))
+    assert data.counts.excess[0] == {"more": 4}
+    assert data.counts.passed_over[0] == {"[::1]:80: connection refused": 2}
+    assert data.total("resumed") == 6
 
 
 def test_lost_rows_and_threads_are_told(tmp_path: Path) -> None:

@@ -244,7 +244,8 @@ def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
         'load = { clients = 1, for = "1s" }\nbody-limit = "1MiB"\n'
         'connection = { nodelay = false, source-addresses = ["127.0.0.2"], tls = { verify = false, '
         'ca = "ca.pem", '
-        'cert = "cert.pem", key = "key.pem", server-name = "s", alpn = ["http/1.1"], version = "1.3" } }',
+        'cert = "cert.pem", key = "key.pem", server-name = "s", alpn = ["http/1.1"], '
+        'version = "1.3", resume = true } }',
         tmp_path,
     )
     [measured] = made["workloads"]
@@ -258,6 +259,7 @@ def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:
         "server_name": "s",
         "alpn": ["http/1.1"],
         "version": "1.3",
+        "resume": True,
     }
     recorded = json.dumps(without_secrets(made))
     assert "PRIVATE KEY" not in recorded

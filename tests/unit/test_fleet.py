@@ -37,10 +37,9 @@ def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
         "ports": [],
         "loop_lag": None,
         "series": [],
-        "workloads": [{**dict.fromkeys(STATE, 0), "sent": sent}],
+        "workloads": [{**dict.fromkeys(STATE, 0), "sent": sent, "excess": {}, "passed_over": {}}],
         "threads": [{"cpu_ns": 1, "wall_ns": LENGTH}],
         "rows": None,
-        "tls_failures": {},
         "rows_lost": 0,
         "workers_lost": 0,
     }

@@ -119,7 +119,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "request": 0,
         "phase": 0,
         "outcomes": {"ok": len(seconds)},
-        "wrong_statuses": {"503": 1, str(400 + len(seconds)): 2},
+        "failures": {"wrong_status": {"503": 1, str(400 + len(seconds)): 2}},
         "histograms": {"response": histogram(seconds)} if seconds else {},
         "service_sum_ns": 1,
         "response_sum_ns": 2,
@@ -136,10 +136,9 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "ports": [{"from": "", "to": "127.0.0.1:80", "held": 3}],
         "loop_lag": histogram([1e-5]),
         "series": [series] if seconds else [],
-        "workloads": [dict.fromkeys(STATE, 1)],
+        "workloads": [dict.fromkeys(STATE, 1) | {"excess": {"more": 1}, "passed_over": {}}],
         "threads": [{"cpu_ns": 7, "wall_ns": SECOND}],
         "rows": None,
-        "tls_failures": {"expired": 2},
         "rows_lost": 0,
         "workers_lost": 0,
         **more,
@@ -166,17 +165,18 @@ def test_merging_loses_nothing(each: list[list[float]]) -> None:
     (merged,) = all_of(merging)
     together = [t for seconds in each for t in seconds]
     assert merged["last"]
-    assert merged["workloads"] == [dict.fromkeys(STATE, len(each))]
+    texts = {"excess": {"more": len(each)}, "passed_over": {}}
+    assert merged["workloads"] == [dict.fromkeys(STATE, len(each)) | texts]
     assert len(merged["threads"]) == len(each)
     assert merged["loop_lag"]["count"] == len(each)
     assert merged["ports"] == [{"from": "", "to": "127.0.0.1:80", "held": 3 * len(each)}]
-    assert merged["tls_failures"] == {"expired": 2 * len(each)}
     if together:
         (series,) = merged["series"]
         expected = histogram(together)
         assert series["outcomes"] == {"ok": len(together)}
-        assert series["wrong_statuses"]["503"] == sum(map(bool, each))
-        assert sum(series["wrong_statuses"].values()) == 3 * sum(map(bool, each))
+        codes = series["failures"]["wrong_status"]
+        assert codes["503"] == sum(map(bool, each))
+        assert sum(codes.values()) == 3 * sum(map(bool, each))
         assert series["histograms"]["response"]["count"] == expected["count"]
         assert decoded(series["histograms"]["response"]) == decoded(expected)
         assert series["busy_sum_ns"] == 3 * sum(map(bool, each))
@@ -232,7 +232,7 @@ def test_there_is_a_last_interval_even_if_it_is_empty() -> None:
     (closing,) = all_of(merging)
     assert closing["last"]
     assert (closing["start_ns"], closing["end_ns"], closing["series"]) == (SECOND, SECOND, [])
-    assert closing["workloads"] == [dict.fromkeys(STATE, 0)]
+    assert closing["workloads"] == [dict.fromkeys(STATE, 0) | {"excess": {}, "passed_over": {}}]
     assert all_of(merging) == []
 
 

@@ -4,7 +4,7 @@ use jostle_engine::PortUse;
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
 use jostle_engine::interval::{
-    Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, ThreadState, WorkloadState,
+    Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, Texts, ThreadState, WorkloadState,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -21,11 +21,6 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("series", list(py, &interval.series, series)?)?;
     dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
     dict.set_item("threads", list(py, &interval.threads, thread)?)?;
-    let tls_failures = PyDict::new(py);
-    for (text, count) in interval.tls_failures.iter() {
-        tls_failures.set_item(text, count)?;
-    }
-    dict.set_item("tls_failures", tls_failures)?;
     dict.set_item("rows", rows(py, &interval.rows)?)?;
     dict.set_item("rows_lost", interval.rows_lost)?;
     dict.set_item("workers_lost", interval.workers_lost)?;
@@ -57,9 +52,9 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
             outcomes.set_item(name, count)?;
         }
     }
-    let wrong_statuses = PyDict::new(py);
-    for (status, count) in &series.wrong_statuses {
-        wrong_statuses.set_item(status.to_string(), count)?;
+    let failures = PyDict::new(py);
+    for (outcome, reasons) in series.failures.iter() {
+        failures.set_item(OUTCOME_NAMES[outcome as usize], texts(py, reasons)?)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("workload", series.workload)?;
@@ -67,12 +62,20 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("phase", series.phase)?;
     dict.set_item("histograms", histograms)?;
     dict.set_item("outcomes", outcomes)?;
-    dict.set_item("wrong_statuses", wrong_statuses)?;
+    dict.set_item("failures", failures)?;
     dict.set_item("service_sum_ns", series.service_sum_ns)?;
     dict.set_item("response_sum_ns", series.response_sum_ns)?;
     dict.set_item("busy_sum_ns", series.busy_sum_ns)?;
     dict.set_item("bytes_in", series.bytes_in)?;
     dict.set_item("bytes_out", series.bytes_out)?;
+    Ok(dict)
+}
+
+fn texts<'py>(py: Python<'py>, texts: &Texts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (text, count) in texts.iter() {
+        dict.set_item(text, count)?;
+    }
     Ok(dict)
 }
 
@@ -100,6 +103,9 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("connections", state.connections)?;
     dict.set_item("backlog", state.backlog)?;
     dict.set_item("connects", state.connects)?;
+    dict.set_item("resumed", state.resumed)?;
+    dict.set_item("excess", texts(py, &state.excess)?)?;
+    dict.set_item("passed_over", texts(py, &state.passed_over)?)?;
     dict.set_item("backoffs", state.backoffs)?;
     Ok(dict)
 }

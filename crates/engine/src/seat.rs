@@ -287,10 +287,15 @@ impl Seat {
     }
 
     /// Waits until `due`; gives the time of the turn in which the task ran again. `None` if the run stopped or the
-    /// task is not `wanted` any more (whoever changes that wakes it).
-    pub async fn sleep_until(&self, due: u64, wanted: impl Fn() -> bool) -> Option<u64> {
+    /// task is not `wanted` any more (whoever changes that wakes it). `meanwhile` may wake the task for something else.
+    pub async fn sleep_until(
+        &self,
+        due: u64,
+        wanted: impl Fn() -> bool,
+        mut meanwhile: impl FnMut(&mut Context<'_>),
+    ) -> Option<u64> {
         let mut set = false;
-        poll_fn(|_| {
+        poll_fn(|cx| {
             let now = self.seats.turn.get();
             if self.stopping() || !wanted() {
                 return Poll::Ready(None);
@@ -302,6 +307,7 @@ impl Seat {
                 set = true;
                 self.seats.set_timer(due, self.slot);
             }
+            meanwhile(cx);
             Poll::Pending
         })
         .await
@@ -309,15 +315,23 @@ impl Seat {
 
     /// Waits until the worker has seen that the run has ended.
     pub async fn until_stop(&self) {
-        self.wait_for(|| None::<()>).await;
+        self.wait_for(|| None::<()>, |_| ()).await;
     }
 
     /// Waits until `ready` gives something; `None` if the run stopped. Whoever makes it ready wakes the task.
-    pub async fn wait_for<T>(&self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
-        poll_fn(|_| match ready() {
+    /// `meanwhile` may wake it for something else.
+    pub async fn wait_for<T>(
+        &self,
+        mut ready: impl FnMut() -> Option<T>,
+        mut meanwhile: impl FnMut(&mut Context<'_>),
+    ) -> Option<T> {
+        poll_fn(|cx| match ready() {
             Some(value) => Poll::Ready(Some(value)),
             None if self.stopping() => Poll::Ready(None),
-            None => Poll::Pending,
+            None => {
+                meanwhile(cx);
+                Poll::Pending
+            }
         })
         .await
     }

@@ -143,57 +143,5 @@ fn round_ns(plan: &Plan) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::mpsc::channel;
-
-    use tokio::task::spawn_local;
-
-    use super::*;
-    use crate::prepare::prepare;
-    use crate::record::recorder::Delivery;
-    use crate::seat::Seat;
-
-    /// The run of a plan without an end, on one worker that has one more task.
-    fn run_with<F: Future<Output = ()> + 'static>(task: impl FnOnce(Seat) -> F) {
-        let spec = serde_json::json!({
-            "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 3_000_000_000_u64,
-            "workloads": [{
-                "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 1},
-                "requests": [{"name": "r", "method": "GET", "path": "/"}],
-                "load": {"closed": {"clients": 1}},
-                "timeouts": {"connect_ns": 1_000_000_000, "total_ns": 1_000_000_000},
-            }],
-        });
-        let plan = Arc::new(prepare(serde_json::from_value(spec).unwrap()).unwrap());
-        let finish = Arc::new(Finish::new(&plan));
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()
-            .unwrap();
-        tokio::task::LocalSet::new().block_on(&runtime, async {
-            let delivery = Delivery {
-                out: channel().0,
-                emptied: channel().1,
-            };
-            let recorder = Recorder::new(0, &plan, plan.end_ns, delivery);
-            let clock = Clock::starting_at(monotonic_ns());
-            let worker = Worker::new(0, plan.clone(), clock, finish.clone(), recorder).unwrap();
-            spawn_local(task(Seat::take(&worker.0.seats)));
-            worker.run().await;
-        });
-    }
-
-    #[test]
-    fn a_panic_of_one_task_is_one_of_the_worker() {
-        let panics = || {
-            run_with(|seat| async move {
-                seat.sit().await;
-                panic!("the test wants it");
-            });
-        };
-        let panic = catch_unwind(AssertUnwindSafe(panics)).unwrap_err();
-        let text = panic.downcast_ref::<&str>().unwrap();
-        assert_eq!(*text, "a task of this worker has panicked");
-    }
-}
+#[path = "worker_tests.rs"]
+mod tests;

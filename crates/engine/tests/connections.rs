@@ -62,6 +62,14 @@ impl Authority {
 type Shaken = Arc<Mutex<Vec<(Option<String>, Option<Vec<u8>>, u16)>>>;
 
 fn tls_server(authority: &Authority, clients: Option<&Authority>) -> (SocketAddr, Shaken) {
+    tls_server_with(authority, clients, &["http/1.1"])
+}
+
+fn tls_server_with(
+    authority: &Authority,
+    clients: Option<&Authority>,
+    alpn: &[&str],
+) -> (SocketAddr, Shaken) {
     let (certificate, key) = authority.sign("shop.example");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone())
@@ -85,7 +93,7 @@ fn tls_server(authority: &Authority, clients: Option<&Authority>) -> (SocketAddr
             PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
         )
         .unwrap();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let shaken = Shaken::default();
     let seen = shaken.clone();
@@ -171,7 +179,7 @@ fn certificates_that_do_not_fit_are_refused_unless_told_otherwise() {
         "the built-in authorities do not know it"
     );
     let why = "invalid peer certificate: UnknownIssuer".to_owned();
-    assert_eq!(seen.tls_failures(), [(why, 12)]);
+    assert_eq!(seen.failures(), BTreeMap::from([(("tls_failed", why), 12)]));
     assert_eq!(
         run(over_tls(address, json!({"insecure": true}))).outcomes(),
         ok(12)
@@ -206,6 +214,50 @@ fn a_client_shows_its_certificate() {
     let closed = late.remove("closed_early").unwrap_or(0);
     assert!(late["tls_failed"] > 0, "{late:?}");
     assert_eq!(late.values().sum::<u64>() + resets + closed, 12);
+}
+
+#[test]
+fn handshakes_are_full_unless_clients_resume_their_own_sessions() {
+    let authority = Authority::new();
+    let (address, _) = tls_server(&authority, None);
+    for version in ["1.2", "1.3"] {
+        let each_anew = |tls: Value, renew: bool| {
+            let load = json!({"closed": {
+                "clients": if renew { 1 } else { 3 }, "requests": 12, "requests_per_connection": 1,
+                "requests_per_client": if renew { Some(2) } else { None }, "renew": renew,
+            }});
+            let tls = with(
+                tls,
+                "",
+                json!({"ca_pem": authority.pem, "version": version}),
+            );
+            let seen = run(with(
+                over_tls(address, tls),
+                "/workloads/0",
+                json!({"load": load}),
+            ));
+            assert_eq!(seen.outcomes(), ok(12));
+            assert_eq!(seen.sum(0, |state| state.connects), 12);
+            seen.sum(0, |state| state.resumed)
+        };
+        assert_eq!(each_anew(json!({}), false), 0, "{version}");
+        assert_eq!(each_anew(json!({"resume": true}), false), 9, "{version}");
+        // A new client is no returning visitor: of each one's two connections the second is resumed.
+        assert_eq!(each_anew(json!({"resume": true}), true), 6, "{version}");
+    }
+}
+
+#[test]
+fn another_protocol_chosen_by_alpn_is_a_failure_that_says_so() {
+    let authority = Authority::new();
+    let (address, _) = tls_server_with(&authority, None, &["h2", "http/1.1"]);
+    let tls = json!({"ca_pem": authority.pem, "alpn": ["h2", "http/1.1"]});
+    let seen = run(over_tls(address, tls));
+    let why = "the server chose h2 by ALPN; jostle speaks HTTP/1.1 only so far".to_owned();
+    assert_eq!(seen.failures(), BTreeMap::from([(("tls_failed", why), 12)]));
+    assert_eq!(seen.outcomes(), BTreeMap::from([("tls_failed", 12)]));
+    let tls = json!({"ca_pem": authority.pem, "alpn": ["http/1.1"]});
+    assert_eq!(run(over_tls(address, tls)).outcomes(), ok(12));
 }
 
 #[test]

@@ -347,7 +347,7 @@ fn the_state_at_the_end_is_that_before_all_leave() {
             duration,
         ));
         let last = seen.0.last().unwrap();
-        let state = last.workloads[0];
+        let state = &last.workloads[0];
         assert_eq!((state.clients, state.connections), (7, 7), "{load}");
         assert_eq!(last.end_ns, 500 * MS);
     }

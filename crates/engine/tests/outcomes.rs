@@ -263,6 +263,83 @@ fn junk_behind_an_answer_costs_the_connection_and_not_the_answer() {
     let seen = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     assert_eq!(seen.outcomes(), all("ok"));
     assert_eq!(seen.sum(0, |state| state.connects), 10);
+    let what = "a whole answer was followed by bytes that belong to none".to_owned();
+    assert_eq!(
+        seen.texts(|state| &state.excess),
+        BTreeMap::from([(what, 10)])
+    );
+}
+
+#[test]
+fn junk_that_comes_while_a_client_thinks_is_told_as_well() {
+    let address = serve(|mut stream| async move {
+        read_request(&mut stream).await;
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+        stream.write_all(head).await.ok();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        stream.write_all(b"hello").await.ok();
+        read_request(&mut stream).await;
+    });
+    let think =
+        json!({"closed": {"clients": 2, "requests": 10, "think": {"constant": {"ns": 60 * MS}}}});
+    let spec = with(
+        one(workload(address, think), 0),
+        "/workloads/0/requests/0",
+        json!({"method": "HEAD"}),
+    );
+    let seen = run(spec);
+    assert_eq!(seen.outcomes(), all("ok"));
+    let what = "an answer to HEAD was followed by bytes, as if it had a body".to_owned();
+    assert_eq!(
+        seen.texts(|state| &state.excess),
+        BTreeMap::from([(what, 10)])
+    );
+}
+
+#[test]
+fn connections_that_the_server_closed_are_not_held_any_more() {
+    let closing = || {
+        serve(|mut stream| async move {
+            read_request(&mut stream).await;
+            stream.write_all(OK).await.ok();
+        })
+    };
+    // While the clients think, and while the connections of an open loop have nothing to do.
+    let think = json!({"closed": {"clients": 4, "think": {"constant": {"ns": 20 * SECOND}}}});
+    let burst = json!({"open": {"arrivals": {"trace": [0, 0, 0, 0]}, "max_connections": 4}});
+    for load in [think, burst] {
+        let mut held = one(workload(closing(), load), 0);
+        let mut last = workload(answering(OK), json!({"closed": {"clients": 1}}));
+        last["name"] = "keeps the run alive".into();
+        held["workloads"].as_array_mut().unwrap().push(last);
+        let seen = run(with(held, "", json!({"duration_ns": 400 * MS})));
+        assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 4)]));
+        let states = seen
+            .0
+            .iter()
+            .map(|interval| interval.workloads[0].connections);
+        assert_eq!(states.collect::<Vec<_>>().last(), Some(&0));
+    }
+}
+
+#[test]
+fn a_connection_closed_in_the_race_with_its_next_request_is_stale() {
+    // It closes when the second request has come, before a byte of an answer to it.
+    let seen = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(OK).await.ok();
+        read_request(&mut stream).await;
+    });
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 6), ("stale", 4)]));
+    let why = "the peer closed the connection before it answered".to_owned();
+    assert_eq!(seen.failures(), BTreeMap::from([(("stale", why), 4)]));
+    let seen = ten(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(OK).await.ok();
+        read_request(&mut stream).await;
+        reset(stream);
+    });
+    assert_eq!(seen.outcomes(), BTreeMap::from([("ok", 6), ("stale", 4)]));
 }
 
 #[test]
@@ -308,7 +385,11 @@ fn refused_and_unreachable_are_told_apart() {
         .local_addr()
         .unwrap();
     let seen = run(one(workload(closed_port, closed(2, 4)), 0));
-    assert_eq!(seen.outcomes(), BTreeMap::from([("connect_refused", 4)]));
+    let four = |outcome, why: &str| BTreeMap::from([((outcome, why.to_owned()), 4)]);
+    assert_eq!(
+        seen.failures(),
+        four("connect_refused", "connection refused")
+    );
     let to = |address: &str| {
         let spec = one(workload(closed_port, closed(2, 4)), 0);
         let spec = with(
@@ -316,21 +397,47 @@ fn refused_and_unreachable_are_told_apart() {
             "/workloads/0/target",
             json!({"connect_to": [address]}),
         );
-        run(with(
+        let seen = run(with(
             spec,
             "/workloads/0/timeouts",
             json!({"connect_ns": 20 * SECOND}),
-        ))
-        .outcomes()
+        ));
+        seen.failures()
     };
     assert_eq!(
         to("unix:/nowhere/at/all"),
-        BTreeMap::from([("connect_failed", 4)])
+        four("connect_failed", "no such file or directory")
     );
     assert_eq!(
         to("255.255.255.255:80"),
-        BTreeMap::from([("connect_failed", 4)])
+        four("connect_failed", "network is unreachable")
     );
+}
+
+#[test]
+fn what_was_wrong_with_an_answer_is_told_in_words() {
+    let ten = |outcome, why: &str| BTreeMap::from([((outcome, why.to_owned()), 10)]);
+    assert_eq!(
+        answers(b"SSH-2.0-OpenSSH_9\r\n\r\n").failures(),
+        ten(
+            "malformed",
+            "the response head is not HTTP/1.1 (invalid HTTP version); is this an HTTP port, without TLS?"
+        )
+    );
+    assert_eq!(
+        answers(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").failures(),
+        ten("wrong_status", "503")
+    );
+    let seen = ten_within(100 * MS, |mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            stream.write_all(b"HTTP/1.1 200 OK\r\n").await.ok();
+        }
+    });
+    assert_eq!(
+        seen.failures(),
+        ten("response_timeout", "the answer did not end in time")
+    );
+    assert_eq!(answers(OK).failures(), BTreeMap::new());
 }
 
 #[test]

@@ -204,10 +204,8 @@ class WorkloadSummary:
     trials: list[int]  # numbers
     parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
-    wrong_statuses: dict[str, int] = field(default_factory=dict)
-    """The status codes of `wrong_status`, most frequent first; empty in records of before."""
-    tls_failures: dict[str, int] = field(default_factory=dict)
-    """Why handshakes failed, most frequent first; those of the background are among them."""
+    failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Why requests failed, by outcome, most frequent first; of `wrong_status` it is the code."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One workload on one contestant, over all rounds."""
 
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate, WorkloadSummary
@@ -26,12 +26,11 @@ def summarize(
     responses, services = [f.response for f in measured], [f.service for f in measured]
     seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()
-    wrong_statuses: Counter[str] = Counter()
-    tls_failures: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for data in measured:
         outcomes.update(data.outcomes())
-        wrong_statuses.update(data.wrong_statuses())
-        tls_failures.update(data.counts.tls_failures)
+        for kind in data.outcomes():
+            reasons[kind].update(data.reasons(kind))
     cpu = [share for data in measured if (share := cpu_per_request(data)) is not None]
     return WorkloadSummary(
         contestant=first.contestant,
@@ -50,8 +49,7 @@ def summarize(
         server_rss_max_bytes=max((m for data in measured if (m := rss_max(data)) is not None), default=None),
         trials=[data.trial.number for data in trials],
         parts=_parts(measured),
-        wrong_statuses=dict(wrong_statuses.most_common()),
-        tls_failures=dict(tls_failures.most_common()),
+        failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
     )
 
 

@@ -89,7 +89,6 @@ class Merger:
                 for thread in (parts[generator]["threads"] if generator in parts else [idle] * self._threads)
             ],
             "generators": [_state(generator, parts[generator]) for generator in sorted(parts)],
-            "tls_failures": _counted(part["tls_failures"] for part in each),
             "rows": _rows([part["rows"] for part in each]),
             "rows_lost": sum(part["rows_lost"] for part in each),
             "workers_lost": sum(part["workers_lost"] for part in each),
@@ -123,8 +122,11 @@ def _one_series(parts: "list[Series]") -> "Series":
     merged: Any = dict(parts[0])
     for count in COUNTS:
         merged[count] = sum(part[count] for part in parts)  # type: ignore[literal-required]
-    for tally in ("outcomes", "wrong_statuses"):
-        merged[tally] = _counted(part[tally] for part in parts)
+    merged["outcomes"] = _counted(part["outcomes"] for part in parts)
+    failed = dict.fromkeys(outcome for part in parts for outcome in part["failures"])
+    merged["failures"] = {
+        outcome: _counted(part["failures"].get(outcome, {}) for part in parts) for outcome in failed
+    }
     measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
     merged["histograms"] = {
         measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures
@@ -142,13 +144,16 @@ STATE = (
     "connections",
     "backlog",
     "connects",
+    "resumed",
     "backoffs",
 )
+TEXTS = ("excess", "passed_over")
 
 
 def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":
     each = list(states)
     summed: Any = {name: sum(state[name] for state in each) for name in STATE}  # type: ignore[literal-required]
+    summed |= {name: _counted(state[name] for state in each) for name in TEXTS}  # type: ignore[literal-required]
     whole: WorkloadState = summed
     return whole
 

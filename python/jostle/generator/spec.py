@@ -137,6 +137,7 @@ def _tls(tls: Tls) -> dict[str, Any]:
         "server_name": tls.server_name or None,
         "alpn": tls.alpn,
         "version": tls.version,
+        "resume": tls.resume,
     }
 
 

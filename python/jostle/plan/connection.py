@@ -52,6 +52,10 @@ class Tls(Table):
     server_name: str = Field(default="", description="name for SNI and verification, when it is not the host")
     alpn: list[str] = Field(default=[], description='protocols to offer: ["http/1.1"]')
     version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this one")
+    resume: bool = Field(
+        default=False,
+        description="clients resume their own sessions, as returning visitors; else all handshakes are full",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Tls":

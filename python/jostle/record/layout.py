@@ -267,7 +267,8 @@ class HistogramSummary(TypedDict):
 class SeriesEntry(TypedDict):
     """One request name of one workload in one phase, within one interval.
 
-    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both.
+    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `failures`: why, by
+    outcome, and how often; of a wrong status it is the code. Older records have `wrong_statuses`.
     """
 
     workload: Number
@@ -275,6 +276,7 @@ class SeriesEntry(TypedDict):
     phase: Number
     histograms: dict[str, HistogramSummary]
     outcomes: dict[str, Count]
+    failures: NotRequired[dict[str, dict[str, Count]]]
     wrong_statuses: NotRequired[dict[str, Count]]
     service_sum_ns: NotRequired[Ns]
     response_sum_ns: NotRequired[Ns]
@@ -284,7 +286,11 @@ class SeriesEntry(TypedDict):
 
 
 class WorkloadEntry(TypedDict, total=False):
-    """Of one workload within one interval; the state is that at its end."""
+    """Of one workload within one interval; the state is that at its end.
+
+    `resumed`: TLS handshakes that were not full ones. `excess`: answers after which bytes came that belong
+    to none. `passed_over`: addresses of the host's name that did not accept while another one did.
+    """
 
     due: Count
     sent: Count
@@ -294,6 +300,9 @@ class WorkloadEntry(TypedDict, total=False):
     connections: Count
     backlog: Count
     connects: Count
+    resumed: Count
+    excess: dict[str, Count]
+    passed_over: dict[str, Count]
     backoffs: Count
 
 

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from jostle.analysis.results import Check, PublishedFigure, WorkloadSummary
 from jostle.formatting import amount, tallied
-from jostle.record.outcomes import Outcome
 from jostle.text import one_line
 
 __all__ = ["check_value", "details", "published", "published_per_s", "when"]
@@ -12,11 +11,7 @@ __all__ = ["check_value", "details", "published", "published_per_s", "when"]
 
 def details(summary: WorkloadSummary, kind: str) -> str:
     """What follows the number of an outcome, " (4,000 × 503, 635 × 500)"; nothing where no more is known."""
-    known: dict[str, dict[str, int]] = {
-        Outcome.WRONG_STATUS: summary.wrong_statuses,
-        Outcome.TLS_FAILED: summary.tls_failures,
-    }
-    found = tallied(known.get(kind, {}))
+    found = tallied(summary.failures.get(kind, {}))
     return f" ({found})" if found else ""
 
 

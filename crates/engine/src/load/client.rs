@@ -1,6 +1,7 @@
 //! One client: its link to the server, and the record of what it does.
 
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use crate::load::Shared;
 use crate::plan::Workload;
@@ -9,9 +10,10 @@ use crate::record::recorder::Sample;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::LoadSpec;
-use crate::wire::link::Link;
+use crate::wire::link::{Link, Unasked};
 use crate::wire::request::Call;
 use crate::wire::tap::TapStates;
+use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
 /// A request that is to be made.
@@ -36,41 +38,58 @@ pub struct Ended {
 /// In the open loop, a connection of the pool.
 pub struct Client {
     pub seat: Seat,
+    /// As it stands in the rows.
+    pub number: u32,
+    route: Route,
+    taps: TapStates,
+}
+
+/// A client's link, and what it keeps from one to the next.
+struct Route {
     shared: Rc<Shared>,
     /// Index of its workload.
     workload: usize,
-    /// As it stands in the rows.
-    pub number: u32,
     link: Option<Link>,
     /// Exchanges that the link has carried.
     used: u64,
-    taps: TapStates,
+    sessions: Sessions,
 }
 
 impl Client {
     pub fn new(shared: Rc<Shared>, seat: Seat, workload: usize, number: u32) -> Self {
         Self {
             seat,
-            shared,
-            workload,
             number,
-            link: None,
-            used: 0,
+            route: Route {
+                shared,
+                workload,
+                link: None,
+                used: 0,
+                sessions: Sessions::default(),
+            },
             taps: TapStates::default(),
         }
     }
 
+    /// A new one takes its place, and inherits nothing.
+    pub fn begin_anew(&mut self, number: u32) {
+        self.hang_up();
+        self.number = number;
+        self.route.sessions = Sessions::default();
+    }
+
     /// One request, from its intended start to its record.
     pub async fn perform(&mut self, job: &Job, random: &mut Stream) -> Ended {
-        let shared = self.shared.clone();
-        let workload = &shared.plan.workloads[self.workload];
+        let Route {
+            shared, workload, ..
+        } = &self.route;
+        let shared = shared.clone();
+        let workload = &shared.plan.workloads[*workload];
         let mut sample = Sample::due(workload, job.request, self.number, job.intended, job.ran);
         if self.seat.stopping() {
             return self.finish(sample, Outcome::NeverSent);
         }
-        if !self.link.as_mut().is_some_and(Link::has_room) {
-            self.hang_up();
-        }
+        self.route.check(&self.seat);
         let request = &workload.requests[job.request];
         let mut watch = Watch {
             seat: &self.seat,
@@ -81,22 +100,23 @@ impl Client {
             sample: &mut sample,
             at: 0,
         };
-        let link = match &mut self.link {
+        let route = &mut self.route;
+        let link = match &mut route.link {
             Some(link) => link,
             none => {
-                let dialer = &shared.dialers[self.workload];
-                let opened = Box::pin(Link::open(dialer, &workload.target, &mut watch)).await;
-                match opened {
+                let (dialer, sessions) = (&shared.dialers[route.workload], &mut route.sessions);
+                let open = Link::open(dialer, &workload.target, sessions, &mut watch);
+                match Box::pin(open).await {
                     Ok(link) => none.insert(link),
                     Err(outcome) => return self.finish(sample, outcome),
                 }
             }
         };
-        self.used += 1;
+        route.used += 1;
         let call = Call {
             request,
             random,
-            last: job.last || per_connection(workload).is_some_and(|most| self.used >= most),
+            last: job.last || per_connection(workload).is_some_and(|most| route.used >= most),
         };
         let outcome = link.exchange(call, &mut watch).await;
         let spent = link.is_spent();
@@ -109,11 +129,20 @@ impl Client {
     }
 
     pub fn hang_up(&mut self) {
-        if let Some(link) = self.link.take() {
-            self.used = 0;
-            self.shared.recorder.borrow_mut().parted(self.workload);
-            link.part(&self.seat);
-        }
+        self.route.hang_up(&self.seat);
+    }
+
+    /// As [`Seat::sleep_until`]; a link that the server closes meanwhile is given up.
+    pub async fn sleep_until(&mut self, due: u64, wanted: impl Fn() -> bool) -> Option<u64> {
+        let Self { seat, route, .. } = self;
+        seat.sleep_until(due, wanted, |cx| route.listen(seat, cx))
+            .await
+    }
+
+    /// As [`Seat::wait_for`]; a link that the server closes meanwhile is given up.
+    pub async fn wait_for<T>(&mut self, ready: impl FnMut() -> Option<T>) -> Option<T> {
+        let Self { seat, route, .. } = self;
+        seat.wait_for(ready, |cx| route.listen(seat, cx)).await
     }
 
     fn finish(&mut self, mut sample: Sample, outcome: Outcome) -> Ended {
@@ -125,12 +154,49 @@ impl Client {
         // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
         if !self.seat.running(sample.end) {
             sample.outcome = sample.given_up();
-            sample.end = self.shared.last_moment();
+            sample.why = None;
+            sample.end = self.route.shared.last_moment();
         }
-        self.shared.recorder.borrow_mut().ended(&sample);
+        self.route.shared.recorder.borrow_mut().ended(&sample);
         Ended {
             outcome: sample.outcome,
             at: sample.end,
+        }
+    }
+}
+
+impl Route {
+    /// Gives the link up if it takes no other exchange.
+    fn check(&mut self, seat: &Seat) {
+        if let Some(link) = &mut self.link
+            && let Err(unasked) = link.room()
+        {
+            self.give_up(unasked, seat);
+        }
+    }
+
+    /// Gives the link up if the server closes it or speaks unasked; wakes the task when it does.
+    fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
+        if let Some(link) = &mut self.link
+            && let Poll::Ready(unasked) = link.poll_unasked(cx)
+        {
+            self.give_up(unasked, seat);
+        }
+    }
+
+    fn give_up(&mut self, unasked: Unasked, seat: &Seat) {
+        if let Unasked::Spoke(what) = unasked {
+            let mut recorder = self.shared.recorder.borrow_mut();
+            recorder.excess(self.workload, what);
+        }
+        self.hang_up(seat);
+    }
+
+    fn hang_up(&mut self, seat: &Seat) {
+        if let Some(link) = self.link.take() {
+            self.used = 0;
+            self.shared.recorder.borrow_mut().parted(self.workload);
+            link.part(seat);
         }
     }
 }

@@ -90,7 +90,7 @@ impl Crowd {
                 let Some(next) = phases.next_change(change) else {
                     break;
                 };
-                let Some(now) = seat.sleep_until(next, || true).await else {
+                let Some(now) = seat.sleep_until(next, || true, |_| ()).await else {
                     return;
                 };
                 // With the run's end all leave at once.
@@ -174,7 +174,7 @@ impl Crowd {
         let mut client = Client::new(self.shared.clone(), seat, self.index, 0);
         let mut backoff = 0;
         loop {
-            client.number = self.new_number() as u32;
+            client.begin_anew(self.new_number() as u32);
             let whole = self
                 .life(&mut client, position, planned.take(), &mut backoff)
                 .await;
@@ -185,7 +185,6 @@ impl Crowd {
             let next = self.shared.clock.now() + backoff;
             if backoff > 0
                 && client
-                    .seat
                     .sleep_until(next, || self.wants(position))
                     .await
                     .is_none()
@@ -241,11 +240,7 @@ impl Crowd {
             let pause = pause(&closed.think, turn, &mut random) + *backoff;
             (intended, ran) = (ended.at + pause, None);
             if pause > 0 {
-                let Some(now) = client
-                    .seat
-                    .sleep_until(intended, || self.wants(position))
-                    .await
-                else {
+                let Some(now) = client.sleep_until(intended, || self.wants(position)).await else {
                     return false;
                 };
                 ran = Some(now);

@@ -163,7 +163,7 @@ impl Dispatch {
             let ended = client.perform(&job, &mut random).await;
             next = match self.take_due(ended.at) {
                 Some(waiting) => waiting,
-                None => match self.next_job(&client, &lane).await {
+                None => match self.next_job(&mut client, &lane).await {
                     Some(next) => next,
                     None => break,
                 },
@@ -172,14 +172,14 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().left(self.index);
     }
 
-    async fn next_job(&self, client: &Client, lane: &Rc<Lane>) -> Option<HandedOut> {
+    async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>) -> Option<HandedOut> {
         self.busy.set(self.busy.get() - 1);
         self.idle.borrow_mut().push(lane.clone());
         if self.starved.get() {
             self.shared.seats.wake_own();
         }
         self.check_done();
-        client.seat.wait_for(|| lane.job.take()).await
+        client.wait_for(|| lane.job.take()).await
     }
 
     /// The number of this worker's arrival in the whole sequence.

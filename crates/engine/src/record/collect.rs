@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::prepare::open_files;
-use crate::record::interval::{Interval, Rows, Series, Texts, ThreadState, WorkloadState, tally};
+use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
 use crate::record::ports;
 use crate::record::recorder::{WorkerInterval, histogram};
 
@@ -195,7 +195,6 @@ fn empty(workers: usize) -> Interval {
         loop_lag_us: histogram(),
         open_files: 0,
         ports: Vec::new(),
-        tls_failures: Texts::default(),
         rows: Rows::default(),
         rows_lost: 0,
         workers_lost: 0,
@@ -220,7 +219,6 @@ impl Interval {
         }
         self.threads[part.worker] = part.thread;
         self.loop_lag_us += &part.loop_lag_us;
-        self.tls_failures.append(&part.tls_failures);
         self.rows.append(std::mem::take(&mut part.rows));
         self.rows_lost += part.rows_lost;
     }
@@ -248,7 +246,6 @@ fn followed_by(first: Interval, mut second: Interval) -> Interval {
         sum.wall_ns += state.wall_ns;
     }
     second.loop_lag_us += &first.loop_lag_us;
-    second.tls_failures.append(&first.tls_failures);
     second.rows_lost += first.rows_lost;
     let mut rows = first.rows;
     if rows.end_ns.len() + second.rows.end_ns.len() <= MOST_WAITING_ROWS {
@@ -270,9 +267,7 @@ impl Series {
         for (sum, count) in self.outcomes.iter_mut().zip(other.outcomes) {
             *sum += count;
         }
-        for (status, count) in &other.wrong_statuses {
-            tally(&mut self.wrong_statuses, *status, *count);
-        }
+        self.failures.append(&other.failures);
         self.service_sum_ns += other.service_sum_ns;
         self.response_sum_ns += other.response_sum_ns;
         self.busy_sum_ns += other.busy_sum_ns;
@@ -289,6 +284,9 @@ impl WorkloadState {
         self.in_flight_ns += other.in_flight_ns;
         self.connects += other.connects;
         self.backoffs += other.backoffs;
+        self.resumed += other.resumed;
+        self.excess.append(&other.excess);
+        self.passed_over.append(&other.passed_over);
     }
 }
 

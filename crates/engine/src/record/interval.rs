@@ -27,8 +27,6 @@ pub struct Interval {
     pub open_files: u64,
     /// Local ports that this process holds at the end of the interval.
     pub ports: Vec<PortUse>,
-    /// Why TLS handshakes failed, of all workloads.
-    pub tls_failures: Texts,
     /// Rows of the measured requests that ended here, when asked for.
     pub rows: Rows,
     /// Rows that were left out: nobody fetched the intervals, or too many requests were never sent.
@@ -44,15 +42,16 @@ pub struct Texts(Vec<(String, u64)>);
 impl Texts {
     const MOST: usize = 8;
     const LONGEST: usize = 200;
+    const OTHER: &str = "other";
 
     pub fn add(&mut self, text: &str, count: u64) {
         let text: String = text.chars().take(Self::LONGEST).collect();
         let full = self.0.len() >= Self::MOST && self.0.iter().all(|(known, _)| *known != text);
-        tally(
-            &mut self.0,
-            if full { "others".into() } else { text },
-            count,
-        );
+        let text = if full { Self::OTHER.into() } else { text };
+        match self.0.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((text, count)),
+        }
     }
 
     pub fn append(&mut self, others: &Self) {
@@ -66,11 +65,36 @@ impl Texts {
     }
 }
 
-/// Adds to the count of `key`; there are few of them.
-pub(crate) fn tally<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K, count: u64) {
-    match counts.iter_mut().find(|(known, _)| *known == key) {
-        Some((_, sum)) => *sum += count,
-        None => counts.push((key, count)),
+/// Why requests failed: texts by outcome.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failures(Vec<(Outcome, Texts)>);
+
+impl Failures {
+    pub fn add(&mut self, outcome: Outcome, text: &str, count: u64) {
+        self.texts(outcome).add(text, count);
+    }
+
+    pub fn append(&mut self, others: &Self) {
+        for (outcome, texts) in others.iter() {
+            self.texts(outcome).append(texts);
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Outcome, &Texts)> {
+        self.0.iter().map(|(outcome, texts)| (*outcome, texts))
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn texts(&mut self, outcome: Outcome) -> &mut Texts {
+        let known = self.0.iter().position(|(known, _)| *known == outcome);
+        let index = known.unwrap_or_else(|| {
+            self.0.push((outcome, Texts::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[index].1
     }
 }
 
@@ -85,8 +109,8 @@ pub struct Series {
     pub histograms: [Histogram<u64>; MEASURES],
     /// By [`Outcome`].
     pub outcomes: [u64; OUTCOMES],
-    /// What the answers of [`Outcome::WrongStatus`] had for a status, and how many of them.
-    pub wrong_statuses: Vec<(u16, u64)>,
+    /// Why requests failed, where there is a reason to tell. Of [`Outcome::WrongStatus`] it is the status.
+    pub failures: Failures,
     /// Sums of exact nanoseconds of `Service` and `Response` over the successes: for Little's law.
     pub service_sum_ns: u128,
     pub response_sum_ns: u128,
@@ -151,8 +175,11 @@ pub enum Outcome {
     NeverSent,
     /// Sent, and not answered before the end of the run.
     Unfinished,
+    /// The peer closed a connection that had carried requests before, and not a byte of this one's answer had come:
+    /// both may have been in the right.
+    Stale,
 }
-pub const OUTCOMES: usize = 15;
+pub const OUTCOMES: usize = 16;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -169,9 +196,10 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "wrong_body",
     "never_sent",
     "unfinished",
+    "stale",
 ];
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct WorkloadState {
     /// Requests that became due in this interval (open), or that clients began (closed).
     pub due: u64,
@@ -187,6 +215,12 @@ pub struct WorkloadState {
     pub backlog: u64,
     /// Connections asked for in this interval.
     pub connects: u64,
+    /// TLS handshakes in this interval that resumed an earlier session of the same client; all others were full.
+    pub resumed: u64,
+    /// Answers after which bytes came that belong to none.
+    pub excess: Texts,
+    /// Addresses of the server's name that were passed over in this interval while another one accepted.
+    pub passed_over: Texts,
     /// Waits of closed clients after a failed connect: 10 ms, doubled up to 1 s while it goes on failing. They are
     /// added to the think time; without them a closed loop against a dead server would only measure itself.
     pub backoffs: u64,

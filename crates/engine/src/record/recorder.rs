@@ -13,8 +13,8 @@ use hdrhistogram::Histogram;
 
 use crate::plan::{Plan, Workload};
 use crate::record::interval::{
-    DIGITS, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, Texts, ThreadState,
-    WorkloadState, tally,
+    DIGITS, Failures, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, ThreadState,
+    WorkloadState,
 };
 use crate::record::ports::{PortTable, PortUse};
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
@@ -37,6 +37,8 @@ pub struct Sample {
     pub headers: Option<u64>,
     pub end: u64,
     pub outcome: Outcome,
+    /// Why it failed, where there is more to say than its outcome and status.
+    pub why: Option<Box<str>>,
     /// 0 without an answer.
     pub status: u16,
     pub bytes_in: u64,
@@ -64,6 +66,7 @@ impl Sample {
             headers: None,
             end: 0,
             outcome: Outcome::NeverSent,
+            why: None,
             status: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -91,6 +94,8 @@ pub struct ConnectTimes {
     pub dns: Option<u64>,
     pub tcp: u64,
     pub tls: Option<u64>,
+    /// The handshake resumed an earlier session.
+    pub resumed: bool,
 }
 
 /// What a worker saw in one interval.
@@ -107,7 +112,6 @@ pub struct WorkerInterval {
     pub thread: ThreadState,
     pub ports: Vec<PortUse>,
     pub loop_lag_us: Histogram<u64>,
-    pub tls_failures: Texts,
     pub rows: Rows,
     pub rows_lost: u64,
 }
@@ -139,7 +143,6 @@ pub struct Recorder {
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
     loop_lag_us: Histogram<u64>,
-    tls_failures: Texts,
     /// Those who connect say here which ports they hold.
     pub ports: Rc<PortTable>,
     rows: Option<Rows>,
@@ -196,7 +199,6 @@ impl Recorder {
                 .map(|workload| load(workload.role == Role::Measured))
                 .collect(),
             loop_lag_us: histogram(),
-            tls_failures: Texts::default(),
             ports: Rc::default(),
             rows: plan.rows.then(Rows::default),
             rows_lost: 0,
@@ -235,8 +237,20 @@ impl Recorder {
     }
 
     /// It was established.
-    pub fn connected(&mut self, workload: usize) {
-        self.loads[workload].state.connections += 1;
+    pub fn connected(&mut self, workload: usize, times: &ConnectTimes) {
+        let state = &mut self.loads[workload].state;
+        state.connections += 1;
+        state.resumed += u64::from(times.resumed);
+    }
+
+    /// After a whole answer came bytes that belong to none.
+    pub fn excess(&mut self, workload: usize, what: &str) {
+        self.loads[workload].state.excess.add(what, 1);
+    }
+
+    /// An address of the server's name did not accept, and another one did.
+    pub fn passed_over(&mut self, workload: usize, what: &str) {
+        self.loads[workload].state.passed_over.add(what, 1);
     }
 
     /// It is closed.
@@ -332,11 +346,6 @@ impl Recorder {
         record(&mut self.loop_lag_us, late_ns);
     }
 
-    /// Why a TLS handshake failed.
-    pub fn tls_failed(&mut self, why: &impl ToString) {
-        self.tls_failures.add(&why.to_string(), 1);
-    }
-
     /// Cuts all intervals that have ended by `now`.
     pub fn roll(&mut self, now: u64) {
         self.latest = self.latest.max(now);
@@ -383,7 +392,6 @@ impl Recorder {
         interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
         interval.thread = thread;
         interval.ports = self.ports.in_use();
-        interval.tls_failures = std::mem::take(&mut self.tls_failures);
         interval.rows = self.rows.as_mut().map(std::mem::take).unwrap_or_default();
         interval.rows_lost = std::mem::take(&mut self.rows_lost);
         (self.cpu_ns, self.wall_ns) = (cpu, wall);
@@ -423,13 +431,13 @@ impl Load {
     }
 
     fn give_away(&mut self) -> WorkloadState {
-        let mut given = self.state;
-        self.state = WorkloadState {
-            in_flight: given.in_flight,
-            clients: given.clients,
-            connections: given.connections,
+        let kept = WorkloadState {
+            in_flight: self.state.in_flight,
+            clients: self.state.clients,
+            connections: self.state.connections,
             ..WorkloadState::default()
         };
+        let mut given = std::mem::replace(&mut self.state, kept);
         if let Some(at_end) = self.at_end {
             (given.clients, given.connections) = at_end;
         }
@@ -482,7 +490,10 @@ impl Series {
             _ => self.record(Measure::Failed, response),
         }
         if let Outcome::WrongStatus = sample.outcome {
-            tally(&mut self.wrong_statuses, sample.status, 1);
+            let status = sample.status.to_string();
+            self.failures.add(sample.outcome, &status, 1);
+        } else if let Some(why) = &sample.why {
+            self.failures.add(sample.outcome, why, 1);
         }
     }
 
@@ -515,7 +526,7 @@ impl Default for Series {
             phase: 0,
             histograms: std::array::from_fn(|_| histogram()),
             outcomes: [0; OUTCOMES],
-            wrong_statuses: Vec::new(),
+            failures: Failures::default(),
             service_sum_ns: 0,
             response_sum_ns: 0,
             busy_sum_ns: 0,
@@ -538,7 +549,6 @@ impl WorkerInterval {
             thread: ThreadState::default(),
             ports: Vec::new(),
             loop_lag_us: histogram(),
-            tls_failures: Texts::default(),
             rows: Rows::default(),
             rows_lost: 0,
         }
@@ -551,7 +561,7 @@ impl WorkerInterval {
             let histograms = series.histograms.iter_mut();
             histograms.filter(used).for_each(Histogram::reset);
             series.outcomes = [0; OUTCOMES];
-            series.wrong_statuses.clear();
+            series.failures.clear();
             (series.service_sum_ns, series.response_sum_ns) = (0, 0);
             series.busy_sum_ns = 0;
             (series.bytes_in, series.bytes_out) = (0, 0);

@@ -47,6 +47,7 @@ fn sample(sent: u64, end: u64, outcome: Outcome) -> Sample {
         headers: Some(end),
         end,
         outcome,
+        why: None,
         status: 200,
         bytes_in: 40,
         bytes_out: 20,
@@ -126,33 +127,45 @@ fn wrong_statuses_are_counted_by_their_code_and_anew_in_each_interval() {
         });
     }
     recorder.finish(150);
-    let statuses: Vec<_> = given
-        .try_iter()
-        .map(|interval| interval.series[0].wrong_statuses.clone())
-        .collect();
-    assert_eq!(statuses, [vec![(503, 2), (404, 1)], vec![(500, 1)]]);
+    let statuses: Vec<_> = given.try_iter().map(|given| failures(&given)).collect();
+    let code = |code: &str, count| (Outcome::WrongStatus, code.to_owned(), count);
+    let expected = [vec![code("503", 2), code("404", 1)], vec![code("500", 1)]];
+    assert_eq!(statuses, expected);
+}
+
+fn failures(interval: &WorkerInterval) -> Vec<(Outcome, String, u64)> {
+    let failures = interval.series[0].failures.iter();
+    let texts = failures.flat_map(|(outcome, texts)| {
+        texts
+            .iter()
+            .map(move |(text, count)| (outcome, text.to_owned(), count))
+    });
+    texts.collect()
 }
 
 #[test]
-fn why_handshakes_failed_is_told_in_few_words() {
+fn why_requests_failed_is_told_in_few_words_for_each_outcome() {
     let (mut recorder, given) = recorder(1000);
+    let mut fail = |end, outcome, why: &str| {
+        recorder.sent(0, 30);
+        recorder.ended(&Sample {
+            why: Some(why.into()),
+            ..sample(30, end, outcome)
+        });
+    };
     for number in 0..20 {
-        recorder.tls_failed(&format!("name {}", number / 2));
+        fail(40, Outcome::TlsFailed, &format!("name {}", number / 2));
     }
-    recorder.tls_failed(&"x".repeat(10_000));
-    recorder.roll(100);
-    recorder.tls_failed(&"y".repeat(10_000));
+    fail(41, Outcome::TlsFailed, &"x".repeat(10_000));
+    fail(42, Outcome::Malformed, "no answer");
+    fail(140, Outcome::TlsFailed, &"y".repeat(10_000));
     recorder.finish(150);
-    let failures: Vec<Vec<_>> = given
-        .try_iter()
-        .map(|interval| {
-            let told = interval.tls_failures.iter();
-            told.map(|(text, count)| (text.to_owned(), count)).collect()
-        })
-        .collect();
-    let mut first: Vec<_> = (0..8).map(|name| (format!("name {name}"), 2)).collect();
-    first.push(("others".to_owned(), 5));
-    assert_eq!(failures, [first, vec![("y".repeat(200), 1)]]);
+    let given: Vec<_> = given.try_iter().map(|given| failures(&given)).collect();
+    let tls = |why: String, count| (Outcome::TlsFailed, why, count);
+    let mut first: Vec<_> = (0..8).map(|name| tls(format!("name {name}"), 2)).collect();
+    first.push(tls("other".to_owned(), 5));
+    first.push((Outcome::Malformed, "no answer".to_owned(), 1));
+    assert_eq!(given, [first, vec![tls("y".repeat(200), 1)]]);
 }
 
 #[test]

@@ -156,6 +156,10 @@ pub struct TlsSpec {
     /// `"1.2"` or `"1.3"` only; both when `None`.
     #[serde(default)]
     pub version: Option<String>,
+    /// Each client resumes its own sessions where the server lets it, as a returning visitor; else every handshake is
+    /// a full one, as a new visitor's.
+    #[serde(default)]
+    pub resume: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

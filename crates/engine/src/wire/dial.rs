@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
+use rustls::HandshakeKind;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
@@ -18,29 +19,27 @@ use crate::record::ports::PortTable;
 use crate::record::recorder::ConnectTimes;
 use crate::seat::{Interrupt, Seat};
 use crate::wire::Common;
+use crate::wire::failure::{Failure, describe};
+use crate::wire::rotation::Rotation;
 use crate::wire::target::{Address, Name, Target, resolve};
-use crate::wire::tls::Tls;
+use crate::wire::tls::{Sessions, Tls};
 use crate::wire::transport::{Plain, Transport};
 use crate::wire::watch::Watch;
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
 const UNIX_RETRY_NS: u64 = 1_000_000;
 
-/// Opens the connections of one workload on one worker. Addresses and source addresses take turns.
+/// Of several addresses of a name, one that is not the last must answer within this time.
+const ATTEMPT_NS: u64 = 1_000_000_000;
+
+/// Opens the connections of one workload on one worker.
 #[derive(Debug)]
 pub struct Dialer {
     pub common: Rc<Common>,
     ports: Rc<PortTable>,
-    /// Whose turn it is.
-    address: Cell<usize>,
+    rotation: Rotation,
+    /// Whose turn it is among the local addresses.
     source: Cell<usize>,
-    /// Bit i: address i of the name did not accept when another one did.
-    passed_over: Cell<u64>,
-}
-
-/// Only the first 64 addresses of a name can be passed over.
-fn bit(index: usize) -> u64 {
-    1_u64.checked_shl(index as u32).unwrap_or(0)
 }
 
 impl Dialer {
@@ -49,84 +48,91 @@ impl Dialer {
         Self {
             common,
             ports,
-            address: Cell::new(worker),
+            rotation: Rotation::new(worker),
             source: Cell::new(worker),
-            passed_over: Cell::new(0),
         }
     }
 
-    /// Opens a connection; an error is how the request is counted.
+    /// Opens a connection.
     pub async fn connect(
         &self,
         target: &Target,
+        sessions: &mut Sessions,
         watch: &mut Watch<'_>,
-    ) -> Result<Transport, Outcome> {
-        watch.connecting();
+    ) -> Result<(Transport, ConnectTimes), Failure> {
         let seat = watch.seat;
         let start = seat.now();
+        let deadline = watch.connecting(start);
         let found = match &target.name {
             Some(name) if name.resolve_each => Some(Box::pin(look_up(seat, name)).await?),
             _ => None,
         };
         let dns = found.is_some().then(|| seat.now() - start);
         let addresses = found.as_ref().unwrap_or(&target.addresses);
-        let plain = self.connect_any(seat, target, addresses).await?;
-        let connected = seat.now();
-        let tcp = connected - start - dns.unwrap_or(0);
-        let (transport, tls) = match &target.tls {
-            None => (Transport::Plain(plain), None),
-            // Boxed, as all that is rare: every client has room for what is not.
-            Some(tls) => {
-                let stream = Box::pin(shake_hands(watch, tls, plain)).await?;
-                (Transport::Tls(stream), Some(seat.now() - connected))
-            }
+        let plain = if target.name.is_some() && addresses.len() > 1 {
+            Box::pin(self.connect_any(watch, target, addresses, deadline)).await?
+        } else {
+            let address = &addresses[self.rotation.next() % addresses.len()];
+            self.connect_one(seat, target, address).await?
         };
-        watch.connected(ConnectTimes {
-            total: seat.now() - start,
+        let connected = seat.now();
+        let mut times = ConnectTimes {
+            total: connected - start,
             dns,
-            tcp,
-            tls,
-        });
-        Ok(transport)
+            tcp: connected - start - dns.unwrap_or(0),
+            tls: None,
+            resumed: false,
+        };
+        let Some(tls) = &target.tls else {
+            return Ok((Transport::Plain(plain), times));
+        };
+        // Boxed, as all that is rare: every client has room for what is not.
+        let stream = Box::pin(shake_hands(seat, tls, sessions, plain)).await?;
+        let shaken = seat.now();
+        times.total = shaken - start;
+        times.tls = Some(shaken - connected);
+        times.resumed = stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed);
+        Ok((Transport::Tls(stream), times))
     }
 
-    /// Addresses that were listed one by one stand each for itself. Of a name's addresses any will do: one that fails
-    /// while another accepts is passed over from then on, as `localhost` is often two addresses of which a server has
-    /// one.
+    /// Of a name's addresses any will do: one that fails while another accepts is passed over for a while, as
+    /// `localhost` is often two addresses of which a server has one. (Those that are listed one by one stand each for
+    /// itself.)
     async fn connect_any(
         &self,
-        seat: &Seat,
+        watch: &mut Watch<'_>,
         target: &Target,
         addresses: &[Address],
-    ) -> Result<Plain, Outcome> {
-        let turn = self.address.replace(self.address.get() + 1);
-        let count = addresses.len();
-        let most = if target.name.is_some() { count } else { 1 };
-        let (mut failed, mut outcome) = (0, Outcome::ConnectFailed);
-        // First those that are not passed over, then those that are.
-        for attempt in 0..2 * most {
-            let index = (turn + attempt % most) % count;
-            if self.is_passed_over(index) != (attempt >= most) {
-                continue;
-            }
-            match self.connect_one(seat, target, &addresses[index]).await {
+        deadline: u64,
+    ) -> Result<Plain, Failure> {
+        let seat = watch.seat;
+        let order = self.rotation.order(addresses, seat.now());
+        let mut failures: Vec<(&Address, Failure)> = Vec::new();
+        for (attempt, index) in order.iter().enumerate() {
+            let (address, now) = (&addresses[*index], seat.now());
+            let others = (order.len() - 1 - attempt) as u64;
+            let patience = deadline.saturating_sub(now) / (others + 1);
+            seat.set_deadline(match others {
+                0 => deadline,
+                _ => now + patience.min(ATTEMPT_NS),
+            });
+            match self.connect_one(seat, target, address).await {
                 Ok(plain) => {
-                    self.passed_over
-                        .set((self.passed_over.get() | failed) & !bit(index));
+                    seat.set_deadline(deadline);
+                    self.rotation.accepted(address);
+                    for (address, failure) in &failures {
+                        let unanswered = failure.outcome == Outcome::ConnectTimeout;
+                        self.rotation.failed(address, seat.now(), unanswered);
+                        watch.passed_over(&format!("{address}: {}", failure.why));
+                    }
                     return Ok(plain);
                 }
-                Err(end @ (Outcome::ConnectTimeout | Outcome::NeverSent)) => return Err(end),
-                Err(other) => {
-                    failed |= bit(index);
-                    outcome = other;
-                }
+                Err(stopped) if stopped.outcome == Outcome::NeverSent => return Err(stopped),
+                Err(failure) => failures.push((address, failure)),
             }
         }
-        Err(outcome)
-    }
-
-    fn is_passed_over(&self, index: usize) -> bool {
-        self.passed_over.get() & bit(index) != 0
+        let (_, last) = failures.pop().expect("there is at least one address");
+        Err(last)
     }
 
     async fn connect_one(
@@ -134,7 +140,7 @@ impl Dialer {
         seat: &Seat,
         target: &Target,
         address: &Address,
-    ) -> Result<Plain, Outcome> {
+    ) -> Result<Plain, Failure> {
         let plain = loop {
             match self.open(target, address) {
                 Ok(plain) => break plain,
@@ -148,12 +154,12 @@ impl Dialer {
             let answered = pin!(poll_fn(|cx| plain.poll_answered(cx)));
             seat.or_interrupt(answered)
                 .await
-                .map_err(interrupted)?
+                .map_err(|interrupt| interrupted(interrupt, "no answer to the connection request"))?
                 .and_then(|()| plain.take_error())
                 .map_err(|error| refusal(&error))?;
         }
         if plain.is_connected_to_itself(address, target.lowest_ephemeral_port) {
-            return Err(Outcome::ConnectRefused);
+            return Err(refusal(&io::Error::from_raw_os_error(libc::ECONNREFUSED)));
         }
         Ok(plain)
     }
@@ -202,57 +208,57 @@ impl Dialer {
     }
 }
 
-fn interrupted(interrupt: Interrupt) -> Outcome {
+fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
     match interrupt {
-        Interrupt::Deadline => Outcome::ConnectTimeout,
-        Interrupt::Stop => Outcome::NeverSent,
+        Interrupt::Deadline => Failure::new(Outcome::ConnectTimeout, why),
+        Interrupt::Stop => Failure::new(Outcome::NeverSent, "the run has ended"),
     }
 }
 
 /// The system's resolver blocks, so it is asked in a thread of its own.
-async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Outcome> {
+async fn look_up(seat: &Seat, name: &Name) -> Result<Vec<Address>, Failure> {
     let name = name.clone();
     let answer = pin!(tokio::task::spawn_blocking(move || resolve(&name)));
-    match seat.or_interrupt(answer).await.map_err(interrupted)? {
-        Ok(Ok(addresses)) => Ok(addresses),
-        _ => Err(Outcome::DnsFailed),
-    }
+    let answer = seat.or_interrupt(answer).await;
+    answer
+        .map_err(|interrupt| interrupted(interrupt, "the name was not resolved in time"))?
+        .map_err(|died| Failure::new(Outcome::DnsFailed, died))?
+        .map_err(|error| Failure::new(Outcome::DnsFailed, describe(&error)))
 }
 
 async fn shake_hands(
-    watch: &Watch<'_>,
+    seat: &Seat,
     tls: &Tls,
+    sessions: &mut Sessions,
     plain: Plain,
-) -> Result<Box<TlsStream<Plain>>, Outcome> {
-    let handshake = pin!(tls.connector.connect(tls.name.clone(), plain));
-    let stream = watch
-        .seat
-        .or_interrupt(handshake)
-        .await
-        .map_err(interrupted)?;
+) -> Result<Box<TlsStream<Plain>>, Failure> {
+    let handshake = pin!(tls.connector(sessions).connect(tls.name.clone(), plain));
+    let stream = seat.or_interrupt(handshake).await;
     stream
+        .map_err(|interrupt| interrupted(interrupt, "the TLS handshake did not end in time"))?
         .map(Box::new)
-        .map_err(|error| watch.tls_failed(&error))
+        .map_err(|error| Failure::new(Outcome::TlsFailed, describe(&error)))
 }
 
-async fn wait_for_room(seat: &Seat) -> Result<(), Outcome> {
+async fn wait_for_room(seat: &Seat) -> Result<(), Failure> {
     let retry = seat.now() + UNIX_RETRY_NS;
-    seat.sleep_until(retry, || seat.poll_interrupt().is_pending())
-        .await;
+    let pending = || seat.poll_interrupt().is_pending();
+    seat.sleep_until(retry, pending, |_| ()).await;
     match seat.poll_interrupt() {
-        Poll::Ready(interrupt) => Err(interrupted(interrupt)),
+        Poll::Ready(interrupt) => Err(interrupted(interrupt, "the listener's queue is full")),
         Poll::Pending => Ok(()),
     }
 }
 
-fn refusal(error: &io::Error) -> Outcome {
-    match error.kind() {
+fn refusal(error: &io::Error) -> Failure {
+    let outcome = match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,
         // It was established, and taken back before anything could be sent.
         io::ErrorKind::ConnectionReset => Outcome::Reset,
         _ => Outcome::ConnectFailed,
-    }
+    };
+    Failure::new(outcome, describe(error))
 }
 
 fn begin_connecting(socket: &Socket, to: &SockAddr) -> io::Result<()> {

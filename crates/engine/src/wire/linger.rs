@@ -4,9 +4,8 @@
 
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
-use tokio::io::ReadBuf;
 use tokio::task::spawn_local;
 
 use crate::seat::Seat;
@@ -20,9 +19,8 @@ pub const MOST_LINGERING: u64 = 64;
 
 /// Closes the connection after the server, or when it takes too long. `seat`: any of this worker's.
 pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
-    let mut here = Context::from_waker(Waker::noop());
     let count = common.lingering.get();
-    if count >= MOST_LINGERING || poll_close(&mut transport, &mut here).is_ready() {
+    if count >= MOST_LINGERING || transport.try_read_byte().is_ready() {
         return;
     }
     common.lingering.set(count + 1);
@@ -30,17 +28,11 @@ pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     spawn_local(async move {
         seat.sit().await;
         seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
-        poll_fn(|cx| match poll_close(&mut transport, cx) {
-            Poll::Ready(()) => Poll::Ready(()),
+        poll_fn(|cx| match transport.poll_read_byte(cx) {
+            Poll::Ready(_) => Poll::Ready(()),
             Poll::Pending => seat.poll_interrupt().map(|_| ()),
         })
         .await;
         common.lingering.set(common.lingering.get() - 1);
     });
-}
-
-fn poll_close(transport: &mut Transport, cx: &mut Context<'_>) -> Poll<()> {
-    transport
-        .poll_read(cx, &mut ReadBuf::new(&mut [0]))
-        .map(|_| ())
 }

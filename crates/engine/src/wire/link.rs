@@ -1,12 +1,24 @@
 //! The seam between load and protocol.
 
+use std::task::{Context, Poll};
+
 use crate::record::interval::Outcome;
 use crate::seat::Seat;
 use crate::wire::dial::Dialer;
+use crate::wire::failure::Failure;
 use crate::wire::h1;
 use crate::wire::request::Call;
 use crate::wire::target::Target;
+use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
+
+/// What the server did while nothing was asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unasked {
+    Closed,
+    /// Sent bytes that belong to no answer; which.
+    Spoke(&'static str),
+}
 
 /// One client's way to the server, whatever the protocol.
 pub enum Link {
@@ -18,20 +30,33 @@ impl Link {
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
+        sessions: &mut Sessions,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
-        let transport = dialer.connect(target, watch).await?;
-        Ok(Self::H1(h1::Link::new(
-            transport,
-            dialer.common.clone(),
-            watch.body_limit(),
-        )))
+        match dialer.connect(target, sessions, watch).await {
+            Ok((transport, times)) => match transport.alpn() {
+                None | Some(b"http/1.1") => {
+                    watch.connected(times);
+                    let link = h1::Link::new(transport, dialer.common.clone(), watch.body_limit());
+                    Ok(Self::H1(link))
+                }
+                Some(other) => Err(watch.failed(unspoken(other))),
+            },
+            Err(failure) => Err(watch.failed(failure)),
+        }
     }
 
-    /// Whether it takes another exchange now: it is open, and the peer has neither closed it nor spoken unasked.
-    pub fn has_room(&mut self) -> bool {
+    /// Whether it takes another exchange now; if not, why.
+    pub fn room(&mut self) -> Result<(), Unasked> {
         match self {
-            Self::H1(link) => link.has_room(),
+            Self::H1(link) => link.room(),
+        }
+    }
+
+    /// Listens between exchanges: ready when the link is of no use any more.
+    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+        match self {
+            Self::H1(link) => link.poll_unasked(cx),
         }
     }
 
@@ -55,4 +80,10 @@ impl Link {
             Self::H1(link) => link.part(seat),
         }
     }
+}
+
+fn unspoken(protocol: &[u8]) -> Failure {
+    let name = protocol.escape_ascii();
+    let why = format!("the server chose {name} by ALPN; jostle speaks HTTP/1.1 only so far");
+    Failure::new(Outcome::TlsFailed, why)
 }

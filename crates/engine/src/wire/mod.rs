@@ -7,10 +7,12 @@
 //!                               Watch ─► recorder, deadlines, taps
 //! ```
 pub mod dial;
+pub mod failure;
 pub mod h1;
 pub mod linger;
 pub mod link;
 pub mod request;
+pub mod rotation;
 pub mod tap;
 pub mod target;
 pub mod tls;

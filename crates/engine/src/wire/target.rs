@@ -1,5 +1,6 @@
 //! Where to connect to: names become addresses, once before the run or for every connection.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ pub struct Target {
     pub lowest_ephemeral_port: u16,
 }
 
-/// A name of which any address will do: one that does not answer is passed over, as browsers do it.
+/// A name of which any address will do: one that does not accept is passed over for a while.
 #[derive(Debug, Clone)]
 pub struct Name {
     pub host: String,
@@ -31,6 +32,15 @@ pub struct Name {
 pub enum Address {
     Tcp(SocketAddr),
     Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
 }
 
 impl Target {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -15,10 +15,19 @@ use crate::spec::TlsSpec;
 use crate::spec::validate::StartError;
 
 pub struct Tls {
-    pub connector: TlsConnector,
+    config: Arc<ClientConfig>,
+    /// Each client resumes its own sessions; else every handshake is a full one.
+    resume: bool,
     /// For SNI and verification.
     pub name: ServerName<'static>,
 }
+
+/// What one client keeps of its TLS sessions from one connection to the next.
+#[derive(Default)]
+pub struct Sessions(Option<Arc<ClientConfig>>);
+
+/// A client has one server; rustls keeps several tickets of it.
+const SESSIONS_PER_CLIENT: usize = 1;
 
 impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,9 +54,23 @@ impl Tls {
             )
         })?;
         Ok(Self {
-            connector: TlsConnector::from(Arc::new(config)),
+            config: Arc::new(config),
+            resume: spec.resume,
             name,
         })
+    }
+
+    /// For the next connection of the client that keeps these `sessions`.
+    pub fn connector(&self, sessions: &mut Sessions) -> TlsConnector {
+        if !self.resume {
+            return TlsConnector::from(self.config.clone());
+        }
+        let config = sessions.0.get_or_insert_with(|| {
+            let mut config = ClientConfig::clone(&self.config);
+            config.resumption = Resumption::in_memory_sessions(SESSIONS_PER_CLIENT);
+            Arc::new(config)
+        });
+        TlsConnector::from(config.clone())
     }
 }
 
@@ -98,6 +121,7 @@ fn configure(spec: &TlsSpec) -> Field<ClientConfig> {
             ));
         }
     };
+    config.resumption = Resumption::disabled();
     config.alpn_protocols = spec
         .alpn
         .iter()

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -74,20 +74,34 @@ impl Plain {
 }
 
 impl Transport {
-    /// Something has come, or the peer has closed, while nothing was asked: the connection cannot be used again.
-    pub fn disturbed(&mut self) -> bool {
-        let mut byte = [0];
+    /// What the server chose by ALPN.
+    pub fn alpn(&self) -> Option<&[u8]> {
         match self {
-            Self::Plain(Plain::Tcp(stream, _)) => !would_block(&stream.try_read(&mut byte)),
-            Self::Plain(Plain::Unix(stream)) => !would_block(&stream.try_read(&mut byte)),
-            Self::Tls(stream) => {
-                // Reading also takes in session tickets, which are no disturbance.
-                let mut cx = Context::from_waker(std::task::Waker::noop());
-                Pin::new(stream)
-                    .poll_read(&mut cx, &mut ReadBuf::new(&mut byte))
-                    .is_ready()
-            }
+            Self::Plain(_) => None,
+            Self::Tls(stream) => stream.get_ref().1.alpn_protocol(),
         }
+    }
+
+    /// Reads a byte if one is there: where nothing was asked, none should be. 0: the peer has closed.
+    pub fn try_read_byte(&mut self) -> Poll<io::Result<usize>> {
+        let mut byte = [0];
+        let result = match self {
+            Self::Plain(Plain::Tcp(stream, _)) => stream.try_read(&mut byte),
+            Self::Plain(Plain::Unix(stream)) => stream.try_read(&mut byte),
+            Self::Tls(_) => return self.poll_read_byte(&mut Context::from_waker(Waker::noop())),
+        };
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
+            result => Poll::Ready(result),
+        }
+    }
+
+    /// The same; the task is woken when there is one. Of TLS it also takes in session tickets, which are no byte.
+    pub fn poll_read_byte(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut byte = [0];
+        let mut buffer = ReadBuf::new(&mut byte);
+        self.poll_read(cx, &mut buffer)
+            .map_ok(|()| buffer.filled().len())
     }
 
     pub fn poll_read(

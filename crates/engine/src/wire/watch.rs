@@ -1,12 +1,12 @@
 //! What a protocol saw of one request. A protocol tells it here and in no other way.
 
 use std::cell::RefCell;
-use std::fmt::Display;
 
 use crate::record::interval::Outcome;
 use crate::record::recorder::{ConnectTimes, Recorder, Sample};
 use crate::seat::Seat;
 use crate::spec::TimeoutSpec;
+use crate::wire::failure::Failure;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
@@ -34,27 +34,34 @@ impl Watch<'_> {
         self.limits.body
     }
 
-    /// A connection is asked for: name, transport and handshakes have one deadline.
-    pub fn connecting(&mut self) {
+    /// A connection is asked for at `start`; gives its deadline.
+    pub fn connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.sample.workload);
-        let now = self.seat.now();
-        self.sample.runs(now);
-        self.seat.expect_answer(now);
-        let deadline = now.saturating_add(self.limits.timeouts.connect_ns);
+        self.sample.runs(start);
+        self.seat.expect_answer(start);
+        let deadline = start.saturating_add(self.limits.timeouts.connect_ns);
         self.seat.set_deadline(deadline);
+        deadline
     }
 
-    /// It is ready for the request.
+    /// An address did not accept, and another one did.
+    pub fn passed_over(&mut self, what: &str) {
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.passed_over(self.sample.workload, what);
+    }
+
+    /// The connection is ready for the request.
     pub fn connected(&mut self, times: ConnectTimes) {
         self.seat.clear_deadline();
-        self.recorder.borrow_mut().connected(self.sample.workload);
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.connected(self.sample.workload, &times);
         self.sample.connect = Some(Box::new(times));
     }
 
-    /// Why TLS did not come about.
-    pub fn tls_failed(&self, why: &impl Display) -> Outcome {
-        self.recorder.borrow_mut().tls_failed(&why.to_string());
-        Outcome::TlsFailed
+    /// The request has failed.
+    pub fn failed(&mut self, failure: Failure) -> Outcome {
+        self.sample.why = Some(failure.why.into());
+        failure.outcome
     }
 
     /// The first byte of the request is about to be written, unless it was before. How the request ends, if the run
@@ -108,8 +115,23 @@ impl Watch<'_> {
         self.sample.status = status;
     }
 
+    /// After the whole answer came bytes that belong to none.
+    pub fn excess(&mut self, what: &str) {
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.excess(self.sample.workload, what);
+    }
+
     pub fn body(&mut self, bytes: &[u8]) {
         self.taps.feed(&self.request.taps, bytes);
+    }
+
+    /// The deadline has passed, or the run has ended (then it is counted so when the request is recorded).
+    pub fn timed_out(&mut self) -> Outcome {
+        let why = match self.sample.bytes_in {
+            0 => "no byte of the answer came in time",
+            _ => "the answer did not end in time",
+        };
+        self.failed(Failure::new(Outcome::ResponseTimeout, why))
     }
 
     /// The answer is whole: was it the right one?

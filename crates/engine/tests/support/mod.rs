@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use jostle_engine::interval::{
-    Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series, Texts,
+    Failures, Interval, Measure, OUTCOME_NAMES, OUTCOMES, Outcome, Rows, Series, Texts,
+    WorkloadState,
 };
 use jostle_engine::{Poll, Run, StartError};
 use serde_json::{Value, json};
@@ -196,11 +197,7 @@ impl Seen {
         series.filter(move |series| series.workload as usize == workload)
     }
 
-    pub fn sum(
-        &self,
-        workload: usize,
-        of: impl Fn(&jostle_engine::interval::WorkloadState) -> u64,
-    ) -> u64 {
+    pub fn sum(&self, workload: usize, of: impl Fn(&WorkloadState) -> u64) -> u64 {
         self.0
             .iter()
             .map(|interval| of(&interval.workloads[workload]))
@@ -223,11 +220,25 @@ impl Seen {
         counts.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Why TLS handshakes failed, and how many.
-    pub fn tls_failures(&self) -> Vec<(String, u64)> {
+    /// Why requests of the first workload failed, by outcome and text.
+    pub fn failures(&self) -> BTreeMap<(&'static str, String), u64> {
+        let mut all = Failures::default();
+        self.series(0)
+            .for_each(|series| all.append(&series.failures));
+        let by_outcome = all.iter().flat_map(|(outcome, texts)| {
+            let name = OUTCOME_NAMES[outcome as usize];
+            texts
+                .iter()
+                .map(move |(text, count)| ((name, text.to_owned()), count))
+        });
+        by_outcome.collect()
+    }
+
+    /// Texts that the first workload's state has, and how often.
+    pub fn texts(&self, of: impl Fn(&WorkloadState) -> &Texts) -> BTreeMap<String, u64> {
         let mut all = Texts::default();
         for interval in &self.0 {
-            all.append(&interval.tls_failures);
+            all.append(of(&interval.workloads[0]));
         }
         all.iter()
             .map(|(text, count)| (text.to_owned(), count))

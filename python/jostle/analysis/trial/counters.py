@@ -20,7 +20,7 @@ MEASURED, BACKGROUND = 0, 1
 """Numbers of the two workloads of a trial."""
 
 MOST_TEXTS = 64
-"""Of peers' own making: further ones count as others."""
+"""Of peers' own making: further ones count as "other"."""
 
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
@@ -56,10 +56,12 @@ class Counts:
     local_ports: Ints  # of the fullest address to one destination
     outcomes: Mapping[tuple[int, int | None], Mapping[str, int]]
     """By workload and request; None: all of its requests."""
-    wrong_statuses: Mapping[int, Mapping[str, int]]
-    """By workload: the status codes of answers that should have had another one."""
-    tls_failures: Mapping[str, int]
-    """Why handshakes failed, of all workloads."""
+    reasons: Mapping[tuple[int, str], Mapping[str, int]]
+    """By workload and outcome: why requests failed, and how often; of a wrong status it is the code."""
+    excess: Mapping[int, Mapping[str, int]]
+    """By workload: what came after whole answers and belongs to none."""
+    passed_over: Mapping[int, Mapping[str, int]]
+    """By workload: addresses of the host's name that did not accept while another one did."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -85,8 +87,9 @@ class _Tally:
     columns: dict[str, "array[int]"] = field(default_factory=lambda: {name: array("q") for name in COLUMNS})
     busiest: "array[float]" = field(default_factory=lambda: array("d"))
     outcomes: dict[tuple[int, int | None], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    wrong_statuses: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    tls_failures: Counter[str] = field(default_factory=Counter)
+    reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -98,10 +101,13 @@ class _Tally:
         for series in interval["series"]:
             for request in (None, series["request"]):
                 self.outcomes[series["workload"], request].update(series["outcomes"])
-            self.wrong_statuses[series["workload"]].update(series.get("wrong_statuses", {}))
+            for kind, texts in _reasons(series).items():
+                _add_texts(self.reasons[series["workload"], kind], texts)
             self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
         for workload, state in enumerate(interval["workloads"]):
-            self.totals[workload].update(state)
+            self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
+            _add_texts(self.excess[workload], state.get("excess", {}))
+            _add_texts(self.passed_over[workload], state.get("passed_over", {}))
         measured = [series for series in interval["series"] if series["workload"] == MEASURED]
         outcomes: Counter[str] = Counter()
         for series in measured:
@@ -120,9 +126,8 @@ class _Tally:
         before = threads if self.threads is None else self.threads
         pairs = zip(before, threads, strict=True)
         self.threads = threads if self.threads is None else [(a + c, b + d) for (a, b), (c, d) in pairs]
-        for text, count in interval.get("tls_failures", {}).items():
-            known = text in self.tls_failures or len(self.tls_failures) < MOST_TEXTS
-            self.tls_failures[text if known else "others"] += count
+        # Records of before have them here, of all workloads together.
+        _add_texts(self.reasons[MEASURED, Outcome.TLS_FAILED], interval.get("tls_failures", {}))
         for port in interval.get("ports", []):
             if self.fullest_port is None or port["held"] > self.fullest_port["held"]:
                 self.fullest_port = port
@@ -135,8 +140,9 @@ class _Tally:
             **columns,
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
-            wrong_statuses=dict(self.wrong_statuses),
-            tls_failures=self.tls_failures,
+            reasons=dict(self.reasons),
+            excess=dict(self.excess),
+            passed_over=dict(self.passed_over),
             totals=dict(self.totals),
             threads=self.threads or [],
             fullest_port=self.fullest_port,
@@ -144,6 +150,19 @@ class _Tally:
             rows_lost=self.rows_lost,
             workers_lost=self.workers_lost,
         )
+
+
+def _reasons(series: Mapping[str, Any]) -> Mapping[str, Mapping[str, int]]:
+    if "wrong_statuses" in series:  # a record of before
+        return {Outcome.WRONG_STATUS: series["wrong_statuses"]}
+    found: Mapping[str, Mapping[str, int]] = series.get("failures", {})
+    return found
+
+
+def _add_texts(sums: Counter[str], texts: Mapping[str, int]) -> None:
+    for text, count in texts.items():
+        known = text in sums or len(sums) < MOST_TEXTS
+        sums[text if known else "other"] += count
 
 
 def _row(

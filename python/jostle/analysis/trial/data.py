@@ -160,9 +160,9 @@ class TrialData:
         found = self.counts.outcomes.get((workload, request), {})
         return {kind: count for kind, count in found.items() if count}
 
-    def wrong_statuses(self, workload: int = MEASURED) -> Mapping[str, int]:
-        """How many answers had which status code, of those that should have had another one."""
-        return self.counts.wrong_statuses.get(workload, {})
+    def reasons(self, kind: str, workload: int = MEASURED) -> Mapping[str, int]:
+        """Why requests ended so, and how many; of a wrong status it is the code."""
+        return self.counts.reasons.get((workload, kind), {})
 
     def ok(self, workload: int = MEASURED) -> int:
         return self.outcomes(workload).get(Outcome.OK, 0)

@@ -28,7 +28,7 @@ from jostle.analysis.validity.generator import (
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.formatting import percent, tallied
-from jostle.record.outcomes import WRONG_ANSWERS, failures, outcome_label
+from jostle.record.outcomes import WRONG_ANSWERS, Outcome, failures, outcome_label
 from jostle.record.verdict import Verdict, worst
 from jostle.units import format_count, format_duration, format_rate
 
@@ -99,7 +99,7 @@ def _wrong_answers(data: TrialData) -> Check:
     if not total:
         return Check("verified work", Verdict.VALID, 0, 0, "answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {outcome_label(k)}" for k, n in wrong.items() if n)
-    codes = tallied(Counter(data.wrong_statuses(MEASURED)) + Counter(data.wrong_statuses(BACKGROUND)))
+    codes = tallied(sum((Counter(data.reasons(Outcome.WRONG_STATUS, w)) for w in found), Counter()))
     kinds += f" ({codes})" if codes else ""
     return Check(
         "verified work", Verdict.INVALID, total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
@@ -118,8 +118,8 @@ def _errors(data: TrialData) -> Check:
     if not data.errors:
         return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
     kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(data.errors.items()))
-    why = f"; {tallied(data.counts.tls_failures)}" if data.counts.tls_failures else ""
-    message = f"{percent(share)} of the requests failed ({kinds}{why})"
+    why = tallied(sum((Counter(data.reasons(kind)) for kind in errors), Counter()))
+    message = f"{percent(share)} of the requests failed ({kinds}{f'; {why}' if why else ''})"
     remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
     return Check("errors", verdict, share, ERRORS_SUSPECT, "share", message, remedy)
 

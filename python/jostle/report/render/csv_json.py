@@ -107,10 +107,9 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
                 yield about | _figure(f"{kind} time {name}", estimate)
         for kind, count in c.outcomes.items():
             yield about | {"quantity": f"outcome {kind}", "value": count, "unit": "requests"}
-        for code, count in c.wrong_statuses.items():
-            yield about | {"quantity": f"wrong status {code}", "value": count, "unit": "requests"}
-        for why, count in c.tls_failures.items():
-            yield about | {"quantity": f"tls failure: {why}", "value": count, "unit": "handshakes"}
+        for kind, reasons in c.failures.items():
+            for why, count in reasons.items():
+                yield about | {"quantity": f"outcome {kind}: {why}", "value": count, "unit": "requests"}
         yield about | {"quantity": "share not as expected", "value": c.error_share}
         yield about | _figure("server CPU per request", c.server_cpu_s_per_request)
         if c.server_rss_max_bytes is not None:

@@ -10,8 +10,10 @@ use tokio::io::ReadBuf;
 use crate::record::interval::Outcome;
 use crate::seat::Seat;
 use crate::wire::Common;
+use crate::wire::failure::{Failure, describe};
 use crate::wire::h1::codec::{ResponseDecoder, Step};
 use crate::wire::linger::linger;
+use crate::wire::link::Unasked;
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
@@ -21,6 +23,10 @@ pub struct Link {
     common: Rc<Common>,
     decoder: ResponseDecoder,
     state: State,
+    /// It has carried an exchange before.
+    reused: bool,
+    /// The last exchange was a HEAD request's.
+    head_request: bool,
 }
 
 /// What may follow on the connection.
@@ -41,11 +47,37 @@ impl Link {
             common,
             decoder: ResponseDecoder::new(body_limit),
             state: State::Open,
+            reused: false,
+            head_request: false,
         }
     }
 
-    pub fn has_room(&mut self) -> bool {
-        self.state == State::Open && !self.transport.disturbed()
+    pub fn room(&mut self) -> Result<(), Unasked> {
+        match self.transport.try_read_byte() {
+            Poll::Pending => Ok(()),
+            Poll::Ready(read) => Err(self.unasked(&read)),
+        }
+    }
+
+    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+        self.transport
+            .poll_read_byte(cx)
+            .map(|read| self.unasked(&read))
+    }
+
+    fn unasked(&self, read: &io::Result<usize>) -> Unasked {
+        match read {
+            Ok(1..) => Unasked::Spoke(self.excess()),
+            Ok(0) | Err(_) => Unasked::Closed,
+        }
+    }
+
+    fn excess(&self) -> &'static str {
+        if self.head_request {
+            "an answer to HEAD was followed by bytes, as if it had a body"
+        } else {
+            "a whole answer was followed by bytes that belong to none"
+        }
     }
 
     pub fn is_spent(&self) -> bool {
@@ -62,7 +94,8 @@ impl Link {
             &filled
         });
         self.state = State::Spent;
-        self.decoder.begin(template.is_head());
+        self.head_request = template.is_head();
+        self.decoder.begin(self.head_request);
         let mut exchange = Exchange {
             link: self,
             watch,
@@ -75,6 +108,7 @@ impl Link {
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let state = exchange.state_after(call.last);
         self.state = state;
+        self.reused = true;
         if filled.capacity() > 0 {
             filled.clear();
             common.spare.borrow_mut().push(filled);
@@ -96,7 +130,7 @@ struct Exchange<'a, 'w> {
     watch: &'a mut Watch<'w>,
     unsent: &'a [u8],
     /// Writing failed, and what that means if there is no answer to be read all the same.
-    broken: Option<Outcome>,
+    broken: Option<Failure>,
     /// As its head says: the connection may be used again, the server is going to close it.
     keep_alive: bool,
     closes: bool,
@@ -132,20 +166,12 @@ impl Exchange<'_, '_> {
                         return Poll::Ready(outcome);
                     }
                 }
-                Poll::Ready(Err(error)) => {
-                    let outcome = failed(&error);
-                    if outcome == Outcome::TlsFailed {
-                        self.watch.tls_failed(&error);
-                    }
-                    return Poll::Ready(outcome);
-                }
+                Poll::Ready(Err(error)) => return Poll::Ready(self.fail(broken(&error))),
                 Poll::Pending => break,
             }
         }
-        self.watch
-            .seat
-            .poll_interrupt()
-            .map(|_| Outcome::ResponseTimeout)
+        let interrupted = self.watch.seat.poll_interrupt();
+        interrupted.map(|_| self.watch.timed_out())
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
@@ -155,12 +181,12 @@ impl Exchange<'_, '_> {
                     self.unsent = &self.unsent[written..];
                     self.watch.wrote(written);
                 }
-                Poll::Ready(Err(error)) => self.broken = Some(failed(&error)),
+                Poll::Ready(Err(error)) => self.broken = Some(broken(&error)),
                 Poll::Pending => return,
             }
         }
         if let Poll::Ready(Err(error)) = self.link.transport.poll_flush(cx) {
-            self.broken = Some(failed(&error));
+            self.broken = Some(broken(&error));
         }
     }
 
@@ -170,7 +196,7 @@ impl Exchange<'_, '_> {
         loop {
             let (used, step) = match self.link.decoder.step(input) {
                 Ok(result) => result,
-                Err(error) => return Some(error.outcome()),
+                Err(error) => return Some(self.fail(Failure::new(error.outcome(), error))),
             };
             match step {
                 Step::NeedMore => return None,
@@ -185,6 +211,9 @@ impl Exchange<'_, '_> {
                 Step::Body(length) => self.watch.body(&input[used - length..used]),
                 Step::End => {
                     self.clean = used == input.len();
+                    if !self.clean {
+                        self.watch.excess(self.link.excess());
+                    }
                     return Some(self.watch.complete());
                 }
             }
@@ -196,8 +225,22 @@ impl Exchange<'_, '_> {
         self.watch.received(0);
         match self.link.decoder.eof() {
             Ok(_) => self.watch.complete(),
-            Err(error) => self.broken.unwrap_or_else(|| error.outcome()),
+            Err(error) => {
+                let failure = self.broken.take();
+                self.fail(failure.unwrap_or_else(|| Failure::new(error.outcome(), error)))
+            }
         }
+    }
+
+    fn fail(&mut self, mut failure: Failure) -> Outcome {
+        // The server may have closed before it saw the request.
+        if self.link.reused
+            && self.watch.sample.bytes_in == 0
+            && matches!(failure.outcome, Outcome::ClosedEarly | Outcome::Reset)
+        {
+            failure.outcome = Outcome::Stale;
+        }
+        self.watch.failed(failure)
     }
 }
 
@@ -206,8 +249,8 @@ fn is_alert(error: &io::Error) -> bool {
     matches!(inner, Some(rustls::Error::AlertReceived(_)))
 }
 
-fn failed(error: &io::Error) -> Outcome {
-    match error.kind() {
+fn broken(error: &io::Error) -> Failure {
+    let outcome = match error.kind() {
         // rustls: the peer closed without saying so. Written after the peer had closed.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
         // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
@@ -215,5 +258,6 @@ fn failed(error: &io::Error) -> Outcome {
         // rustls: records were malformed.
         io::ErrorKind::InvalidData => Outcome::Malformed,
         _ => Outcome::Reset,
-    }
+    };
+    Failure::new(outcome, describe(error))
 }
