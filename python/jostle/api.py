@@ -101,6 +101,7 @@ class Comparison:
 
         Raises `PlanError` where there is none, as after one round only.
         """
+        from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
         from jostle.report.render import notebook
 
         found = {c.workload: c for c in self.result.comparisons}
@@ -109,7 +110,7 @@ class Comparison:
             raise UnknownName("workload in this comparison", name, found)
         chart = notebook.shift_chart(found[name])
         if chart is None:
-            raise PlanError(f"{name}: no bands can be drawn", "it takes at least 2 rounds, better 5")
+            raise PlanError(f"{name}: no bands can be drawn", TOO_FEW_ROUNDS)
         return chart
 
     def _repr_html_(self) -> str:

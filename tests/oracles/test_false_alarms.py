@@ -9,11 +9,10 @@ from scipy import stats
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
 from jostle.analysis.stats.bootstrap import (
-    mean_over_rounds,
-    quantiles_over_rounds,
     ratio_over_rounds,
     share_over_rounds,
 )
+from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.analysis.stats.steady_state import mser
@@ -95,11 +94,11 @@ def test_quantiles_over_rounds_cover_the_level_of_rounds_to_come() -> None:
     """Rounds differ by more than requests do: intervals from the pooled requests alone mostly miss."""
     rng = np.random.default_rng(4)
     misses = pooled_misses = 0
-    for repeat in range(REPEATS):
+    for _ in range(REPEATS):
         rounds = [
             from_values(rng.lognormal(np.log(0.01) + rng.normal(0, 0.1), 0.2, 400).tolist()) for _ in range(5)
         ]
-        over_rounds = quantiles_over_rounds(rounds, repeat)["p50"]
+        over_rounds = quantiles_over_rounds(rounds)["p50"]
         within = quantile_estimate(from_values(np.concatenate([r.values_s for r in rounds]).tolist()), 0.5)
         for estimate in (over_rounds, within):
             assert estimate.low is not None

@@ -1,14 +1,12 @@
 """Sides of a comparison of known truth: rounds that settle at levels of their own, with noise on top."""
 
-import zlib
-
 import numpy as np
 from numpy.typing import NDArray
 
 from jostle.analysis.compare.sides import Round, Side
 from jostle.analysis.results import Estimate, WorkloadSummary
-from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
+from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.sample import from_values, pool
 from jostle.record.verdict import Verdict
 
@@ -45,7 +43,7 @@ def side_of(label: str, rounds: list[Round], *, seed: int = 7) -> Side:
         rounds=len(rounds),
         verdict=Verdict.VALID,
         throughput=mean_over_rounds([r.throughput for r in rounds], "/s"),
-        response=quantiles_over_rounds(responses, zlib.crc32(label.encode())),
+        response=quantiles_over_rounds(responses),
         service={},
         outcomes={"ok": sum(r.ok for r in rounds)},
         error_share=0.0,

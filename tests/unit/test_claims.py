@@ -10,16 +10,17 @@ from rich.console import Console
 
 from jostle import report, roster
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, Rule, rounds_needed
-from jostle.analysis.metrics import AtLeast
+from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, rounds_needed, rule_of
+from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
+from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
-from support.synthetic import STARVATION_PLAN, make_run, starvation_trials
+from support.synthetic import STARVATION_PLAN, Trial, closed, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
 
@@ -122,7 +123,7 @@ RULES = [  # rule, estimate, verdict
 
 @pytest.mark.parametrize(("rule", "estimate", "verdict"), RULES)
 def test_the_whole_interval_decides(rule: dict[str, object], estimate: Estimate, verdict: str) -> None:
-    assert Rule.of(rule).judge(estimate) == verdict
+    assert rule_of(rule).judge(estimate) == verdict
 
 
 def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
@@ -150,7 +151,7 @@ def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
 def test_one_round_says_how_many_it_needs(tmp_path: Path) -> None:
     found = claim(run(tmp_path, rounds=1), "One slow")
     assert found.verdict == "cannot tell"
-    assert "needs at least 2, better 5" in found.sentence
+    assert "needs at least 3 rounds, better 5" in found.sentence
 
 
 def test_rounds_that_would_tell() -> None:
@@ -162,14 +163,34 @@ def test_rounds_that_would_tell() -> None:
 
 
 def test_ratios_of_rounds() -> None:
-    found = metrics.ratio([2.0, 4.0, 8.0], [1.0, 2.0, 4.0])
-    assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
-    assert metrics.ratio([2.0, AtLeast(4.0)], [1.0, 2.0]).bound == "≥"
-    assert metrics.ratio([2.0, 4.0], [1.0, AtLeast(2.0)]).value is None
-    assert metrics.ratio([2.0, 4.0], [1.0, None]).value is None
-    assert metrics.ratio([2.0, 0.0], [1.0, 1.0]).note == "it is nought in a round"
-    assert metrics.ratio([3.0], [1.0]).low is None
-    assert metrics.ratio([], []).value is None
+    found = ratio_of_rounds([2.0, 4.0, 8.0], [1.0, 2.0, 4.0])
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2), rel=0.01)
+    assert ratio_of_rounds([2.0, AtLeast(4.0)], [1.0, 2.0]).bound == "≥"
+    assert ratio_of_rounds([2.0, 4.0], [1.0, AtLeast(2.0)]).value is None
+    assert ratio_of_rounds([2.0, 4.0], [1.0, None]).value is None
+    assert ratio_of_rounds([2.0, 0.0], [1.0, 1.0]).note == "zero in some round"
+    assert ratio_of_rounds([3.0], [1.0]).low is None
+    assert ratio_of_rounds([], []).value is None
+
+
+def test_a_claim_of_many_parts_fails_only_by_an_interval_that_allows_for_them_all(tmp_path: Path) -> None:
+    """Barely below the limit: one part alone fails, twelve of it cannot tell."""
+    levels = [1.0, 1.1, 0.9, 1.05, 0.95]
+    trials = [
+        Trial("node", "fast-only", number, closed(lambda _, level=level: 0.002 * level, 5.0))
+        for number, level in enumerate(levels, 1)
+    ]
+    part = '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 0.0023 }'
+    verdicts = []
+    for parts in (1, 12):
+        text = (
+            PLAN.split("[[claim]]")[0]
+            + f'\n[[claim]]\nsays = "slow"\nholds = [{", ".join([part] * parts)}]\n'
+        )
+        folder = make_run(tmp_path / str(parts), trials, plan_text=text)
+        (found,) = analyse(RunRecord.open(folder)).claims
+        verdicts.append(found.verdict)
+    assert verdicts == ["not reproduced", "cannot tell"]
 
 
 def test_every_quantity_is_measured() -> None:

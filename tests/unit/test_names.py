@@ -14,7 +14,6 @@ LEFT_PYTHON = {
     "Cell": "WorkloadSummary",
     "ClaimPart": "CriterionResult",
     "Compared": "Comparison",
-    "Course": "Trend",
     "CrowdCourse": "PhasedTimeline",
     "Facts": "TrialData",
     "Finished": "Run",

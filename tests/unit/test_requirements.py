@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from jostle import report
-from jostle.analysis.judge.requirements import outcome
+from jostle.analysis.judge.requirements import decide
 from jostle.analysis.results import Estimate, Requirement, RunResult
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import show
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.conditions import change, requirement
+from jostle.plan.conditions import Condition, change, requirement
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
 from support.synthetic import STARVATION_PLAN, Request, Trial, closed, lognormal, make_run, starvation_trials
@@ -105,11 +105,14 @@ def test_the_interval_is_of_the_confidence_that_was_asked_for(judged: RunResult)
         (Estimate(3, 3, None, bound="≥"), True, "fail"),
         (Estimate(1, 1, None, bound="≥"), True, "cannot tell"),
         (Estimate(1), True, "cannot tell"),
+        (Estimate(1.5, 1.0, 2.0), True, "pass"),  # at the limit, as claims have it
+        (Estimate(3, 2.0, 4.0), False, "pass"),
+        (Estimate(1, 0.5, 1.5, this_run_only=True), True, "cannot tell"),
         (Estimate(None, note="nothing was measured"), True, "cannot tell"),
     ],
 )
 def test_outcomes(estimate: Estimate, below: bool, verdict: str) -> None:
-    assert outcome(below, 2.0, estimate) == verdict
+    assert decide(Condition("", "p99", below, 2.0, "s"), estimate) == verdict
 
 
 def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> None:
@@ -117,7 +120,7 @@ def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> Non
     folder = make_run(tmp_path, starvation_trials(1), plan_text=text)
     for found in analyse(RunRecord.open(folder)).requirements:
         assert found.verdict == "cannot tell"
-        assert "needs at least 2" in found.message
+        assert "needs at least 3" in found.message
 
 
 def test_what_this_version_cannot_read_is_said_to_be_so(tmp_path: Path) -> None:
@@ -154,7 +157,7 @@ def test_a_requirement_is_of_the_very_contestant_or_else_of_its_variants(
     text = PLAN + '[[require]]\nthat = "p50 < 1 s"\nworkload = "fast-only"\ncontestant = "node"'
     trials = [
         Trial(name, "fast-only", n, closed(lognormal(0.002, 0.1), 2.0, seed=n), 2.0)
-        for n in (1, 2)
+        for n in (1, 2, 3)
         for name in measured
     ]
     folder = make_run(tmp_path, trials, plan_text=text)

@@ -64,6 +64,7 @@ class Estimate:
     bound: Literal["", "≥"] = ""
     n: int = 0
     note: str = ""
+    this_run_only: bool = False  # of one round: it says what happened, and nothing may be decided by it
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,8 @@ class WorkloadSummary:
     server_cpu_s_per_request: Estimate
     server_rss_max_bytes: float | None
     trials: list[int]  # numbers
+    response_of_all_requests: dict[str, Estimate] = field(default_factory=dict)
+    """Of the requests of all rounds together: another figure than `response`, which is of a typical start."""
     parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
     failures: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -41,6 +41,8 @@ __all__ = ["analyse", "analyse_trial", "judge", "plan_of", "summarize_all"]
 
 COMMANDS = ("hit", "race", "run")
 
+CONTESTANT = ("title", "runtime", "version", "discipline", "variants")
+
 FEW = 100
 """Requests per client from which on the first ones no longer matter."""
 
@@ -70,7 +72,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         trials=trials,
         starvation=starvation,
         published=published,
-        contestants={trial.contestant: _contestant(trial) for trial in trials},
+        contestants=_contestants(trials),
         skipped=skipped,
         host=dict(record.host),
         plan_text=record.plan_text,
@@ -239,10 +241,13 @@ def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
     return reasons
 
 
-def _contestant(trial: TrialResult) -> dict[str, Any]:
-    return {
-        key: trial.server.get(key, "") for key in ("title", "runtime", "version", "discipline", "variants")
-    }
+def _contestants(trials: Sequence[TrialResult]) -> dict[str, dict[str, Any]]:
+    """What is known of each contestant, from whichever trial knows it: a failed start knows little."""
+    found: dict[str, dict[str, Any]] = {}
+    for trial in trials:
+        about = found.setdefault(trial.contestant, dict.fromkeys(CONTESTANT, ""))
+        about |= {key: trial.server[key] for key in CONTESTANT if trial.server.get(key) and not about[key]}
+    return found
 
 
 def _rerun(record: RunRecord) -> str:

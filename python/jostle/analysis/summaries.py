@@ -4,9 +4,10 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from jostle.analysis.quantiles import quantiles
 from jostle.analysis.results import Estimate, WorkloadSummary
-from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.density import describe
+from jostle.analysis.stats.over_rounds import all_requests, mean_over_rounds
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
@@ -24,7 +25,6 @@ def summarize(
     first = trials[0].trial
     measured = [data for data in trials if data.usable]
     responses, services = [f.response for f in measured], [f.service for f in measured]
-    seed = seed_of(first.contestant, first.workload)
     outcomes: Counter[str] = Counter()
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for data in measured:
@@ -39,8 +39,9 @@ def summarize(
         rounds=len(measured),
         verdict=worst(verdicts),
         throughput=mean_over_rounds([data.throughput for data in measured], "/s"),
-        response=quantiles_over_rounds(responses, seed),
-        service=quantiles_over_rounds(services, seed),
+        response=quantiles(measured),
+        service=quantiles(measured, service=True),
+        response_of_all_requests=all_requests(responses),
         outcomes=dict(outcomes),
         error_share=error_share(outcomes),
         response_distribution=describe(pool(responses), shape=distributions),

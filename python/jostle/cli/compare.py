@@ -18,7 +18,7 @@ HELP = """Compare two runs, or two contestants of one run: what differs, by how 
 \b
   jostle compare runs/before runs/after                            the second against the first
   jostle compare runs/2026-… --contestants node,go                 go against node, in one run
-  jostle compare runs/before runs/after --fail-if "p99 > +5 %"     exit code 1 where that surely holds
+  jostle compare RUN --contestants a,b --fail-if "p99 > +5 %"     exit code 1 where that surely holds
 
 A condition names throughput, p50, p90, p99, p99.9 or errors, and a change of the second against the first:
 in percent, or in the quantity's own unit ("p50 > +2 ms"); of errors in percentage points.

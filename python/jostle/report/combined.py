@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import RunResult
+from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.host.files import write_whole
 from jostle.report import charts, tables
 from jostle.report.charts import Picture
@@ -30,9 +31,6 @@ FORMAT = 1
 VERDICTS = ("reproduced", "not reproduced", "cannot tell")
 MOST_PICTURES = 6
 """Of one experiment: its full report has all."""
-
-ENOUGH = 50
-"""Requests from which on a distribution has a shape."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,9 @@ class Chapter:
         found += [within.hits(r), within.goodput(r)] if r.goodputs else []
         compared = {w for s in r.starvation for w in (s.alone_workload, s.with_workload)}
         others = [
-            c for c in r.summaries if c.workload not in compared and c.response_distribution.n >= ENOUGH
+            c
+            for c in r.summaries
+            if c.workload not in compared and c.response_distribution.n >= REQUESTS_FOR_A_SHAPE
         ]
         if others and not (r.phased_loads or r.goodputs):
             found.append(beside.five_numbers(r, others))
@@ -116,7 +116,8 @@ def _longest(shown: Sequence[View], *, paired: bool) -> View | None:
     found = [
         view
         for view in shown
-        if view.paired == paired and any(s.distribution.n >= ENOUGH for p in view.panels for s in p.series)
+        if view.paired == paired
+        and any(s.distribution.n >= REQUESTS_FOR_A_SHAPE for p in view.panels for s in p.series)
     ]
     return max(found, key=_median_s, default=None)
 

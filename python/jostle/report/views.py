@@ -14,6 +14,7 @@ from jostle.analysis.results import (
     TrialResult,
     WorkloadSummary,
 )
+from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 
 __all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_summary", "typical_trial", "views"]
 
@@ -74,7 +75,7 @@ def views(result: RunResult) -> list[View]:
 
 def _crowded(view: View) -> bool:
     """Beside a starvation comparison, a workload of a handful of requests (the slow one) has no picture."""
-    return any(s.distribution.n >= 50 for p in view.panels for s in p.series)
+    return any(s.distribution.n >= REQUESTS_FOR_A_SHAPE for p in view.panels for s in p.series)
 
 
 def _forms(result: RunResult) -> list[str]:

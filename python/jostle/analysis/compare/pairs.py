@@ -6,6 +6,7 @@ from typing import Any
 
 from jostle.analysis.compare.sides import Round, Side, compare_sides, pair
 from jostle.analysis.results import Comparison, WorkloadSummary
+from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import TrialData
 
@@ -13,12 +14,6 @@ __all__ = ["Key", "definition", "differs", "side", "with_the_first"]
 
 Key = tuple[str, str]
 """Contestant and workload."""
-
-ENOUGH = 50
-"""Workloads with fewer requests in either side have no distribution to compare."""
-
-MOST = 24
-"""Comparisons in one run that are made without being asked for."""
 
 
 def with_the_first(
@@ -31,10 +26,10 @@ def with_the_first(
         names = [name for name, w in summaries if w == workload]
         names.sort(key=lambda name: rank.get(name, len(rank)))
         sides = [side(grouped[name, workload], summaries[name, workload], name) for name in names]
-        sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= ENOUGH]
+        sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= REQUESTS_FOR_A_SHAPE]
         for other in sides[1:]:
             found.append(compare_sides(*pair(sides[0], other)))
-    return found[:MOST]
+    return found
 
 
 def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run: str = "") -> Side:

@@ -1,6 +1,7 @@
 """Sentences for differences: what differs, by how much, how surely; or that nothing larger than x does."""
 
 from jostle.analysis.results import Comparison, Difference, Estimate
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.formatting import amount, change, listed, percent, points
 
 __all__ = ["in_words", "size_of_effect", "summary"]
@@ -31,9 +32,12 @@ def in_words(d: Difference, a: str, b: str) -> str:
 
 def summary(c: Comparison) -> str:
     """What is to be known of the whole comparison."""
-    if min(c.rounds) < 2:
-        have = "no round in common" if min(c.rounds) == 0 else "one round"
-        return f"{c.b} against {c.a}: {have}: an interval needs at least 2 rounds, better 5."
+    if not c.paired:
+        return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
+    rounds = min(c.rounds)
+    if rounds < LEAST_ROUNDS:
+        have = ("no round in common", "one round", "two rounds")[rounds]
+        return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     chosen = [d for d in c.differences if d.quantity in TOLD]
     surely = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]

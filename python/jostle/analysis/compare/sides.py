@@ -1,7 +1,8 @@
 """Two contestants under one workload, or one contestant in two runs: what differs, by how much, how surely.
 
-In one run rounds are interleaved, so both are resampled by the same rounds, and what a round does to both
-cancels. Two runs have no rounds in common: each is resampled by itself.
+In one run rounds are interleaved, so both are compared round by round, and what a round does to both
+cancels. Two runs have no round in common, and are two samples of size one: how far runs of the same server
+lie apart is not known from them, and nothing is decided.
 
 Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval. Wilcox, Introduction to Robust
 Estimation (2012): the shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the largest |t|.
@@ -17,7 +18,6 @@ import numpy as np
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift, WorkloadSummary
 from jostle.analysis.stats.bootstrap import (
-    ONE_ROUND,
     QUANTILE_RESAMPLES,
     RESAMPLES,
     picks,
@@ -25,14 +25,23 @@ from jostle.analysis.stats.bootstrap import (
     stretch,
 )
 from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
+from jostle.analysis.stats.over_rounds import (
+    RESOLUTION,
+    half_width,
+    number,
+    ratio_of_rounds,
+    round_quantile,
+    typical_over_rounds,
+)
+from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
-from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import TrialData
 from jostle.record.verdict import worst
 
-__all__ = ["SAME", "SHIFT_LEVELS", "Round", "Side", "compare_sides", "pair"]
+__all__ = ["SAME", "SHIFT_LEVELS", "Round", "Side", "compare_errors", "compare_sides", "pair"]
 
 SAME = 0.05
 """Two quantities are called the same where no difference larger than this share is left."""
@@ -99,7 +108,7 @@ class Side:
         """Quantiles of all resamples in `few`, shape (`ALL_LEVELS`, resamples)."""
         if not self.pooled.n:
             return np.full((len(ALL_LEVELS), len(self.few)), math.inf)
-        return quantile_replicates(self.responses, ALL_LEVELS, self.few, seed_of(self.label, str(self.seed)))
+        return quantile_replicates(self.responses, ALL_LEVELS, self.few)
 
 
 def pair(a: Side, b: Side) -> tuple[Side, Side]:
@@ -115,8 +124,8 @@ def _only(side: Side, numbers: Container[int]) -> Side:
 
 def compare_sides(a: Side, b: Side) -> Comparison:
     """Everything that differs between `a` and `b`."""
-    quantiles = [_quantile(a, b, name, ALL_LEVELS.index(p)) for name, p in LEVELS.items()]
-    differences = [_rate(a, b), *quantiles, _errors(a, b)]
+    quantiles = [_quantile(a, b, name) for name in LEVELS]
+    differences = [_rate(a, b), *quantiles, compare_errors(a, b)]
     comparison = Comparison(
         workload=a.summary.workload,
         title=a.summary.title,
@@ -126,7 +135,7 @@ def compare_sides(a: Side, b: Side) -> Comparison:
         paired=a.seed == b.seed,
         verdict=worst([a.summary.verdict, b.summary.verdict]),
         differences=[replace(d, sentence=in_words(d, a.label, b.label)) for d in differences],
-        cliffs_delta=cliffs_delta(a.responses, b.responses, (a.few, b.few)),
+        cliffs_delta=_cliffs_delta(a, b),
         shift=_shift(a, b),
         sentence="",
     )
@@ -143,90 +152,97 @@ def _rate(a: Side, b: Side) -> Difference:
         values = np.array([r.throughput for r in side.rounds])
         means.append((float(values.mean()) if len(values) else None, values[side.many].mean(axis=1)))
     (x, xs), (y, ys) = means
-    return _told("throughput", a.summary.throughput, b.summary.throughput, (x, y), (xs, ys), _rounds(a, b))
+    if x is None or y is None:
+        return _unknown("throughput", a.summary.throughput, b.summary.throughput, "nothing was measured")
+    note = _undecided(a, b)
+    difference = _interval(y - x, ys - xs, "/s", len(a.rounds), note)
+    ratio = _ratio(x, y, (xs, ys), len(a.rounds), note)
+    return _found("throughput", a.summary.throughput, b.summary.throughput, difference, ratio)
 
 
-def _quantile(a: Side, b: Side, name: str, row: int) -> Difference:
-    """Of the rounds that are compared; the cells' own estimates, of all their rounds, stand beside it."""
-    p, known = LEVELS[name], []
-    for side in (a, b):
-        estimate, beyond = side.summary.response[name], side.pooled.n * (1 - LEVELS[name])
-        usable = estimate.value is not None and not estimate.bound and (p <= 0.5 or beyond >= FEW)
-        known.append(product_limit(side.pooled).quantile(p) if usable and side.pooled.n else None)
-    estimates = a.summary.response[name], b.summary.response[name]
-    replicates = a.replicates[row], b.replicates[row]
-    return _told(name, *estimates, (known[0], known[1]), replicates, _rounds(a, b))
+def _quantile(a: Side, b: Side, name: str) -> Difference:
+    """Of typical starts; round by round where the interval is concerned."""
+    p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
+    xs, ys = ([round_quantile(r.response, p) for r in side.rounds] for side in (a, b))
+    few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
+    known = [v for v in (*xs, *ys) if isinstance(v, float)]
+    if few or not xs or not ys or len(known) < len(xs) + len(ys):
+        note = (ours.note if ours.value is None else "") or theirs.note if not few else ""
+        return _unknown(name, ours, theirs, note or "too few requests, or not all were answered")
+    x, y = (typical_over_rounds(values, "s").value or 0.0 for values in (xs, ys))
+    note, n = _undecided(a, b), min(len(xs), len(ys))
+    if note:
+        difference = Estimate(y - x, n=n, note=note)
+        return _found(name, ours, theirs, difference, Estimate(y / x, unit="", n=n, note=note))
+    half = half_width([number(d) - number(c) for c, d in zip(xs, ys, strict=True)], (x + y) / 2)
+    difference = Estimate(y - x, y - x - half, y - x + half, n=n)
+    return _found(name, ours, theirs, difference, ratio_of_rounds(ys, xs))
 
 
-def _errors(a: Side, b: Side) -> Difference:
-    """Shares of failed requests; where none failed at all, their number bounds the difference."""
-    estimates, replicates = [], []
+def _undecided(a: Side, b: Side) -> str:
+    """Why there is no interval; "" where there is one."""
+    if a.seed != b.seed:
+        return TWO_RUNS
+    return TOO_FEW_ROUNDS if _rounds(a, b) < LEAST_ROUNDS else ""
+
+
+def compare_errors(a: Side, b: Side) -> Difference:
+    """Shares of failed requests. Of the intervals over requests and over rounds, what lies in either.
+
+    Requests alone do not know how rounds differ; a few failures in a few rounds hardly differ from round
+    to round, and yet prove little. Source of the first: Newcombe, Statistics in Medicine 17 (1998).
+    """
+    counted, replicates = [], []
     for side in (a, b):
         failed = np.array([r.failed for r in side.rounds], dtype=float)
         ended = failed + np.array([r.ok for r in side.rounds])
-        total = float(ended.sum())
-        share = float(failed.sum()) / total if total else None
-        estimates.append(Estimate(share, unit="share", n=int(total)))
+        counted.append((int(failed.sum()), int(ended.sum())))
         replicates.append(failed[side.many].sum(axis=1) / np.maximum(ended[side.many].sum(axis=1), 1))
-    ours, theirs = estimates
-    values = ours.value, theirs.value
-    found = _told("errors", ours, theirs, values, (replicates[0], replicates[1]), _rounds(a, b))
-    if values == (0, 0) and _rounds(a, b) >= 2:
-        most = [-math.expm1(math.log((1 - CONFIDENCE) / 2) / side.n) for side in estimates]
-        return replace(found, difference=replace(found.difference, low=-most[0], high=most[1]))
-    return found
+    (k, n), (j, m) = counted
+    ours, theirs = (Estimate(c / of if of else None, unit="share", n=of) for c, of in counted)
+    if ours.value is None or theirs.value is None:
+        return _unknown("errors", ours, theirs, "no request came to an end")
+    note, change = _undecided(a, b), theirs.value - ours.value
+    difference = _interval(
+        change, replicates[1] - replicates[0] if not note else np.zeros(1), "share", len(a.rounds), note
+    )
+    if difference.low is not None and difference.high is not None:
+        low, high = difference_of_shares(k, n, j, m)
+        difference = replace(difference, low=min(low, difference.low), high=max(high, difference.high))
+    ratio = Estimate(theirs.value / ours.value if ours.value else None, unit="", n=len(a.rounds))
+    return _found("errors", ours, theirs, difference, ratio)
 
 
-def _told(
-    quantity: str,
-    a: Estimate,
-    b: Estimate,
-    values: tuple[float | None, float | None],
-    replicates: tuple[Floats, Floats],
-    rounds: int,
-) -> Difference:
-    x, y = values
-    unit = a.unit
-    if x is None or y is None:
-        note = a.note if x is None and a.note else b.note
-        unknown = Estimate(
-            None, unit=unit, n=rounds, note=note or "too few requests, or not all were answered"
-        )
-        difference, ratio = unknown, replace(unknown, unit="")
-    else:
-        difference = _interval(y - x, _minus(replicates[1], replicates[0]), unit, rounds)
-        ratio = _ratio(x, y, replicates, rounds)
+def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
+    unknown = Estimate(None, unit=a.unit, note=note)
+    return Difference(quantity, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
+
+
+def _found(quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
     finding, within = _finding(ratio, difference)
     return Difference(quantity, a, b, difference, ratio, finding, within, "")
 
 
-def _interval(value: float, replicates: Floats, unit: str, rounds: int) -> Estimate:
+def _interval(value: float, replicates: Floats, unit: str, rounds: int, note: str) -> Estimate:
     """Student's quantile times the bootstrap standard error, corrected for the number of rounds."""
-    if rounds < 2:
-        return Estimate(value, unit=unit, n=rounds, note=ONE_ROUND)
-    if not np.isfinite(replicates).all():
-        return Estimate(value, unit=unit, n=rounds, note="not every round knows this quantile")
+    if note:
+        return Estimate(value, unit=unit, n=rounds, note=note)
     half = stretch(rounds) * float(np.std(replicates))
     return Estimate(value, value - half, value + half, unit, n=rounds)
 
 
-def _ratio(x: float, y: float, replicates: tuple[Floats, Floats], rounds: int) -> Estimate:
+def _ratio(x: float, y: float, replicates: tuple[Floats, Floats], rounds: int, note: str) -> Estimate:
     """On a log scale, where it is symmetric: a against b then says the same as b against a."""
     if x <= 0 or y <= 0:
         return Estimate(y / x if x > 0 else None, unit="", n=rounds, note="one of the two is 0")
-    if rounds >= 2 and min(replicates[0].min(), replicates[1].min()) <= 0:
-        return Estimate(y / x, unit="", n=rounds, note="some round is 0")
-    logs = _minus(np.log(replicates[1]), np.log(replicates[0]))
-    found = _interval(math.log(y / x), logs, "", rounds)
-    if found.low is None or found.high is None:
-        return replace(found, value=y / x)
-    return replace(found, value=y / x, low=_exp(found.low), high=_exp(found.high))
-
-
-def _minus(left: Floats, right: Floats) -> Floats:
-    """The difference, infinite where either side is."""
-    finite = np.isfinite(left) & np.isfinite(right)
-    return np.where(finite, np.where(finite, left, 0) - np.where(finite, right, 0), math.inf)
+    if note:
+        return Estimate(y / x, unit="", n=rounds, note=note)
+    if min(replicates[0].min(), replicates[1].min()) <= 0:
+        return Estimate(y / x, unit="", n=rounds, note="zero in some round")
+    logs = np.log(replicates[1]) - np.log(replicates[0])
+    half = stretch(rounds) * max(RESOLUTION / math.sqrt(rounds), float(np.std(logs)))
+    middle = math.log(y / x)
+    return Estimate(y / x, _exp(middle - half), _exp(middle + half), "", n=rounds)
 
 
 def _exp(value: float) -> float:
@@ -251,9 +267,14 @@ def _side_of_zero(interval: Estimate) -> Finding:
     return "unclear"
 
 
+def _cliffs_delta(a: Side, b: Side) -> Estimate:
+    found = cliffs_delta(a.responses, b.responses, (a.few, b.few))
+    note = _undecided(a, b)
+    return replace(found, low=None, high=None, note=note) if note and found.value is not None else found
+
+
 def _shift(a: Side, b: Side) -> Shift:
     """Quantiles by Harrell and Davis where there are enough requests, and simultaneous bands from max |t|."""
-    rounds = _rounds(a, b)
     ours, theirs = [], []
     for p in SHIFT_LEVELS:
         x, y = _shift_quantiles(a.pooled, b.pooled, p)
@@ -263,7 +284,12 @@ def _shift(a: Side, b: Side) -> Shift:
         y - x if x is not None and y is not None else None for x, y in zip(ours, theirs, strict=True)
     ]
     rows = [ALL_LEVELS.index(p) for p in SHIFT_LEVELS]
-    half = _bands(b.replicates[rows], a.replicates[rows], [d is not None for d in differences], rounds)
+    half = _bands(
+        b.replicates[rows],
+        a.replicates[rows],
+        [d is not None and not _undecided(a, b) for d in differences],
+        _rounds(a, b),
+    )
     ends = list(zip(differences, half, strict=True))
     return Shift(
         list(SHIFT_LEVELS),
@@ -289,7 +315,7 @@ def _bands(ys: Floats, xs: Floats, known: Sequence[bool], rounds: int) -> list[f
 
     The largest |t| over the levels, of resamples around their own mean; stretched for few rounds.
     """
-    if rounds < 2:
+    if not any(known):
         return [None] * len(known)
     usable = np.array(known) & (np.isfinite(xs) & np.isfinite(ys)).all(axis=1)
     if not usable.any():

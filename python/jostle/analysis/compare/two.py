@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key, differs, side
 from jostle.analysis.compare.sides import compare_sides, pair
-from jostle.analysis.judge.requirements import outcome
+from jostle.analysis.judge.requirements import decide
+from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import (
     CompareResult,
     Comparison,
@@ -15,6 +16,7 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.run import plan_of, summarize_all
+from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.checks import judge_data
@@ -93,8 +95,9 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
     keys = [((x, workload), (y, workload)) for x, y in common for workload in a.workloads(x)]
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
     notes.append(
-        "The runs were not made at the same time: what changed on the machine in between is in the "
-        "differences too. Contestants in one run, with interleaved rounds, compare more surely."
+        f"{TWO_RUNS.capitalize()}: what changed on the machine in between is in every difference, and "
+        "nothing is decided. To tell, measure both in one run, with interleaved rounds: name both "
+        "in the plan's contestants, then `jostle run PLAN` and `jostle compare RUN --contestants A,B`."
     )
     return CompareResult(f"{b.name} against {a.name}", a.name, b.name, comparisons, [], notes)
 
@@ -146,11 +149,11 @@ def judge_conditions(result: CompareResult, conditions: Sequence[Condition]) -> 
 def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     (found,) = [d for d in c.differences if d.quantity == condition.quantity]
     estimate = _as_change(found.ratio) if condition.relative else found.difference
-    holds = outcome(condition.below, condition.limit, estimate)
+    holds = decide(condition, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
     verdict, message = opposite[holds], found.sentence
     if c.verdict is Verdict.INVALID:
-        verdict, message = "cannot tell", f"trials were invalid ({message.removesuffix('.')})."
+        verdict, message = "cannot tell", distrusted("", message) + "."
     return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, message)
 
 

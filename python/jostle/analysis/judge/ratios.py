@@ -7,6 +7,7 @@ from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure, figures_of
 from jostle.analysis.results import PublishedFigure, Ratio
+from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
 from jostle.analysis.trial.data import TrialData, by_round
 
 __all__ = ["ratios"]
@@ -48,7 +49,7 @@ def _ratio(
         against=against,
         value=metrics.estimate(quantity, list(ours.values())),
         against_value=metrics.estimate(quantity, list(theirs.values())),
-        ratio=metrics.ratio(left, right),
+        ratio=ratio_of_rounds(left, right),
         published=published,
         published_against=published_against,
     )
@@ -63,7 +64,7 @@ def _comparable(
     return (figure.value if figure else None), (other.value if other else None)
 
 
-def _value(quantity: str, data: TrialData) -> metrics.Value:
+def _value(quantity: str, data: TrialData) -> Value:
     """None for a quantity that another version of jostle measures."""
     measure = metrics.MEASURES.get(quantity)
     return measure(data) if measure else None

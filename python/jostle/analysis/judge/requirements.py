@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jostle.analysis import metrics
+from jostle.analysis.judge.rule import Answer, Rule, distrusted
 from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
-from jostle.analysis.stats.bootstrap import quantiles_over_rounds
-from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
-from jostle.analysis.summaries import seed_of
+from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.topics.starvation import Form, compare
 from jostle.analysis.trial.data import TrialData
 from jostle.errors import PlanError
@@ -18,7 +18,7 @@ from jostle.plan.labels import meant
 from jostle.record.verdict import Verdict
 from jostle.units import share
 
-__all__ = ["judge_requirements", "outcome"]
+__all__ = ["decide", "judge_requirements"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def _judge(
         if contestant not in whom or asked.workload not in ("", workload):
             continue
         if asked.condition.quantity not in INDICES:
-            estimate = _estimate(asked, grouped[contestant, workload])
+            measured = [data for data in grouped[contestant, workload] if data.usable]
+            estimate = metrics.estimate(asked.condition.quantity, measured, asked.confidence)
             yield _requirement(asked, contestant, workload, estimate, [summary])
             continue
         for form in forms:
@@ -91,34 +92,23 @@ def _judge(
                 yield _requirement(asked, contestant, form.beside, index, both)
 
 
-def _estimate(asked: _Asked, trials: Sequence[TrialData]) -> Estimate:
-    """The quantity over all rounds, with an interval of the confidence that is asked for."""
-    measured = [f for f in trials if f.usable]
-    quantity, confidence = asked.condition.quantity, asked.confidence
-    service, _, name = quantity.rpartition(" ")
-    if name not in LEVELS or service not in ("", "service"):
-        return metrics.estimate(quantity, measured, confidence=confidence)
-    times = [f.service if service else f.response for f in measured]
-    return quantiles_over_rounds(times, seed_of(asked.contestant, asked.workload), confidence)[name]
-
-
-def outcome(below: bool, limit: float, estimate: Estimate) -> Decision:
-    """ "pass" or "fail" where the whole interval lies on one side of the limit; else "cannot tell"."""
-    surely_below = estimate.high is not None and estimate.high < limit and estimate.value is not None
-    surely_above = estimate.low is not None and estimate.low > limit and estimate.value is not None
-    if surely_below == surely_above:
-        return "cannot tell"
-    return "pass" if surely_below == below else "fail"
+def decide(condition: Condition, estimate: Estimate) -> Decision:
+    """ "pass" where the condition surely holds, "fail" where it surely does not."""
+    rule = Rule(high=condition.limit) if condition.below else Rule(low=condition.limit)
+    answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
+    return answers[rule.judge(estimate)]
 
 
 def _requirement(
     asked: _Asked, contestant: str, workload: str, estimate: Estimate, summaries: Sequence[WorkloadSummary]
 ) -> Requirement:
     condition = asked.condition
-    verdict = outcome(condition.below, condition.limit, estimate)
+    verdict = decide(condition, estimate)
     message = f"{condition.quantity} {interval(estimate, condition.unit)}"
     if any(summary.verdict is Verdict.INVALID for summary in summaries):
-        verdict, message = "cannot tell", f"the trials were invalid ({message})"
+        verdict, message = "cannot tell", distrusted("", message)
+    elif estimate.this_run_only:
+        message += f": of this run only; {TOO_FEW_ROUNDS}"
     elif verdict == "cannot tell" and estimate.value is not None and not estimate.note:
         message += ": the limit lies within the interval; more rounds would narrow it"
     return Requirement(

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from jostle.analysis.results import Distribution
+from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.stats.isj import isj_bandwidth
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
@@ -16,9 +17,6 @@ __all__ = [
     "log_density",
     "silverman_bandwidth",
 ]
-
-FEW = 50
-"""Fewer values than this are shown one by one."""
 
 GRID = 256
 """Points of a density or a quantile curve: what a picture can show."""
@@ -38,7 +36,7 @@ def describe(sample: WeightedSample, *, shape: bool = True) -> Distribution:
         return Distribution(*ends)
     p, quantiles = _quantile_axis(sample)
     depth, low, high = letter_values(seen)
-    few = seen.n < FEW
+    few = seen.n < REQUESTS_FOR_A_SHAPE
     x, density = ([], []) if few else log_density(seen)
     return Distribution(
         *ends,

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import betainc
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.bootstrap import ONE_ROUND, widened
+from jostle.analysis.stats.bootstrap import widened
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 
 __all__ = ["cliffs_delta", "harrell_davis", "smooth_enough"]
@@ -48,8 +49,8 @@ def cliffs_delta(
     if not pairs.size or pairs.sum() == 0:
         return Estimate(None, unit="", n=n, note="nothing to compare")
     value = float(wins.sum() / pairs.sum())
-    if n < 2:
-        return Estimate(value, unit="", n=n, note=ONE_ROUND)
+    if n < LEAST_ROUNDS:
+        return Estimate(value, unit="", n=n, note=TOO_FEW_ROUNDS)
     left, right = (_multiplicity(c, len(rounds)) for c, rounds in zip(chosen, (a, b), strict=True))
 
     def summed(table: Floats) -> Floats:
@@ -71,7 +72,7 @@ def _surely_longer(longer: WeightedSample, shorter: WeightedSample) -> float:
     ends = np.concatenate([[0], np.cumsum(shorter.events)])
     before = ends[np.searchsorted(shorter.values_s, longer.values_s, side="left")]
     until = ends[np.searchsorted(shorter.values_s, longer.values_s, side="right")]
-    return float(before @ longer.events + until @ longer.censored)
+    return float(before @ longer.events + until @ longer.censored + longer.never * shorter.n_events)
 
 
 def _multiplicity(chosen: Ints, rounds: int) -> Floats:

@@ -1,8 +1,10 @@
 """Kaplan-Meier: the distribution of times of which some were only seen to be longer than something.
 
 Timeouts, requests unfinished at the stop and requests never sent are right-censored response times. With a
-share f of them beyond all others, quantiles above 1 - f cannot be known: they are "≥ limit".
-Source: Kaplan and Meier, JASA 53 (1958); the weighted form on counts equals `scipy.stats.ecdf` on the values.
+share f of them beyond all others, quantiles above 1 - f cannot be known: they are "≥ limit". Requests that
+failed never got their answer: they lie beyond every time, and the distribution function ends below 1.
+Source: Kaplan and Meier, JASA 53 (1958); for failures, the cumulative incidence of Aalen and Johansen,
+Scandinavian Journal of Statistics 5 (1978). The weighted form on counts equals `scipy.stats.ecdf` on values.
 """
 
 from dataclasses import dataclass

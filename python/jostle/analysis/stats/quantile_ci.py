@@ -20,6 +20,7 @@ __all__ = [
     "CONFIDENCE",
     "LEVELS",
     "autocorrelation_time",
+    "largest_time",
     "order_statistic_ranks",
     "quantile_estimate",
     "quantile_estimates",
@@ -70,8 +71,10 @@ def quantile_estimate(
     sample: WeightedSample, p: float, tau: float = 1.0, confidence: float = CONFIDENCE
 ) -> Estimate:
     """The p-quantile in seconds with its interval. `tau` is the sample's autocorrelation time."""
-    if sample.n == 0:
-        return Estimate(None, note="nothing was measured")
+    if not len(sample.values_s):
+        return Estimate(
+            None, n=sample.n, note="no request was answered" if sample.n else "nothing was measured"
+        )
     curve = product_limit(sample)
     needed = samples_needed(p)
     if p > 0.5 and sample.n / tau < needed:
@@ -81,7 +84,7 @@ def quantile_estimate(
     if value is None:
         limit = float(sample.values_s[-1])
         share = sample.n_censored / sample.n
-        note = f"{percent(share)} of the requests were given up before they were answered"
+        note = f"{percent(share)} of the requests failed, or were given up before they were answered"
         return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
     if low is None:
         return Estimate(value, n=sample.n, note="too few requests for an interval")
@@ -98,18 +101,19 @@ def quantile_estimates(
 
     `tau_at` gives the autocorrelation time of "longer than this".
     """
-    curve = product_limit(sample) if sample.n else None
+    curve = product_limit(sample) if len(sample.values_s) else None
     estimates = {}
     for name, p in LEVELS.items():
         value = curve.quantile(p) if curve else None
         estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
-    return {**estimates, "max": _maximum(sample)}
+    return {**estimates, "max": largest_time(sample)}
 
 
-def _maximum(sample: WeightedSample) -> Estimate:
-    if sample.n == 0:
-        return Estimate(None, note="nothing was measured")
-    bound = "≥" if sample.censored[-1] and not sample.events[-1] else ""
+def largest_time(sample: WeightedSample) -> Estimate:
+    """ "≥" where a request failed, or was given up after it."""
+    if not len(sample.values_s):
+        return Estimate(None, note="no request was answered" if sample.n else "nothing was measured")
+    bound = "≥" if sample.never or (sample.censored[-1] and not sample.events[-1]) else ""
     largest = float(sample.values_s[-1])
     return Estimate(largest, low=largest if bound else None, bound="≥" if bound else "", n=sample.n)
 

@@ -6,7 +6,7 @@ Source: HdrHistogram, `getValueAtPercentile` and `getMean`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ __all__ = [
     "Floats",
     "Ints",
     "WeightedSample",
+    "failed",
     "from_histograms",
     "from_values",
     "pool",
@@ -40,16 +41,18 @@ class WeightedSample:
     """Arrays of equal length, `values_s` ascending and distinct.
 
     `events[i]` times ended at `values_s[i]`; `censored[i]` were given up there: they are longer than that.
+    `never` is the number of those that failed and will never have a time: they lie beyond every other one.
     """
 
     values_s: Floats
     middles_s: Floats
     events: Ints
     censored: Ints
+    never: int = 0
 
     @cached_property
     def n(self) -> int:
-        """Events and censored together."""
+        """All of them."""
         return self.n_events + self.n_censored
 
     @cached_property
@@ -58,7 +61,8 @@ class WeightedSample:
 
     @cached_property
     def n_censored(self) -> int:
-        return int(self.censored.sum())
+        """Those without a time of their own: given up, or failed."""
+        return int(self.censored.sum()) + self.never
 
     @property
     def mean_s(self) -> float | None:
@@ -71,7 +75,7 @@ class WeightedSample:
         return float(self.middles_s @ (self.events + self.censored))
 
     def only_events(self) -> "WeightedSample":
-        """Without what is censored."""
+        """Without what was given up or failed."""
         kept = self.events > 0
         zeros = np.zeros(int(kept.sum()), dtype=np.int64)
         return WeightedSample(self.values_s[kept], self.middles_s[kept], self.events[kept], zeros)
@@ -85,11 +89,11 @@ _NO_COUNTS = np.zeros(0, dtype=np.int64)
 EMPTY = WeightedSample(_NO_TIMES, _NO_TIMES, _NO_COUNTS, _NO_COUNTS)
 
 
-def from_values(seconds: Sequence[float], censored: Sequence[float] = ()) -> WeightedSample:
+def from_values(seconds: Sequence[float], censored: Sequence[float] = (), never: int = 0) -> WeightedSample:
     """A sample of exact times."""
     values = np.array([*seconds, *censored], dtype=float)
     gone = np.repeat([0, 1], [len(seconds), len(censored)])
-    return _merged(values, values, 1 - gone, gone)
+    return replace(_merged(values, values, 1 - gone, gone), never=never)
 
 
 def from_histograms(
@@ -97,6 +101,11 @@ def from_histograms(
 ) -> WeightedSample:
     """A sample of HdrHistograms in microseconds."""
     return pool(chain((_one(h, False) for h in events), (_one(h, True) for h in censored)))
+
+
+def failed(histogram: "HdrHistogram") -> WeightedSample:
+    """As many as it holds, which will never have a time: how soon they failed says nothing of an answer."""
+    return replace(EMPTY, never=int(histogram.get_total_count()))
 
 
 def pool(samples: Iterable[WeightedSample]) -> WeightedSample:
@@ -120,7 +129,7 @@ def _pooled(samples: Sequence[WeightedSample]) -> WeightedSample:
         np.concatenate([getattr(s, name) for s in samples])
         for name in ("values_s", "middles_s", "events", "censored")
     )
-    return _merged(*columns)
+    return replace(_merged(*columns), never=sum(s.never for s in samples))
 
 
 def quantile_of(sample: WeightedSample, p: float) -> float | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jostle.analysis.results import Estimate, Goodput
-from jostle.analysis.stats.bootstrap import mean_over_rounds
+from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.record.outcomes import TIMEOUTS

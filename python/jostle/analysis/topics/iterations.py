@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.compare.pairs import Key
+from jostle.analysis.quantiles import quantiles
 from jostle.analysis.results import EarlierRun
-from jostle.analysis.stats.bootstrap import mean_over_rounds, quantiles_over_rounds
-from jostle.analysis.summaries import seed_of
+from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.record.outcomes import error_share
 
@@ -38,6 +38,6 @@ def _earlier(key: Key, number: int, runs: Sequence[TrialData]) -> EarlierRun:
         workload=workload,
         run=number,
         throughput=mean_over_rounds([run.throughput for run in usable], "/s"),
-        response=quantiles_over_rounds([run.response for run in usable], seed_of(*key, str(number))),
+        response=quantiles(usable),
         error_share=error_share(outcomes),
     )

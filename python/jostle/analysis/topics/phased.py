@@ -10,7 +10,7 @@ import numpy as np
 
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Estimate, Phase, PhasedLoad, PhasedTimeline, PhaseSummary, Times
-from jostle.analysis.stats.bootstrap import mean_over_rounds
+from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
 from jostle.analysis.trial.counters import Refusal
 from jostle.analysis.trial.data import TrialData

@@ -14,13 +14,9 @@ import numpy as np
 from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, Mode, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
-from jostle.analysis.stats.bootstrap import (
-    mean_over_rounds,
-    picks,
-    quantile_replicates,
-    share_over_rounds,
-    widened,
-)
+from jostle.analysis.stats.bootstrap import share_over_rounds
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.over_rounds import half_width, mean_over_rounds, number, round_quantile
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries import seed_of
@@ -83,7 +79,7 @@ def compare(
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=_index(rounds, seed, confidence),
-        blocking=_blocking(alone, beside, slow, rounds, seed, confidence),
+        blocking=_blocking(alone, beside, slow, rounds, confidence),
         slow_s=slow,
         alone_response=alone.response,
         with_response=beside.response,
@@ -144,25 +140,24 @@ def _blocking(
     beside: WorkloadSummary,
     slow: Estimate,
     rounds: Sequence[tuple[TrialData, TrialData]],
-    seed: int,
     confidence: float,
 ) -> Estimate:
+    """The slow request's time is measured too: its own variance is in the interval (delta method)."""
     before, after = alone.response["p99"], beside.response["p99"]
     if before.value is None or before.bound or after.value is None or not slow.value:
         return Estimate(None, unit="", n=len(rounds), note="too few requests, or no slow one was answered")
     value = _within_one((after.value - before.value) / slow.value)
     if after.bound:
         return Estimate(value, value, None, "", "≥", len(rounds), after.note)
-    if len(rounds) < 2:
-        return Estimate(value, unit="", n=len(rounds), note=alone.throughput.note)
-    chosen = picks(len(rounds), seed)
-    ends = [
-        quantile_replicates([data.response for data in side], [0.99], chosen, seed)[0]
-        for side in ([a for a, _ in rounds], [b for _, b in rounds])
-    ]
-    differences = np.where(np.isfinite(ends[0]), ends[1] - ends[0], np.inf) / slow.value
-    low, high = widened(value, differences, len(rounds), confidence)
-    return Estimate(value, _within_one(low), _within_one(high), "", n=len(rounds))
+    ends = [[round_quantile(data.response, 0.99) for data in side] for side in zip(*rounds, strict=True)]
+    if len(rounds) < LEAST_ROUNDS or not all(isinstance(v, float) for side in ends for v in side):
+        return Estimate(value, unit="", n=len(rounds), note=TOO_FEW_ROUNDS)
+    change = after.value - before.value
+    half = half_width([number(b) - number(a) for a, b in zip(*ends, strict=True)], change, confidence)
+    half_slow = 0.0 if slow.low is None or slow.high is None else (slow.high - slow.low) / 2
+    half = math.hypot(half, change * half_slow / slow.value) / slow.value
+    exact = change / slow.value
+    return Estimate(value, _within_one(exact - half), _within_one(exact + half), "", n=len(rounds))
 
 
 def _within_one(value: float) -> float:
@@ -205,8 +200,8 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
     waits = _waits(s.with_response["max"])
     if index.low is None or index.high is None:
         return (
-            f"In the only round, {name} lost {percent(index.value)} of its throughput to a slow request, "
-            f"and {waits}. It takes at least 2 rounds to tell more, better 5."
+            f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput to a slow request, "
+            f"and {waits}. {TOO_FEW_ROUNDS.capitalize()}."
         )
     lost = f"{interval(index, 'share')} of the throughput"
     low, high = (bound / (beside.share or 1) for bound in (index.low, index.high))
@@ -230,6 +225,10 @@ def _closed_sentence(s: Starvation, beside: _Beside) -> str:
     return f"{name} slows down while a slow request runs, and keeps answering: {lost} is lost, and {waits}."
 
 
+def _rounds(n: int) -> str:
+    return "the only round" if n == 1 else f"{n} rounds"
+
+
 def _takes_turns(s: Starvation, beside: _Beside) -> str:
     median = f"median {format_duration(beside.wait_s)}, " if beside.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
@@ -249,7 +248,7 @@ def _open_sentence(s: Starvation) -> str:
         f"p99 goes from {_time(before)} alone to {_time(after)} beside slow requests of {_time(s.slow_s)}"
     )
     if not blocking.bound and (blocking.low is None or blocking.high is None):
-        return f"In the only round of {name}, {change}. It takes at least 2 rounds to tell more, better 5."
+        return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
     low = blocking.value if blocking.low is None else blocking.low
     high = 1.0 if blocking.high is None else blocking.high
     if low >= SEVERE:

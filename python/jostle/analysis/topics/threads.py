@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure, figures_of
 from jostle.analysis.results import Estimate, PublishedFigure, Threads
-from jostle.analysis.stats.bootstrap import mean_over_rounds
+from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import rss_max
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from jostle.analysis.results import Phase
 from jostle.analysis.stats.quantile_ci import autocorrelation_time, quantile_estimate
-from jostle.analysis.stats.sample import Bools, Floats, WeightedSample, from_histograms, pool, quantile_of
+from jostle.analysis.stats.sample import (
+    Bools,
+    Floats,
+    WeightedSample,
+    failed,
+    from_histograms,
+    pool,
+    quantile_of,
+)
 from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.analysis.trial.streaming import Figure, Folded, fold
@@ -222,13 +230,14 @@ class TrialData:
 
     @cached_property
     def given_up(self) -> WeightedSample:
-        """Requests that failed or were cut off, censored where they were given up."""
+        """Requests that failed or were cut off, with how long they took until then."""
         return from_histograms([], [self.trial.histogram(m) for m in ("censored", "failed")])
 
     @cached_property
     def response(self) -> WeightedSample:
-        """Response times, with the failed and the unfinished as censored."""
-        return pool([self.responses.whole, self.given_up])
+        """Response times; what was given up is censored, what failed lies beyond every time."""
+        given_up = from_histograms([], [self.trial.histogram("censored")])
+        return pool([self.responses.whole, given_up, failed(self.trial.histogram("failed"))])
 
     @cached_property
     def service(self) -> WeightedSample:
@@ -262,7 +271,8 @@ class TrialData:
     def request_response(self, request: int) -> WeightedSample:
         """Response times of one request name, as `response`."""
         found = {m: self.trial.histogram(m, MEASURED, request) for m in ("response", "censored", "failed")}
-        return from_histograms([found["response"]], [found["censored"], found["failed"]])
+        times = from_histograms([found["response"]], [found["censored"]])
+        return pool([times, failed(found["failed"])])
 
     @cached_property
     def vitals(self) -> Vitals:

@@ -28,11 +28,11 @@ from jostle.analysis.validity.generator import (
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.formatting import percent, tallied
-from jostle.record.outcomes import WRONG_ANSWERS, Outcome, failures, outcome_label
+from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
 from jostle.record.verdict import Verdict, worst
 from jostle.units import format_count, format_duration, format_rate
 
-__all__ = ["judge_data"]
+__all__ = ["change_of_logs", "judge_data"]
 
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
@@ -111,17 +111,18 @@ def _errors(data: TrialData) -> Check:
     share = data.error_share
     errors = {kind: n for kind, n in data.errors.items() if kind not in WRONG_ANSWERS}
     answered = data.ok() + sum(data.errors.values())
-    beside_timeouts = sum(n for kind, n in errors.items() if kind != "response_timeout")
+    failed = sum(n for kind, n in errors.items() if kind not in TIMEOUTS) / answered if answered else 0.0
     verdict = _graded(share, ERRORS_SUSPECT)
-    if answered and beside_timeouts / answered > ERRORS_INVALID:
-        verdict = Verdict.INVALID
+    threshold = ERRORS_SUSPECT
+    if failed > ERRORS_INVALID:
+        verdict, threshold = Verdict.INVALID, ERRORS_INVALID
     if not data.errors:
         return Check("errors", Verdict.VALID, 0, ERRORS_SUSPECT, "share", "no request failed")
     kinds = ", ".join(f"{format_count(n)} {outcome_label(k)}" for k, n in sorted(data.errors.items()))
     why = tallied(sum((Counter(data.reasons(kind)) for kind in errors), Counter()))
     message = f"{percent(share)} of the requests failed ({kinds}{f'; {why}' if why else ''})"
     remedy = remedy_for(data.errors) if verdict is not Verdict.VALID else ""
-    return Check("errors", verdict, share, ERRORS_SUSPECT, "share", message, remedy)
+    return Check("errors", verdict, share, threshold, "share", message, remedy)
 
 
 def _answers(data: TrialData) -> Check:
@@ -214,7 +215,8 @@ def _offered(data: TrialData) -> Check | None:
         return Check("offered load", Verdict.SUSPECT, share, SENT_SUSPECT, "share", message, remedy)
     verdict = Verdict.SUSPECT if share >= SENT_INVALID else Verdict.INVALID
     remedy = "give the generator more threads and cores, or lower the rate"
-    return Check("offered load", verdict, share, SENT_SUSPECT, "share", message, remedy)
+    limit = SENT_INVALID if verdict is Verdict.INVALID else SENT_SUSPECT
+    return Check("offered load", verdict, share, limit, "share", message, remedy)
 
 
 def _littles_law(data: TrialData) -> Check | None:
@@ -337,11 +339,11 @@ def _steady_state(data: TrialData) -> Check | None:
     """MSER-5 on throughput and on log p99, where the load is meant to be steady and the run is long."""
     if not data.settles:
         return None
-    p99 = data.responses.figure("p99 to settle")
-    series: list[Floats] = [data.throughputs[:-1]]
-    if all(p99[:-1]):
-        series.append(np.log(np.array(p99[:-1], dtype=float)))
-    changes = [_change(s) for s in series if not mser(s).settled]
+    throughput, p99 = data.throughputs[:-1], data.responses.figure("p99 to settle")[:-1]
+    changes = [] if mser(throughput).settled else [_change(throughput)]
+    if all(p99):
+        logs = np.log(np.array(p99, dtype=float))
+        changes += [] if mser(logs).settled else [change_of_logs(logs)]
     change = max(changes, default=0.0)
     verdict = _graded(change, STEADY_CHANGE)
     if verdict is Verdict.VALID:
@@ -355,6 +357,12 @@ def _change(series: Floats) -> float:
     half = len(series) // 2
     first, second = float(series[:half].mean()), float(series[half:].mean())
     return abs(second - first) / abs(first) if first else math.inf
+
+
+def change_of_logs(series: Floats) -> float:
+    """The same, of what the series is the logarithm of: it does not depend on the unit."""
+    half = len(series) // 2
+    return abs(math.expm1(float(series[half:].mean()) - float(series[:half].mean())))
 
 
 def _clock(data: TrialData) -> Check | None:

@@ -48,7 +48,8 @@ def all_bore_their_share(data: TrialData) -> Check | None:
     each = "; ".join(f"{one['why']}, {_when(one)}" for one in lost)
     message = f"{percent(missing)} of the offered load is missing: {each}"
     remedy = "run it again; look for a lack of memory (dmesg)"
-    return Check("generators", verdict, missing, 0, "share", message, remedy)
+    threshold = MISSING_INVALID if verdict is Verdict.INVALID else 0
+    return Check("generators", verdict, missing, threshold, "share", message, remedy)
 
 
 def _missing_s(lost: Mapping[str, Any], whole_s: float) -> float:
@@ -173,10 +174,7 @@ def all_recorded(data: TrialData) -> Check | None:
         remedy = "this should not happen: please report it with the run folder"
         return Check("record", Verdict.INVALID, workers, 0, "threads", message, remedy)
     if rows:
-        message = (
-            f"{format_count(rows)} rows were left out: the disk or this machine was too slow, "
-            "or more than a million requests were never sent"
-        )
+        message = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
         remedy = "leave rows out of the plan; histograms and counts are whole"
         return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy)
     return None

@@ -1,0 +1,52 @@
+"""The one rule by which an interval decides, for requirements, claims and `--fail-if`."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from jostle.analysis.results import Estimate
+from jostle.formatting import amount
+
+__all__ = ["Answer", "Rule", "distrusted"]
+
+Answer = Literal["holds", "fails", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The value lies in low..high, ends included; either may be infinite.
+
+    It holds where the whole interval lies there, and fails where none of the interval does. Where there is no
+    interval, or only that of one round, it cannot be told.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def judge(self, e: Estimate) -> Answer:
+        """An end of the interval may be open ("≥")."""
+        if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
+            return "cannot tell"
+        high = math.inf if e.high is None else e.high
+        if self.low <= e.low and high <= self.high:
+            return "holds"
+        return "fails" if high < self.low or e.low > self.high else "cannot tell"
+
+    def distance(self, value: float) -> float:
+        """From a value to the nearer limit."""
+        return min(abs(value - limit) for limit in (self.low, self.high) if math.isfinite(limit))
+
+    def text(self, unit: str) -> str:
+        """As people read it: "above 1.5"."""
+        low, high = (f"{v:g}" if unit in ("", "ratio") else amount(v, unit) for v in (self.low, self.high))
+        if self.high == math.inf:
+            return f"above {low}"
+        if self.low == -math.inf:
+            return f"below {high}"
+        return f"between {low} and {high}"
+
+
+def distrusted(what: str, message: str) -> str:
+    """Why nothing is decided by the trials of `what` ("" where that is plain)."""
+    whose = f"the trials of {what}" if what else "the trials"
+    return f"{whose} were invalid ({message.removesuffix('.')})"

@@ -1,0 +1,37 @@
+"""Quantiles of one workload on one contestant: one definition for all who show or judge them."""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.over_rounds import quantile_over_rounds, quantiles_over_rounds
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.trial.data import TrialData
+
+__all__ = ["quantile", "quantiles"]
+
+
+def quantile(
+    trials: Sequence[TrialData], p: float, confidence: float = CONFIDENCE, *, service: bool = False
+) -> Estimate:
+    """The p-quantile of response times, or of service times, of a typical start; `trials` are usable ones."""
+    return quantile_over_rounds(_times(trials, service), p, confidence, _Tau(trials, service))
+
+
+def quantiles(trials: Sequence[TrialData], *, service: bool = False) -> dict[str, Estimate]:
+    """Those that stand in tables, by name."""
+    return quantiles_over_rounds(_times(trials, service), _Tau(trials, service))
+
+
+def _times(trials: Sequence[TrialData], service: bool) -> list[WeightedSample]:
+    return [data.service if service else data.response for data in trials]
+
+
+class _Tau:
+    """The autocorrelation time of "longer than this", which matters to a single round's response times."""
+
+    def __init__(self, trials: Sequence[TrialData], service: bool) -> None:
+        self._data = trials[0] if len(trials) == 1 and not service else None
+
+    def __call__(self, value_s: float) -> float:
+        return 1.0 if self._data is None else self._data.autocorrelation_time(value_s)

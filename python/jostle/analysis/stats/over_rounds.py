@@ -1,0 +1,198 @@
+"""Figures over rounds. A round is the unit that repeats: each trial starts its server anew, and servers
+settle at different levels each time, so that requests of one trial never tell how the next one will be.
+
+A quantile over rounds is that of a typical start: the geometric mean of the rounds' quantiles, with Student's
+interval on their logarithms. Requests of all rounds thrown together would weigh fast rounds by the requests
+that they served, and their intervals miss too often where rounds differ (simulated: tests/oracles).
+Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): the top level is the unit.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.kaplan_meier import product_limit
+from jostle.analysis.stats.quantile_ci import (
+    CONFIDENCE,
+    LEVELS,
+    largest_time,
+    quantile_estimate,
+    samples_needed,
+)
+from jostle.analysis.stats.sample import WeightedSample, pool
+
+__all__ = [
+    "RESOLUTION",
+    "AtLeast",
+    "Value",
+    "all_requests",
+    "bounded",
+    "half_width",
+    "mean_over_rounds",
+    "number",
+    "quantile_over_rounds",
+    "quantiles_over_rounds",
+    "ratio_of_rounds",
+    "round_quantile",
+    "typical_over_rounds",
+    "why_not",
+]
+
+RESOLUTION = 5e-4
+"""Histograms keep three digits: rounds that agree to less than half a unit of the last one differ by that."""
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """The value is this or more."""
+
+    value: float
+
+
+Value = float | AtLeast | None
+"""Of one round; None where it cannot say."""
+
+
+def number(value: Value) -> float:
+    """The value, or its lower bound. It must not be None."""
+    assert value is not None
+    return value.value if isinstance(value, AtLeast) else float(value)
+
+
+def half_width(values: Sequence[float], scale: float, confidence: float = CONFIDENCE) -> float:
+    """Half of Student's interval for the mean of at least two values, which is exact for normal ones.
+
+    Never 0: rounds are not known better than to `RESOLUTION` of `scale`.
+    """
+    n = len(values)
+    deviation = max(float(np.std(values, ddof=1)), RESOLUTION * abs(scale))
+    return float(stdtrit(n - 1, (1 + confidence) / 2)) * deviation / math.sqrt(n)
+
+
+def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of one value of at least 0 per round, with Student's interval."""
+    n = len(values)
+    if n == 0:
+        return Estimate(None, unit=unit, note="nothing was measured")
+    mean = float(np.mean(values))
+    if n < LEAST_ROUNDS:
+        return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS)
+    half = half_width(values, mean, confidence)
+    return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n)
+
+
+def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = CONFIDENCE) -> Estimate:
+    """The geometric mean of one positive value per round, with Student's interval of the logarithm.
+
+    "≥" where some round only bounds its value.
+    """
+    n = len(values)
+    if n == 0 or any(value is None for value in values):
+        return Estimate(None, unit=unit, n=n, note=why_not(values))
+    numbers = [number(value) for value in values]
+    if min(numbers) <= 0:
+        return replace(mean_over_rounds(numbers, unit, confidence), note="it is 0 in some round: the mean")
+    logs = np.log(numbers)
+    middle = float(logs.mean())
+    if n < LEAST_ROUNDS:
+        found = Estimate(math.exp(middle), unit=unit, n=n, note=TOO_FEW_ROUNDS)
+    else:
+        half = half_width(logs.tolist(), 1.0, confidence)
+        ends = math.exp(middle - half), math.exp(min(700.0, middle + half))
+        found = Estimate(math.exp(middle), *ends, unit, n=n)
+    return bounded(found, values)
+
+
+def ratio_of_rounds(
+    left: Sequence[Value], right: Sequence[Value], confidence: float = CONFIDENCE
+) -> Estimate:
+    """left/right round by round: the geometric mean, with Student's interval of the logarithm.
+
+    Both in the same order of rounds. What is 0 in some round has no logarithm: then None.
+    """
+    n = len(left)
+    if n == 0:
+        return Estimate(None, unit="", note="there is no round in which both were measured")
+    if any(v is None for v in (*left, *right)) or any(isinstance(v, AtLeast) for v in right):
+        return Estimate(None, unit="", n=n, note=why_not([*left, *right]))
+    pairs = [(number(a), number(b)) for a, b in zip(left, right, strict=True)]
+    if any(a <= 0 or b <= 0 for a, b in pairs):
+        return Estimate(None, unit="", n=n, note="zero in some round")
+    ratios: list[Value] = [a / b for a, b in pairs]
+    return bounded(typical_over_rounds(ratios, "", confidence), left)
+
+
+def bounded(found: Estimate, values: Sequence[Value]) -> Estimate:
+    """ "≥" where any of the values is only a lower bound."""
+    if not any(isinstance(value, AtLeast) for value in values):
+        return found
+    return replace(found, high=None, bound="≥", note="requests were given up before they were answered")
+
+
+def why_not(values: Sequence[Value]) -> str:
+    """Why there is no figure over these rounds."""
+    if not values:
+        return "nothing was measured"
+    missing = sum(value is None for value in values)
+    if not missing:
+        return "requests were given up before they were answered"
+    return f"{missing} of {len(values)} rounds have too few requests to tell, or did not measure it"
+
+
+def round_quantile(sample: WeightedSample, p: float) -> Value:
+    """The p-quantile of one round; None where too few requests lie beyond it."""
+    needed = samples_needed(p) if p > 0.5 else 1 if p == 0.5 else 1 / p
+    if sample.n < needed or not len(sample.values_s):
+        return None
+    value = product_limit(sample).quantile(p)
+    return AtLeast(float(sample.values_s[-1])) if value is None else value
+
+
+def quantile_over_rounds(
+    rounds: Sequence[WeightedSample],
+    p: float,
+    confidence: float = CONFIDENCE,
+    tau_at: Callable[[float], float] = lambda _: 1.0,
+) -> Estimate:
+    """The p-quantile (s) of a typical start.
+
+    One round says what happened in it and no more: its interval is over requests, corrected by their
+    autocorrelation time (`tau_at`: of "longer than this"), and nothing may be decided by it.
+    """
+    if len(rounds) == 1:
+        (sample,) = rounds
+        value = product_limit(sample).quantile(p) if len(sample.values_s) else None
+        found = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
+        return replace(found, this_run_only=True)
+    if not any(sample.n for sample in rounds):
+        return Estimate(None, note="nothing was measured")
+    found = typical_over_rounds([round_quantile(sample, p) for sample in rounds], "s", confidence)
+    if found.value is None and p > 0.5:
+        return replace(found, note=f"needs at least {samples_needed(p):,} requests in each round")
+    return found
+
+
+def quantiles_over_rounds(
+    rounds: Sequence[WeightedSample], tau_at: Callable[[float], float] = lambda _: 1.0
+) -> dict[str, Estimate]:
+    """All of `LEVELS` of a typical start, and "max", the largest time of all rounds."""
+    found = {name: quantile_over_rounds(rounds, p, tau_at=tau_at) for name, p in LEVELS.items()}
+    return {**found, "max": largest_time(pool(rounds))}
+
+
+def all_requests(rounds: Sequence[WeightedSample]) -> dict[str, Estimate]:
+    """Quantiles of all requests of all rounds together: another figure, which has no interval."""
+    whole = pool(rounds)
+    found: dict[str, Estimate] = {}
+    for name, p in LEVELS.items():
+        value = round_quantile(whole, p)
+        bound = isinstance(value, AtLeast)
+        found[name] = Estimate(
+            None if value is None else number(value), bound="≥" if bound else "", n=whole.n
+        )
+    return found
