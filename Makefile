@@ -17,7 +17,7 @@ setup: ## Tools, the locked environment, the engine and the reference servers.
 demo: setup ## Set up and run the main job on real servers.
 	$(BIN)/jostle race starvation --quick --contestants node,go || [ $$? = 1 ] # 1: measured, and judged invalid
 
-check: setup ## Formatting, lints, types, import arrows, schemas of plans and results.
+check: setup ## Formatting, lints, types, import arrows, schemas of plans, results and run folders.
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
@@ -26,6 +26,7 @@ check: setup ## Formatting, lints, types, import arrows, schemas of plans and re
 	$(BIN)/lint-imports
 	$(BIN)/python -m jostle.plan.schema --check
 	$(BIN)/python -m jostle.report.schema --check
+	$(BIN)/python -m jostle.record.schema --check
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.
 	@$(BIN)/jostle contestants install --all

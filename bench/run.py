@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rows import Effort, Section, Sections
-from sections import clients, connecting, cpu, devices, hour, memory, pacing, start
+from sections import attention, clients, connecting, cpu, devices, hour, memory, pacing, start
 from table import write_table
 
 HERE = Path(__file__).parent
@@ -30,6 +30,7 @@ SECTIONS: Sections = {
     "devices": devices.run,
     "clients": clients.run,
     "pacing": pacing.run,
+    "attention": attention.run,
     "start": start.run,
 }
 BY_HAND: Sections = {"hour": hour.run}

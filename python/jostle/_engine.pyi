@@ -84,7 +84,7 @@ class Interval(TypedDict):
     threads: list[ThreadState]
     generators: NotRequired[list[GeneratorState]]  # where there are several
     rows: Rows | None
-    rows_lost: int  # thrown away, because nobody fetched them
+    rows_lost: int  # left out: nobody fetched them, or too many requests were never sent
     workers_lost: int  # threads that have died so far
 
 class Run:

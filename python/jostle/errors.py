@@ -81,6 +81,7 @@ class UnknownName(UserError):
     """A name that does not exist; the hint offers the nearest ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
         known = sorted(known)
         super().__init__(f"there is no {kind} {name!r}", nearest(name, known))
 

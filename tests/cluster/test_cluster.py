@@ -163,7 +163,7 @@ def test_powered_off_and_cut_off(cluster: Cluster, tmp_path: Path) -> None:
     _, n2, n3, n4 = cluster.generators
     plan = tmp_path / "plan.toml"
     plan.write_text(steady(cluster, generators=4, lost="moves", rate=200, seconds=30))
-    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
     n2.power_off()
@@ -247,7 +247,7 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
         host.stay_on(1)
     plan = tmp_path / "plan.toml"
     plan.write_text(CROWD.format(url=cluster.url))
-    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     (trial,) = result_of(driver)["trials"]
     checks = {check["name"]: check["verdict"] for check in trial["validity"]["checks"]}
     assert checks.keys() >= {"end", "generators", "start", "same view", "accounts", "verified work"}
@@ -275,7 +275,7 @@ def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
     n1, n2, n3, _ = cluster.generators
     plan = tmp_path / "plan.toml"
     plan.write_text(steady(cluster, generators=3, lost="is missing", rate=300, seconds=12, rounds=2))
-    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
     n3.cut()
@@ -324,7 +324,7 @@ def test_a_dead_head_is_no_success(cluster: Cluster, tmp_path: Path) -> None:
     """The run is incomplete; generators stop by themselves; a new cluster finds their logs again."""
     plan = tmp_path / "plan.toml"
     plan.write_text(steady(cluster, generators=3, lost="is missing", rate=100, seconds=90))
-    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json")
+    driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     trial = recording(driver, tmp_path / "runs")
     time.sleep(3)
     assert cluster.head.run("pkill", "-9", "-x", "gcs_server").returncode == 0

@@ -80,7 +80,7 @@ above = 0.4
 def test_each_claim_is_decided_by_its_rule(jostle_command: Jostle, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
-    result = as_json(jostle_command("run", plan, "--json"))
+    result = as_json(jostle_command("run", plan, "--json", "--no-pages"))
     reproduced, refuted, unknown, starves = result["claims"]
     assert reproduced["verdict"] == "reproduced", reproduced
     assert refuted["verdict"] == "not reproduced", refuted

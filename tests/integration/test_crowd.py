@@ -25,7 +25,15 @@ def test_the_plans_load_in_every_scale(name: str, scale: str) -> None:
 def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> None:
     settings = [word for setting in (*SHORT, "clients=200") for word in ("--set", setting)]
     finished = jostle_command(
-        "race", "crowd-10k", "--contestants", "reference-workers", "--rounds", "1", *settings, "--json"
+        "race",
+        "crowd-10k",
+        "--contestants",
+        "reference-workers",
+        "--rounds",
+        "1",
+        *settings,
+        "--json",
+        "--no-pages",
     )
     result = as_json(finished)
     (crowd,) = result["phased_loads"]
@@ -47,7 +55,7 @@ def test_several_server_processes_share_the_crowd(jostle_command: Jostle) -> Non
     ]
     finished = jostle_command(
         "race", "crowd-100k", "--contestants", "reference-workers:processes=3", "--rounds", "1",
-        "--processes", "2", *settings, "--json",
+        "--processes", "2", *settings, "--json", "--no-pages",
     )  # fmt: skip
     (crowd,) = as_json(finished)["phased_loads"]
     assert crowd["reached"]
@@ -70,7 +78,7 @@ def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> No
     assert not (tmp_path / "runs").exists()
 
     finished = with_few_files(
-        tmp_path, *race, "reference-run-to-completion,reference-workers:processes=2", "--json"
+        tmp_path, *race, "reference-run-to-completion,reference-workers:processes=2", "--json", "--no-pages"
     )
     result = as_json(finished)
     assert finished.returncode == 1

@@ -47,7 +47,7 @@ def test_at_the_start_one_message_says_so_and_nothing_is_left(jostle_command: Jo
         refused = jostle_command("hit", f"{url}/hello", "-n", "10", "--save", disk / "runs")
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
-    assert "no space left on device" in refused.stderr
+    assert "the record takes at least 4.00 kB, and 0 B are free" in refused.stderr
     assert "--save" in refused.stderr
     assert not list(disk.glob("runs/*"))
 

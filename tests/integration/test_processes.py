@@ -194,7 +194,7 @@ url = "{null_server}"
 """
     )
     finished = subprocess.run(
-        [*command("run", plan, "--into", tmp_path / "runs", "--json")],
+        [*command("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")],
         capture_output=True,
         text=True,
         env=environment(),

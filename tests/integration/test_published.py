@@ -10,7 +10,7 @@ from typing import Any
 
 from support.real import Jostle, as_json, command, environment
 
-QUICK = ["--quick", "--rounds", "2", "--json"]
+QUICK = ["--quick", "--rounds", "2", "--json", "--no-pages"]
 
 
 def raced(jostle_command: Jostle, *arguments: str) -> dict[str, Any]:
@@ -59,12 +59,12 @@ peer = "absent"
 command = "no-such-command --port {port}"
 """
     )
-    finished = jostle_command("run", "plan.toml", "--json")
+    finished = jostle_command("run", "plan.toml", "--json", "--no-pages")
     assert finished.returncode == 1
     trials = {trial["workload"]: trial for trial in as_json(finished)["trials"]}
     assert trials["alone"]["status"] == "ended"
     assert trials["asking"]["status"] == "failed"
-    assert trials["asking"]["why"].startswith("absent")
+    assert trials["asking"]["reason"].startswith("absent")
 
 
 def test_threads_have_a_price(jostle_command: Jostle) -> None:

@@ -206,7 +206,7 @@ load = { clients = 4, for = "1s" }
 
 
 def test_a_plan_brings_its_database_and_the_record_says_which(jostle_command: Jostle, tmp_path: Path) -> None:
-    result = as_json(jostle_command("run", written(tmp_path, ORDERS), "--json"))
+    result = as_json(jostle_command("run", written(tmp_path, ORDERS), "--json", "--no-pages"))
     outcomes = result["trials"][0]["outcomes"]
     assert outcomes["ok"] > 0
     assert set(outcomes) <= {"ok", "unfinished"}

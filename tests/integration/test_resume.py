@@ -64,7 +64,7 @@ def test_a_killed_run_is_finished_with_its_own_order_and_arrivals(
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     before = {path.name: path.stat().st_mtime_ns for path in run.glob("trials/00[12]-*/outcome.json")}
-    result = as_json(jostle_command("run", "--resume", run, "--json"))
+    result = as_json(jostle_command("run", "--resume", run, "--json", "--no-pages"))
 
     assert result["complete"]
     assert [trial["status"] for trial in result["trials"]] == ["ended"] * 6
@@ -102,7 +102,7 @@ def test_a_run_is_written_by_one_at_a_time(jostle_command: Jostle, tmp_path: Pat
         process.send_signal(signal.SIGINT)
         process.wait(30)
     assert journal(run)[-1]["event"] == "run stopped"
-    result = as_json(jostle_command("run", "--resume", run, "--json"))
+    result = as_json(jostle_command("run", "--resume", run, "--json", "--no-pages"))
     assert result["complete"]
     assert len(result["trials"]) == 6
 

@@ -63,7 +63,7 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
             timeout=240,
         )
 
-    result = as_json(run("run", "two-versions.toml", "--into", "runs", "-d", "2s", "--json"))
+    result = as_json(run("run", "two-versions.toml", "--into", "runs", "-d", "2s", "--json", "--no-pages"))
     assert [cell["outcomes"]["ok"] > 100 for cell in result["summaries"]] == [True, True]
     (folder,) = (repository / "runs").iterdir()
     slower, quicker = (

@@ -122,6 +122,12 @@ def test_a_published_size_of_a_thread_is_in_bytes_whatever_its_unit(
     assert found.amount == (None if expected is None else pytest.approx(expected))
 
 
+def test_a_figure_without_a_value_is_left_out_and_ends_no_report(tmp_path: Path) -> None:
+    plan = PLAN.replace("value = 8000, ", "")
+    made = RunRecord.open(make_run(tmp_path, trials({"hello": 0.005}), plan_text=plan))
+    assert [(f.workload, f.value) for f in analyse(made).published] == [("buffers", 2000), ("hello", 1.65)]
+
+
 def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
     assert "Buffers beside hello" in report.to_markdown(compared)
     assert "0.250 (2000 / 8000)" in report.page(compared)

@@ -14,6 +14,7 @@ LEFT_PYTHON = {
     "Cell": "WorkloadSummary",
     "ClaimPart": "CriterionResult",
     "Compared": "Comparison",
+    "Course": "Trend",
     "CrowdCourse": "PhasedTimeline",
     "Facts": "TrialData",
     "Finished": "Run",

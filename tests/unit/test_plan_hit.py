@@ -8,7 +8,7 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
+from jostle.plan.hit import PLACES, hit_plan
 
 NAMES = {"clients": "-c", "seconds": "-d", "body": "-b"}
 
@@ -152,3 +152,53 @@ def test_what_is_no_url_is_refused(url: str, says: str) -> None:
     with pytest.raises(PlanError, match=says) as refused:
         hit(url)
     assert "http://" in refused.value.hint
+
+
+GIVEN: dict[str, Any] = {
+    "seed": 7,
+    "threads": 2,
+    "processes": 3,
+    "cluster": "10.0.0.1:6379",
+    "allow_targets": ["10.0.0.2"],
+    "clients": 5,
+    "requests": 9,
+    "seconds": "3s",
+    "think": "1s",
+    "keep_alive": False,
+    "requests_per_connection": 1,
+    "requests_per_client": 4,
+    "renew": True,
+    "headers": ["A: b"],
+    "body": "x",
+    "timeout": "4s",
+    "first_byte_timeout": "2s",
+    "connect_timeout": "1s",
+    "warm_up": "2s",
+    "body_limit": 100,
+    "rows": True,
+    "connect_to": ["127.0.0.1:1"],
+    "source_addresses": ["127.0.0.2"],
+    "resolve_each": True,
+    "nodelay": False,
+    "server_name": "s",
+    "resume": True,
+}
+ELSEWHERE = {"rate", "arrivals", "method", "expect", "insecure", "ca", "cert", "key"}
+"""Tested above, or files."""
+
+
+def test_every_option_reaches_its_place() -> None:
+    assert {*GIVEN, *ELSEWHERE} == {*PLACES}
+    plan = plan_for("https://localhost/", **GIVEN).data()
+    for option, value in GIVEN.items():
+        found: Any = plan
+        for table in PLACES[option].split("."):
+            found = found[table][0] if table == "request" else found[table]
+        assert found == ({"A": "b"} if option == "headers" else value), option
+
+
+def test_an_insecure_server_may_be_one_without_tls() -> None:
+    assert hit("http://localhost/", insecure=True, resume=False).connection.tls is None
+    assert hit("https://localhost/", insecure=True).connection.tls.verify is False  # type: ignore[union-attr]
+    with pytest.raises(PlanError, match="does not use TLS"):
+        hit("http://localhost/", resume=True)

@@ -10,9 +10,17 @@ from typing import Any
 
 import pytest
 
-from jostle.errors import BuildFailed, ExecutorLost, GeneratorsLost, RecordLost, StartRefused
+from jostle.errors import (
+    BuildFailed,
+    ExecutorLost,
+    GeneratorsLost,
+    RecordLost,
+    StartRefused,
+    UserError,
+)
 from jostle.record import RunRecord
 from jostle.record import writer as writer_module
+from jostle.runner import disk_space
 from jostle.runner.experiment import resume_experiment
 from jostle.runner.observer import Silent, UntilItFails
 from jostle.runner.resume import unfinished
@@ -215,3 +223,25 @@ def test_a_folder_that_vanishes_in_a_trial_ends_the_run_with_one_message(lab: La
         lab.run(lab.plan())
     assert lab.executor.started[-1].pulled
     assert not any(contestant.running for contestant in lab.contestants.values())
+
+
+def test_a_run_does_not_begin_where_its_record_has_no_room(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4 trials of 30 intervals: 76 kB at least."""
+    room = os.statvfs_result((4096, 4096, 1000, 18, 18, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(disk_space.os, "statvfs", lambda _: room)
+    with pytest.raises(UserError, match=r"takes at least 76\.0 kB, and 73\.7 kB are free"):
+        lab.run(lab.plan(rounds=2))
+    assert not lab.base.exists()
+    lab.run(lab.plan(rounds=1))
+
+
+def test_a_folder_that_cannot_be_filled_at_the_start_does_not_stay(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "write_json", full_disk)
+    with pytest.raises(UserError, match="no space left on device") as caught:
+        lab.run(lab.plan())
+    assert "--into" in caught.value.hint
+    assert list(lab.base.iterdir()) == []

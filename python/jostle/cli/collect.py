@@ -25,16 +25,16 @@ latter in the trial's folder, under generators/.
 def collect(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")], cluster: Cluster = None
 ) -> int:
-    from jostle.analysis.run import plan_of
     from jostle.generator.cluster.ledger import collect as fetch
     from jostle.generator.cluster.ledger import read_ledger
+    from jostle.plan.recorded import RecordedPlan
     from jostle.record import RunRecord
 
     record = RunRecord.open(folder)
     places = {trial.number: trial.folder / "generators" for trial in record.trials}
     open_accounts = [n for n, place in places.items() if not all(a["whole"] for a in read_ledger(place))]
     if open_accounts:
-        address = cluster or str(plan_of(record).get("cluster", {}).get("address", ""))
+        address = cluster or RecordedPlan.parse(record.plan_text).cluster_address
         from jostle.generator.cluster.ray import RayTransport
 
         network = RayTransport(address)

@@ -143,6 +143,10 @@ class HitOptions:
         Path | None, typer.Option("--cert", metavar="PEM", help="The client's certificate chain.")
     ] = None
     key: Annotated[Path | None, typer.Option("--key", metavar="PEM", help="The client's private key.")] = None
+    resume: Annotated[
+        bool,
+        typer.Option("--tls-resume", help="Clients resume their TLS sessions; else every handshake is full."),
+    ] = False
     threads: Annotated[
         int, typer.Option("-t", "--threads", metavar="N", help="Threads of the generator.")
     ] = 1

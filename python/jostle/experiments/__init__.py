@@ -40,7 +40,7 @@ def load(
             share_cores=share_cores,
         )
     except UnknownName as error:
-        if not error.message.startswith("there is no scale"):
+        if error.kind != "scale":
             raise
         raise PlanError(
             f"{name} has no scale {scale!r}",

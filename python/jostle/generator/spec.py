@@ -16,7 +16,7 @@ from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, redact
 
-__all__ = ["Address", "engine_spec", "without_secrets"]
+__all__ = ["Address", "engine_spec", "interval_ns", "without_secrets"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ def engine_spec(
         "cores": list(cores),
         "real_time": real_time,
         "duration_ns": _ns(seconds) if seconds is not None else None,
-        "interval_ns": _interval_ns(seconds),
+        "interval_ns": interval_ns(seconds),
         "rows": workload.rows,
         "start_unix_ns": None,
         "workloads": workloads,
@@ -108,7 +108,7 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def _interval_ns(seconds: float | None) -> int:
+def interval_ns(seconds: float | None) -> int:
     """At least some fifty intervals where the run is long enough, and never longer than a second."""
     if seconds is None or seconds >= 60:
         return 1_000_000_000

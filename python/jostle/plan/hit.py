@@ -56,6 +56,7 @@ PLACES = {
     "cert": f"{WORKLOAD}.connection.tls.cert",
     "key": f"{WORKLOAD}.connection.tls.key",
     "server_name": f"{WORKLOAD}.connection.tls.server-name",
+    "resume": f"{WORKLOAD}.connection.tls.resume",
 }
 """Each option and its place in the plan."""
 
@@ -87,7 +88,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     _complete_load(given, name_of)
     if scheme == "https":
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
-    elif any(PLACES[name].startswith(_TLS) for name in given.keys() - {"insecure"}):
+    elif any(PLACES[name].startswith(_TLS) and given[name] for name in given.keys() - {"insecure"}):
         raise PlanError(f"{url!r} does not use TLS, so certificates say nothing", "write https://")
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     name = host if ":" not in host else "target"  # a colon begins the variants of a contestant

@@ -40,6 +40,7 @@ from jostle.record.layout import (
     TrialDescription,
 )
 from jostle.record.rows import is_rows, read_rows
+from jostle.text import redact_command
 
 if TYPE_CHECKING:
     import polars
@@ -71,7 +72,7 @@ class TrialRecord:
     @cached_property
     def host(self) -> HostFacts:
         """host.json of its run; empty where there is none."""
-        found = (read_object(folder / "host.json", HostFacts) for folder in self.folder.parents[:3])
+        found = map(_read_host, self.folder.parents[:3])
         unknown: HostFacts = {"format": FORMAT}
         return next((host for host in found if host), unknown)
 
@@ -338,7 +339,7 @@ class RunRecord:
                 f"{str(folder)!r} is not a run of jostle: it has no journal.ndjson", _runs_inside(folder)
             )
         try:
-            host = read_object(folder / "host.json", HostFacts)
+            host = _read_host(folder)
         except NotARun as error:
             raise NotARun(f"{str(folder)!r} is not a run of jostle: {error.message}") from None
         if host is None:
@@ -463,6 +464,14 @@ def _check_format(found: int, folder: Path, version: str = "") -> None:
     if not 1 <= found <= FORMAT:
         hint = f"read it with jostle {version}, which wrote it, or a later one" if version else ""
         raise NotARun(f"{str(folder)!r} is a run of format {found}; this jostle reads 1 to {FORMAT}", hint)
+
+
+def _read_host(folder: Path) -> HostFacts | None:
+    """host.json, its command line without secrets: older versions of jostle kept them."""
+    host = read_object(folder / "host.json", HostFacts)
+    if host is not None and "argv" in host:
+        host["argv"] = redact_command(host["argv"])
+    return host
 
 
 def _decoded(path: Path, entry: Entry) -> "HdrHistogram":

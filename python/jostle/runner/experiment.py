@@ -30,6 +30,7 @@ from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import Event, Status
+from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.schedule import Planned, schedule
@@ -69,6 +70,7 @@ def run_experiment(
     _find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.selected, plan.rounds, seed)
+    check_disk_space(base, least_bytes(plan, trials))
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():

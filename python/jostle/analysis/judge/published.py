@@ -16,19 +16,28 @@ __all__ = ["published_figures"]
 def published_figures(
     plan: Mapping[str, Any], grouped: Mapping[Key, Sequence[TrialData]]
 ) -> list[PublishedFigure]:
-    """Those of a plan, each beside the same quantity of the trials that were made."""
-    table = plan.get("published", {})
+    """Those of a plan, each beside the same quantity of the trials that were made.
+
+    One that this version cannot read is left out.
+    """
+    if not plan.get("published"):
+        return []  # most plans; the models of plans take long to import
+    from jostle.plan.recorded import RecordedPlan
+
+    published = RecordedPlan.of(plan).published
+    if published is None:
+        return []
     figures = [
         PublishedFigure(
-            contestant=str(figure.get("contestant", "")),
-            quantity=str(figure.get("quantity", "")),
-            value=float(figure["value"]),
-            unit=str(figure.get("unit", "")),
-            source=str(table.get("source", "")),
-            workload=str(figure.get("workload", "")),
-            note=str(figure.get("note", "")),
+            contestant=figure.contestant,
+            quantity=figure.quantity,
+            value=figure.value,
+            unit=figure.unit,
+            source=published.source,
+            workload=figure.workload,
+            note=figure.note,
         )
-        for figure in table.get("figures", [])
+        for figure in published.figures
     ]
     return [told for figure in figures for told in _beside_measured(figure, figures, grouped)]
 

@@ -174,7 +174,10 @@ def all_recorded(data: TrialData) -> Check | None:
         remedy = "this should not happen: please report it with the run folder"
         return Check("record", Verdict.INVALID, workers, 0, "threads", message, remedy)
     if rows:
-        message = f"{format_count(rows)} rows were thrown away, because the disk or this machine was too slow"
+        message = (
+            f"{format_count(rows)} rows were left out: the disk or this machine was too slow, "
+            "or more than a million requests were never sent"
+        )
         remedy = "leave rows out of the plan; histograms and counts are whole"
         return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy)
     return None

@@ -1,0 +1,100 @@
+"""What of a fast server's response time is the generator's own waking up: jostle's engine waiting awake
+and asleep, in turn with a C program that never sleeps, on the null server and on nginx.
+
+Lateness is from the intended start to the send; jostle records whole microseconds, at least 1.
+"""
+
+import contextlib
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rows import Effort, Row, Section
+from servers import nginx, reference
+from watched import TOOL_CORE
+
+BENCH = Path(__file__).parents[1]
+RATES = [0, 300, 2000, 10_000]
+"""Requests per second; 0: one client without a pause."""
+
+SERVERS = ["null", "nginx"]
+P50_BAR, P99_BAR = 1.10, 1.25
+LATE_P50_US, LATE_P99_US = 2, 50
+
+
+def run(effort: Effort) -> Section:
+    compiled = effort.folder / "attention"
+    subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "attention.c"], check=True)
+    engine = [sys.executable, str(BENCH / "engine.py")]
+    samples: list[dict[str, Any]] = []
+    for number in range(effort.rounds):
+        for server in SERVERS:
+            with _server(server) as port:
+                for rate in RATES:
+                    numbers = [str(port), str(rate), str(effort.seconds + 1)]
+                    turns = {
+                        "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
+                        "awake": [*engine, *numbers, "always"],
+                        "asleep": [*engine, *numbers, "never"],
+                    }
+                    for tool in random.sample(list(turns), len(turns)):
+                        output = subprocess.run(turns[tool], check=True, stdout=subprocess.PIPE).stdout
+                        found = {"round": number, "server": server, "rate": rate, "tool": tool}
+                        samples.append({**found, **json.loads(output)})
+                        print(f"  {samples[-1]}", flush=True)
+    rows = [row for server in SERVERS for rate in RATES for row in _rows(samples, server, rate)]
+    return Section(rows, _details(samples), samples)
+
+
+@contextlib.contextmanager
+def _server(name: str) -> Iterator[int]:
+    if name == "nginx":
+        with nginx() as server:
+            yield server.port
+    else:
+        with reference(name) as address:
+            yield int(address.rpartition(":")[2])
+
+
+def _rows(samples: list[dict[str, Any]], server: str, rate: int) -> list[Row]:
+    what = f"{server}, {_load(rate)}, awake"
+    rows = []
+    for part, bar in (("p50", P50_BAR), ("p99", P99_BAR)):
+        ratio = _of(samples, server, rate, "awake", part) / _of(samples, server, rate, "C", part)
+        rows.append(Row(f"{what}: response {part} ÷ C", f"≤ {bar:.2f}", f"{ratio:.2f}", ratio <= bar))
+    if rate:
+        for part, most in (("late_p50", LATE_P50_US), ("late_p99", LATE_P99_US)):
+            late = _of(samples, server, rate, "awake", part)
+            rows.append(Row(f"{what}: lateness {part[5:]}, µs", f"≤ {most}", f"{late:,.0f}", late <= most))
+    return rows
+
+
+def _of(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: str) -> float:
+    """The median of the rounds."""
+    keys = (server, rate, tool)
+    return median(s[part] for s in samples if (s["server"], s["rate"], s["tool"]) == keys)
+
+
+def _load(rate: int) -> str:
+    return f"{rate:,}/s" if rate else "1 client"
+
+
+def _details(samples: list[dict[str, Any]]) -> str:
+    lines = [
+        "Microseconds, medians of the rounds:",
+        "",
+        "| server | load | tool | p50 | p99 | late p50 | late p99 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    parts = ("p50", "p99", "late_p50", "late_p99")
+    for server in SERVERS:
+        for rate in RATES:
+            for tool in ("C", "awake", "asleep"):
+                figures = " | ".join(f"{_of(samples, server, rate, tool, part):,.1f}" for part in parts)
+                lines.append(f"| {server} | {_load(rate)} | {tool} | {figures} |")
+    return "\n".join(lines)

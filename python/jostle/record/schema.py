@@ -1,0 +1,92 @@
+"""The published JSON schema of run folders, made from the types of `jostle.record.layout`.
+
+python -m jostle.record.schema --check         fails when docs/record.schema.json is out of date
+python -m jostle.record.schema --write         writes it
+python -m jostle.record.schema --check RUN…    fails when a file of these folders is not of its form
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jostle.record.layout import FILES, FORMAT
+
+__all__ = ["record_schema", "violations"]
+
+
+def record_schema() -> dict[str, Any]:
+    """JSON schema (2020-12) with a definition for each JSON file; of a line where it ends in .ndjson.
+
+    What is written has no other keys. Readers pass over keys that they do not know.
+    """
+    from pydantic import TypeAdapter
+
+    definitions: dict[str, Any] = {}
+    for made in FILES.values():
+        whole = TypeAdapter(made).json_schema()
+        definitions |= whole.pop("$defs", {})
+        definitions[made.__name__] = whole
+    for about in definitions.values():
+        if about.get("type") == "object":
+            about["additionalProperties"] = False
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"The files of a run folder of jostle, format {FORMAT}",
+        "description": "Units stand in the names: _ns nanoseconds, _s seconds, _us microseconds.",
+        "type": "object",
+        "properties": {name: {"$ref": f"#/$defs/{made.__name__}"} for name, made in FILES.items()},
+        "$defs": _without_titles(dict(sorted(definitions.items()))),
+    }
+
+
+def _without_titles(data: Any) -> Any:
+    """Titles that only repeat the names say nothing."""
+    if isinstance(data, list):
+        return [_without_titles(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        key: _without_titles(value)
+        for key, value in data.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+
+
+def violations(run: Path) -> Iterator[str]:
+    """Where the JSON files of a run folder are not of the form that the schema states."""
+    from jsonschema import Draft202012Validator
+
+    schema = record_schema()
+    for name, made in FILES.items():
+        validator = Draft202012Validator({"$ref": f"#/$defs/{made.__name__}", "$defs": schema["$defs"]})
+        for path in [*run.glob(name), *run.glob(f"trials/**/{name}")]:
+            text = path.read_text(encoding="utf-8")
+            for number, data in enumerate(text.splitlines() if path.suffix == ".ndjson" else [text], 1):
+                for error in validator.iter_errors(json.loads(data)):
+                    yield f"{path}, {number}: {error.json_path}: {error.message[:200]}"
+
+
+def main(arguments: list[str]) -> int:
+    path = Path(__file__).parents[3] / "docs" / "record.schema.json"
+    text = json.dumps(record_schema(), indent=2, ensure_ascii=False) + "\n"
+    match arguments:
+        case ["--write"]:
+            path.write_text(text, encoding="utf-8")
+        case ["--check"]:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                print(f"{path} is out of date: run `python -m jostle.record.schema --write`", file=sys.stderr)
+                return 1
+        case ["--check", *runs]:
+            found = [line for run in runs for line in violations(Path(run))]
+            print("\n".join(found), end="\n" if found else "")
+            return 1 if found else 0
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
