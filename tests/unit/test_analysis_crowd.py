@@ -1,6 +1,5 @@
 """Loads with phases: who held the clients that came, and each phase by itself."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ from jostle.analysis.run import analyse
 from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
 from jostle.report import page, to_csv, to_markdown
-from jostle.report.charts import crowd_pictures
 from jostle.report.sections import phased
+from support.pictures import pictures_of, validated
 from support.synthetic import Request, Trial, make_run
 
 UP, SUSTAIN, DOWN = 4, 4, 2
@@ -122,14 +121,18 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     found = result(tmp_path, crowd_trial("whole", HELD), crowd_trial("half", HALF))
     found.skipped["go"] = "it cannot hold 100 connections here"
     rows = {str(row[0]): row for row in phased.held(found).rows}
-    assert [str(summary) for summary in rows["whole"][2:]] == ["✓ yes", "none", "100", "100", "100 %"]
-    assert str(rows["half"][2]) == "✗ no"
+    assert [str(summary) for summary in rows["whole"][2:7]] == [
+        "✓\N{NO-BREAK SPACE}yes",
+        "none",
+        "100",
+        "100",
+        "100 %",
+    ]
+    assert str(rows["half"][2]) == "✗\N{NO-BREAK SPACE}no"
     assert "cannot hold" in str(rows["go"][3])
-    (picture,) = crowd_pictures(found)
+    picture = pictures_of(found)["phased-1"]
     assert picture.title == "whole holds 100 clients; half has 60 of 100 at most."
-    spec = picture.spec(validate=True)
-    assert len(spec["vconcat"]) == 7
-    json.dumps(spec, allow_nan=False)
+    assert len(validated(picture)["vconcat"]) == 7
     for text in (page(found), to_markdown(found)):
         assert "Who reached the target, and who did not" in text
         assert "Phase by phase" in text

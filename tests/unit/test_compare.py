@@ -66,8 +66,8 @@ def test_two_runs_are_two_samples_of_size_one_and_decide_nothing(runs: tuple[Pat
     code, said = run(*runs, "--fail-if", "p50 > +20 %", "--fail-if", "errors > +1 %")
     words = " ".join(said.split())
     assert code == 0
-    assert "? cannot tell  p50 > +20 %" in said
-    assert "? cannot tell  errors > +1 %" in said
+    assert "? cannot tell: p50 > +20 %" in said
+    assert "? cannot tell: errors > +1 %" in said
     assert "two runs are two samples of size one" in words
     assert "jostle compare RUN --contestants A,B" in words
     for c in compared(*runs).comparisons:
@@ -80,8 +80,8 @@ def test_a_condition_on_two_contestants_of_one_run(runs: tuple[Path, Path]) -> N
     contestants = ("--contestants", "node,go")
     code, said = run(runs[0], *contestants, "--fail-if", "p50 > +20 %", "--fail-if", "errors > +1 %")
     assert code == 1
-    assert "✗ fail  p50 > +20 %" in said
-    assert "✓ pass  errors > +1 %" in said
+    assert "✗ fail: p50 > +20 %" in said
+    assert "✓ pass: errors > +1 %" in said
     assert run(runs[0], *contestants, "--fail-if", "p50 > +200 %")[0] == 0
     assert run(runs[0], "--contestants", "go,node", "--fail-if", "p50 > +20 %")[0] == 0
     assert run(runs[0], *contestants, "--fail-if", "p50 > +0.2 ms")[0] == 1
@@ -115,7 +115,7 @@ def test_one_round_gives_no_interval_and_says_how_many_it_needs(tmp_path: Path) 
     folder = make_run(tmp_path, trials({"node": 0.002, "go": 0.008}, rounds=1))
     code, said = run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %")
     assert code == 0
-    assert "? cannot tell  p50 > +5 %" in said
+    assert "? cannot tell: p50 > +5 %" in said
     assert "an interval needs at least 3 rounds, better 5" in " ".join(said.split())
 
 

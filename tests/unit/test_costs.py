@@ -15,8 +15,8 @@ from jostle.analysis.run import analyse
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.record import RunRecord
-from jostle.report.charts import cost_pictures
 from jostle.report.sections import costs
+from support.pictures import pictures_of, validated
 from support.synthetic import Trial, as_format_1, closed, intervals, make_run
 
 PLAN = """
@@ -84,8 +84,15 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
         assert ratio.ratio.low <= 0.25 <= (ratio.ratio.high or 0) + 0.005
     assert (go.published, go.published_against) == (2000, 8000)
     assert haskell.published is None
-    ((_, table),) = costs.ratio_tables(compared)
-    assert table.columns == ["contestant", "hello", "buffers", "ratio", "as published"]
+    (group,) = costs.ratio_groups(compared)
+    table = costs.ratios(group)
+    assert [column.name for column in table.columns] == [
+        "contestant",
+        "hello",
+        "buffers",
+        "ratio",
+        "as published",
+    ]
     assert "0.250 (2000 / 8000)" in [str(row[-1]) for row in table.rows]
 
 
@@ -131,8 +138,8 @@ def test_a_figure_without_a_value_is_left_out_and_ends_no_report(tmp_path: Path)
 def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
     assert "Buffers beside hello" in report.to_markdown(compared)
     assert "0.250 (2000 / 8000)" in report.page(compared)
-    (picture,) = cost_pictures(compared)
-    picture.spec(validate=True)
+    picture = pictures_of(compared)["ratio-1"]
+    validated(picture)
     assert "0.25 on" in picture.title
 
 
@@ -160,10 +167,10 @@ def test_a_thread_costs_what_the_kernel_remembers(tmp_path: Path) -> None:
         assert threads.time_s.value == pytest.approx(0.5 / 10_000, rel=0.02)
     published = {threads.contestant: threads.published_bytes for threads in result.threads}
     assert published == {"go": None, "haskell:threaded": pytest.approx(1650)}
-    ((_, table),) = costs.thread_tables(result)
+    (group,) = costs.thread_groups(result)
+    table = costs.threads(result, group)
     assert "2.00 kB" in str(table.rows[0][1])
-    (picture,) = cost_pictures(result)
-    picture.spec(validate=True)
+    validated(pictures_of(result)["threads-1"])
 
 
 def test_a_peak_from_before_the_load_is_not_the_threads(tmp_path: Path) -> None:

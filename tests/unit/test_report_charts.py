@@ -1,4 +1,4 @@
-"""Charts: valid Vega-Lite, a sentence each, small data, no colour but the page's own."""
+"""Charts: valid Vega-Lite, a sentence each, small data, all requests, no colour but the page's own."""
 
 import json
 import re
@@ -6,34 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from jostle.analysis.results import Distribution, Estimate, Phase, RunResult
+from jostle.analysis.results import Distribution, Phase
 from jostle.report import charts
-from jostle.report.charts import Picture
-from jostle.report.charts.common import decades, thin
-from jostle.report.views import views
+from jostle.report.charts.axes import TimeAxis, decades
+from jostle.report.charts.picture import thin
+from jostle.report.render.vega import VEGA_LITE
+from jostle.report.sections.timelines import MOST_TIMELINES
+from jostle.report.views import View, views
+from support.pictures import pictures_of, validated
 from support.results import RUNTIMES, Runtime, make_comparison, make_hit, make_plain, make_starvation
-
-
-def all_pictures(result: RunResult) -> list[Picture]:
-    found: list[Picture] = []
-    for view in views(result):
-        top = charts.overview(result, view)
-        found += [
-            *([top] if top else []),
-            *charts.distributions(result, view),
-            *charts.over_time(result, view),
-        ]
-    return found
 
 
 @pytest.mark.parametrize("make", [make_starvation, make_plain, make_hit])
 def test_every_picture_is_valid_says_something_and_has_its_table(make: object) -> None:
-    result = make()  # type: ignore[operator]
-    pictures = all_pictures(result)
-    assert len({p.key for p in pictures}) == len(pictures)
-    for picture in pictures:
-        spec = picture.spec(validate=True)
-        json.dumps(spec, allow_nan=False)
+    pictures = pictures_of(make())  # type: ignore[operator]
+    assert len(pictures) >= 4
+    for picture in pictures.values():
+        spec = validated(picture)
         assert picture.title.endswith(".")
         assert re.search(r"\d", picture.title), picture.title
         assert picture.reading.endswith(".")
@@ -41,30 +30,113 @@ def test_every_picture_is_valid_says_something_and_has_its_table(make: object) -
         assert spec["description"] == picture.title
 
 
-def test_the_shift_function_says_where_the_difference_lies() -> None:
-    result = replace(
-        make_plain(),
-        comparisons=[make_comparison(), make_comparison(slower_s=-0.002), make_comparison(rounds=1)],
+def test_specifications_are_of_the_version_that_altair_knows() -> None:
+    import altair
+
+    assert altair.SCHEMA_VERSION.lstrip("v").startswith(f"{VEGA_LITE}.")
+
+
+def unanswered(share: float, contestant: str = "node") -> View:
+    """The open form, in which one contestant left that share of its requests without an answer."""
+    result = make_starvation(RUNTIMES[:2])
+    summaries = [
+        replace(c, outcomes={"ok": 1000, "unfinished": round(1000 * share / (1 - share))})
+        if (c.contestant, c.workload) == (contestant, "open-with-slow")
+        else c
+        for c in result.summaries
+    ]
+    return views(replace(result, summaries=summaries))[1]
+
+
+def test_requests_without_an_answer_have_a_block_at_the_right_edge() -> None:
+    """The 8 % that were answered are not the whole picture."""
+    view, whole = unanswered(0.92), unanswered(0.0)
+    axis = TimeAxis.of(view)
+    assert axis.high < axis.block < axis.end
+    assert TimeAxis.of(whole).block == TimeAxis.of(whole).end
+    for draw in (charts.strips, lambda v: charts.density(v, 50)):
+        picture = draw(view)
+        validated(picture)
+        blocks = [
+            r for rows in picture.datasets.values() for r in rows if str(r.get("text", "")).startswith("92 %")
+        ]
+        assert {round(r["x"], 6) for r in blocks} == {round(float(f"{axis.block:.4g}"), 6)}
+        assert not [
+            r for rows in draw(whole).datasets.values() for r in rows if "92 %" in str(r.get("text", ""))
+        ]
+
+
+def test_the_area_of_a_hill_is_the_share_that_was_answered() -> None:
+    """Beside a series that was answered in whole, one that was answered to 8 % is as small as that."""
+    tall, low = (
+        max(
+            r["y"] - r["base"] for r in charts.density(v, 160).datasets["rows-2"] if r["key"] == "1-with slow"
+        )
+        for v in (unanswered(0.0), unanswered(0.92))
     )
-    slower, faster, none = charts.shifts(result)
+    assert low < 0.2 * tall
+
+
+def test_a_percentile_curve_ends_where_the_answers_end() -> None:
+    result = make_plain()
+    shape = result.summaries[0].response_distribution
+    kept = [(p, s) for p, s in zip(shape.quantile_p, shape.quantile_s, strict=True) if p <= 0.4]
+    cut = replace(shape, quantile_p=[p for p, _ in kept], quantile_s=[s for _, s in kept])
+    first = replace(result.summaries[0], response_distribution=cut, outcomes={"ok": 400, "unfinished": 600})
+    (view, *_) = views(replace(result, summaries=[first, *result.summaries[1:]]))
+    picture = charts.percentiles(view, 50)
+    validated(picture)
+    (edge,) = (r["from"] for rows in picture.datasets.values() for r in rows if "from" in r)
+    assert edge == pytest.approx(
+        max(
+            r["x"]
+            for rows in picture.datasets.values()
+            for r in rows
+            if r.get("panel") == "node" and "x" in r
+        )
+    )
+    assert "Shaded: requests without an answer." in picture.reading
+
+
+def test_a_server_that_answered_nobody_is_drawn_and_said_to_have_answered_nobody() -> None:
+    result = make_starvation(RUNTIMES[:2])
+    nobody = Distribution(0, None, None, None)
+    summaries = [
+        replace(c, response_distribution=nobody, response={}, outcomes={"unfinished": 500})
+        if (c.contestant, c.workload) == ("node", "fast-with-slow")
+        else c
+        for c in result.summaries
+    ]
+    closed = views(replace(result, summaries=summaries))[0]
+    picture = charts.strips(closed)
+    validated(picture)
+    assert "node answered no request (was " in picture.title
+    assert any(r.get("text") == "100 %" for rows in picture.datasets.values() for r in rows)
+    for draw in (charts.density, charts.percentiles):
+        validated(draw(closed, 50))
+
+
+def test_the_shift_function_says_where_the_difference_lies() -> None:
+    slower, faster, none = (
+        charts.shift(c)
+        for c in (make_comparison(), make_comparison(slower_s=-0.002), make_comparison(rounds=1))
+    )
     assert none is None
     assert slower is not None
     assert faster is not None
-    slower.spec(validate=True)
+    validated(slower)
     assert slower.title == "Fast requests alone: at the 99 % quantile go takes 1.98 ms longer than node."
     assert "less than node" in faster.title
     assert len(slower.datasets["rows-1"]) == 4  # the 99.9 % quantile has no band
-    assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(slower.chart.to_dict(validate=False)))
     same = make_comparison(slower_s=0.0)
-    same = replace(same, shift=replace(same.shift, low_s=[-0.001] * 5, high_s=[0.001] * 5))
-    (nothing,) = charts.shifts(replace(result, comparisons=[same]))
+    nothing = charts.shift(replace(same, shift=replace(same.shift, low_s=[-0.001] * 5, high_s=[0.001] * 5)))
     assert nothing is not None
     assert "no quantile of go differs" in nothing.title
 
 
 def test_phases_are_shaded_and_clients_drawn_where_they_change() -> None:
     result = make_plain()
-    steady = charts.over_time(result, views(result)[0])[0]
+    steady = pictures_of(result)["timeline-workload-1-1"]
     changing = [
         replace(
             t,
@@ -76,99 +148,54 @@ def test_phases_are_shaded_and_clients_drawn_where_they_change() -> None:
         )
         for t in result.trials
     ]
-    phased = charts.over_time(replace(result, trials=changing), views(result)[0])[0]
-    spec = phased.spec(validate=True)
+    phased = pictures_of(replace(result, trials=changing))["timeline-workload-1-1"]
+    spec = validated(phased)
     titles = [panel["title"]["text"] for panel in spec["vconcat"]]
     assert titles[1] == "clients"
     assert "clients" not in [panel["title"]["text"] for panel in steady.spec()["vconcat"]]
     assert all(panel["layer"][0]["mark"]["type"] == "rect" for panel in spec["vconcat"])
-    assert [r["text"] for rows in phased.datasets.values() for r in rows if "text" in r] == [
-        "hold",
-        "ramp",
-        "hold",
-    ]
+    names = [r["text"] for rows in phased.datasets.values() for r in rows if "text" in r]
+    assert sorted(names) == ["hold", "hold", "ramp"]
 
 
 def test_the_colours_are_the_pages() -> None:
-    for picture in all_pictures(make_starvation(RUNTIMES[:2])):
+    for key, picture in pictures_of(make_starvation(RUNTIMES[:2])).items():
         spec = picture.spec()
         del spec["datasets"]
-        assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(spec)), picture.key
+        assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(spec)), key
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b", json.dumps(charts.CONFIG))
 
 
 def test_titles_name_the_worst_and_the_best() -> None:
-    result = make_starvation()
-    closed, opened = views(result)
-    top = charts.overview(result, closed)
-    assert top is not None
+    closed, opened = views(make_starvation())
+    top = charts.throughput(closed)
     assert top.title.startswith("One slow request takes 99.8 % of python-asyncio's fast requests")
-    assert "node" in charts.density(opened, 50).title or "python" in charts.density(opened, 50).title
+    assert charts.strips(opened).title.startswith("p99 with a slow request: node 2.26 s (was 393 µs), ")
 
 
 def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
     result = make_starvation([RUNTIMES[1], RUNTIMES[2]])
-    top = charts.overview(result, views(result)[0])
-    assert top is not None
+    top = charts.throughput(views(result)[0])
     assert top.title.startswith("One slow request takes no contestant more than")
 
 
 def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     result = make_hit()
-    cell = result.summaries[0]
-    none = {name: replace(e, value=None) for name, e in cell.response.items()}
-    result = replace(result, summaries=[replace(cell, response=none)])
-    assert charts.nines(views(result)[0], 40).title.endswith("cannot be told from so few requests.")
+    summary = result.summaries[0]
+    none = {name: replace(e, value=None) for name, e in summary.response.items()}
+    result = replace(result, summaries=[replace(summary, response=none)])
+    assert charts.strips(views(result)[0]).title == "p99: too few of the requests were answered to tell."
 
 
-def test_a_server_that_answered_nobody_is_said_to_have_answered_nobody() -> None:
-    result = make_starvation(RUNTIMES[:2])
-    nobody = Distribution(0, None, None, None)
-    summaries = [
-        replace(c, response_distribution=nobody)
-        if (c.contestant, c.workload) == ("node", "fast-with-slow")
-        else c
-        for c in result.summaries
-    ]
-    starved = [
-        replace(s, with_slow=replace(s.with_slow, value=0.0)) if s.contestant == "node" else s
-        for s in result.starvation
-    ]
-    closed = views(replace(result, summaries=summaries, starvation=starved))[0]
-    title = charts.density(closed, 50).title
-    assert title.startswith(
-        "Beside one slow request no fast request was answered on node; the median response time is "
-    )
-    assert "on go" in title
-    assert "unknown" not in title
-
-
-def test_a_longest_request_that_was_not_answered_is_told_as_a_bound() -> None:
-    """What was answered beside a slow request says little where most was not."""
-    result = make_starvation(RUNTIMES[:1])
-    summaries = [
-        replace(c, response=c.response | {"max": Estimate(0.797, unit="s", bound="≥")})
-        if c.workload == "fast-with-slow"
-        else c
-        for c in result.summaries
-    ]
-    title = charts.density(views(replace(result, summaries=summaries))[0], 50).title
-    assert "takes ≥ 797 ms beside a slow one" in title
-
-
-def test_names_of_a_legend_are_in_the_colour_of_the_page() -> None:
-    picture = charts.density(views(make_hit())[0], 40)
-    assert picture.spec()["config"]["legend"]["labelColor"] == "var(--ink)"
-
-
-def test_one_time_for_all_requests_is_drawn_as_a_stroke() -> None:
+def test_one_time_for_all_requests_is_drawn_as_a_tick_mark() -> None:
     """The analysis gives a density's axis without a density where the clock cannot tell the times apart."""
     same = Distribution(
         100, 1e-3, 1e-3, 1e-3, [1e-3, 1e-3], [], [0.0, 0.99], [1e-3, 1e-3], [1], [1e-3], [1e-3]
     )
     result = make_hit()
     result = replace(result, summaries=[replace(result.summaries[0], response_distribution=same)])
-    for picture in all_pictures(result):
-        picture.spec(validate=True)
+    for picture in pictures_of(result).values():
+        validated(picture)
     rows = charts.density(views(result)[0], 40).datasets.values()
     assert any(row.get("y2") for rows_of_one in rows for row in rows_of_one)
 
@@ -178,17 +205,17 @@ def test_times_of_zero_have_a_place_on_a_logarithmic_axis() -> None:
     shape = result.summaries[0].response_distribution
     zero = replace(shape, min_s=0.0, quantile_s=[0.0, *shape.quantile_s[1:]])
     result = replace(result, summaries=[replace(result.summaries[0], response_distribution=zero)])
-    spec = charts.survival(views(result)[0], 40).spec(validate=True)
-    assert all(row["x"] > 0 for rows in spec["datasets"].values() for row in rows)
+    spec = validated(charts.percentiles(views(result)[0], 40))
+    assert all(row["y"] > 0 for rows in spec["datasets"].values() for row in rows if "y" in row)
 
 
 def test_the_more_series_the_fewer_points() -> None:
     crowd = [replace(RUNTIMES[1], name=f"server-{i}") for i in range(24)]
-    few, many = make_starvation(RUNTIMES[:1]), make_starvation(crowd, rounds=1)
-    one = len(json.dumps([p.spec() for p in charts.distributions(few, views(few)[0])]))
-    all_of_them = len(json.dumps([p.spec() for p in charts.distributions(many, views(many)[0])]))
+    many = pictures_of(make_starvation(crowd, rounds=1))
+    few = pictures_of(make_starvation(RUNTIMES[:1], rounds=1))
+    one, all_of_them = (len(json.dumps(found["density-form-1"].spec())) for found in (few, many))
     assert all_of_them < 24 * one
-    assert len(charts.over_time(many, views(many)[0])) <= charts.MOST_TIMELINES
+    assert len([key for key in many if key.startswith("timeline-")]) <= MOST_TIMELINES
 
 
 def test_thinning_keeps_the_ends() -> None:
@@ -199,11 +226,11 @@ def test_thinning_keeps_the_ends() -> None:
 
 
 def test_decades() -> None:
-    assert decades(1e-4, 2.0) == [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
-    assert decades(2e-3, 9e-3) == [2e-3, 5e-3, 1e-2]
+    assert decades(8e-5, 3.0) == [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+    assert decades(1.6e-3, 1.35e-2) == [2e-3, 5e-3, 1e-2]
 
 
 def test_a_standstill_is_in_the_title_of_the_timeline() -> None:
     result = make_starvation([Runtime("blocked", "x", "", 2e-4, 2.31, 1.0)], rounds=1)
-    (picture,) = charts.over_time(result, views(result)[0])
+    picture = pictures_of(result)["timeline-form-1-1"]
     assert picture.title.startswith("blocked with slow: nothing completes for 2.")

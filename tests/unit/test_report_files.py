@@ -1,12 +1,16 @@
 """`jostle report --format`: the forms that are files, and JUnit."""
 
-import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from jostle import report
+from jostle.analysis.results import Check, Validity
+from jostle.record.verdict import Verdict
 from support.commands import run_command
+from support.results import RUNTIMES, make_hit, make_starvation
 from support.synthetic import Request, Trial, closed, lognormal, make_run
 
 
@@ -27,24 +31,6 @@ def written(folder: Path, form: str) -> list[str]:
     return output.splitlines()
 
 
-def test_hgrm_files_hold_the_answers_of_all_rounds(folder: Path) -> None:
-    paths = [Path(line) for line in written(folder, "hgrm")]
-    assert [path.name for path in paths] == ["go-procs=1-a-b.hgrm", "etc-a-b.hgrm"]
-    assert all(path.parent == folder for path in paths)
-    text = paths[0].read_text()
-    assert "Percentile" in text
-    rows = [line.split() for line in text.splitlines() if re.match(r"\s+\d", line)]
-    values, shares, counts = ([float(row[i]) for row in rows] for i in (0, 1, 2))
-    assert values == sorted(values)
-    assert shares[0] == 0
-    assert shares[-1] == 1
-    assert counts[-1] == pytest.approx(2000, rel=0.05)
-    median = next(value for value, share in zip(values, shares, strict=True) if share >= 0.5)
-    assert median == pytest.approx(2.0, rel=0.05)  # milliseconds
-    assert re.search(r"#\[Max +=.*Total ?[Cc]ount +=", text)
-    assert paths[1].read_text().count("1000.") >= 1
-
-
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_pictures(folder: Path, form: str) -> None:
     paths = [Path(line) for line in written(folder, form)]
@@ -56,4 +42,26 @@ def test_pictures(folder: Path, form: str) -> None:
 def test_junit(folder: Path) -> None:
     root = ET.fromstring("\n".join(written(folder, "junit")))
     errors = root.findall("testsuite/testcase/error")
-    assert [e.get("message") for e in errors] == ["dead, a/b: the trial failed: it died"]
+    assert [e.get("message") for e in errors] == ["the trial failed: it died"]
+
+
+def test_junit_gives_each_workload_its_own_reasons() -> None:
+    """Not those of a workload whose name begins alike; and a run of one trial has its reason, too."""
+    result = make_starvation(RUNTIMES[:1], rounds=1)
+    names = {"fast-only": "closed", "fast-with-slow": "closed-paced"}
+    wrong = Validity(Verdict.INVALID, [Check("x", Verdict.INVALID, 1, 0, "", "only the paced one is late")])
+    trials = [
+        replace(t, workload=name, validity=wrong if name == "closed-paced" else t.validity)
+        for t in result.trials
+        if (name := names.get(t.workload))
+    ]
+    summaries = [
+        replace(c, workload=name, verdict=Verdict.INVALID)
+        for c in result.summaries
+        if (name := names.get(c.workload))
+    ]
+    root = ET.fromstring(report.to_junit(replace(result, trials=trials, summaries=summaries, starvation=[])))
+    told = {str(c.get("name")): e.get("message") for c in root.iter("testcase") for e in c.findall("error")}
+    assert told == {"closed": "the trials were invalid", "closed-paced": "only the paced one is late"}
+    (alone,) = ET.fromstring(report.to_junit(make_hit(Verdict.INVALID))).iter("error")
+    assert (alone.get("message") or "").startswith("requests left late")

@@ -57,32 +57,31 @@ def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
     sections = [a["id"] for a in starvation.all("section")]
     assert sections == [
         "verdict",
-        "published",
         "results",
-        "validity",
-        "distributions",
+        "claims",
         "timeline",
+        "distributions",
+        "validity",
         "trials",
-        "host",
         "rerun",
     ]
+    assert "host" in [a.get("id") for a in starvation.all("details")]  # folded
     text = starvation.text
-    assert text.index("suspect") < text.index("starvation index") < text.index("What to mind")
+    assert text.index("Suspect") < text.index("starvation index") < text.rindex("Warnings")
     assert "give the generator a core of its own" in text
     assert "572" in text
     assert "jostle race starvation --seed 7" in text
 
 
 def test_every_picture_has_a_specification_a_name_and_a_table(starvation: Page) -> None:
-    specs = json.loads(starvation.scripts[0])
+    specs = json.loads(starvation.scripts[0])["charts"]
     figures = [a["data-chart"] for a in starvation.all("figure")]
     assert sorted(figures) == sorted(specs)
     assert {f.split("-")[0] for f in figures if f} == {
+        "strips",
         "throughput",
         "density",
-        "letters",
-        "nines",
-        "survival",
+        "percentiles",
         "timeline",
     }
     named = [a["aria-label"] for a in starvation.all("div") if a.get("role") == "img"]
@@ -162,16 +161,19 @@ def test_a_plain_run_and_a_hit_make_sense_too() -> None:
 
 def test_contestants_are_compared_in_pairs_with_a_picture() -> None:
     plain = make_plain()
-    assert "Pairwise comparison" not in Page(report.page(plain)).text
+    assert "Differences" not in Page(report.page(plain)).text
     pairs = [make_comparison(), make_comparison(b=HOSTILE)]
     page = Page(report.page(replace(plain, comparisons=pairs)))
     assert "comparison" in [a["id"] for a in page.all("section")]
     assert "go against node: throughput +22 %, p99 +50 %." in page.text
-    assert [k for k in json.loads(page.scripts[0]) if k.startswith("shift")] == ["shift-1", "shift-2"]
+    assert [k for k in json.loads(page.scripts[0])["charts"] if k.startswith("shift")] == [
+        "shift-1",
+        "shift-2",
+    ]
     assert "Cliff's delta" in page.text
     assert not page.all("img")
     alone = Page(report.page(replace(plain, comparisons=[make_comparison(rounds=1)])))
-    assert not [k for k in json.loads(alone.scripts[0]) if k.startswith("shift")]
+    assert not [k for k in json.loads(alone.scripts[0])["charts"] if k.startswith("shift")]
     assert "needs at least 2" in alone.text or "900/s" in alone.text
 
 

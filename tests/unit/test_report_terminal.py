@@ -14,45 +14,46 @@ from rich.console import Console
 from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
 from jostle.record.verdict import Verdict
-from jostle.report.blocks import shape, share_below
+from jostle.report.render.shapes import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
 
 
-def printed(result: RunResult, *, hit: bool = False, terminal: bool = False) -> str:
+def printed(result: RunResult, *, full: bool = False, terminal: bool = False) -> str:
     out = io.StringIO()
     console = Console(
         file=out, width=80, force_terminal=terminal, color_system="standard" if terminal else None
     )
-    (report.render_hit if hit else report.render_terminal)(result, console)
+    report.render_terminal(result, console, full=full)
     return out.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("name", "result", "hit"),
+    ("name", "result", "full"),
     [
         ("starvation", make_starvation(bad={3: Verdict.SUSPECT}), False),
         ("one-round", make_starvation(RUNTIMES[:2], rounds=1, open_form=False), False),
         ("plain", make_plain(), False),
-        ("hit", make_hit(), True),
-        ("hit-invalid", make_hit(Verdict.INVALID), True),
+        ("starvation-full", make_starvation(RUNTIMES[:2], bad={3: Verdict.SUSPECT}), True),
+        ("hit", make_hit(), False),
+        ("hit-invalid", make_hit(Verdict.INVALID), False),
     ],
 )
-def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, hit: bool) -> None:
-    text = printed(result, hit=hit)
+def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, full: bool) -> None:
+    text = printed(result, full=full)
     assert max(len(line) for line in text.splitlines()) <= 80
     assert "\x1b" not in text
     golden(f"terminal-{name}.txt", text)
 
 
 def test_the_verdict_is_the_first_line() -> None:
-    assert printed(make_hit(Verdict.INVALID), hit=True).startswith("✗ invalid")
-    assert printed(make_hit(Verdict.SUSPECT), hit=True).startswith("? suspect")
+    assert printed(make_hit(Verdict.INVALID)).startswith("✗ invalid")
+    assert printed(make_hit(Verdict.SUSPECT)).startswith("? suspect")
     assert printed(make_plain()).startswith("✓ valid")
 
 
 def test_colours_only_on_a_terminal() -> None:
-    assert "\x1b[1;32m✓ valid" in printed(make_hit(), hit=True, terminal=True)
+    assert "\x1b[1;32m✓ valid" in printed(make_hit(), terminal=True)
 
 
 def test_cut_short_skipped_and_failed_are_told() -> None:
@@ -74,7 +75,7 @@ def test_cut_short_skipped_and_failed_are_told() -> None:
 
 
 def test_foreign_text_is_neither_markup_nor_control() -> None:
-    text = printed(replace(make_hit(), title="[red]\x1b[2J[/red]"), hit=True, terminal=True)
+    text = printed(replace(make_hit(), title="[red]\x1b[2J[/red]"), terminal=True)
     assert "\x1b[2J" not in text
     assert "[red]·[2J[/red]" in text
 
@@ -83,7 +84,7 @@ def test_long_names_and_an_empty_run_fit() -> None:
     long = replace(RUNTIMES[0], name="a-contestant-with-a-very-long-name:workers=16,pool=128")
     for result in (make_starvation([long]), make_plain([long]), replace(make_hit(), summaries=[], trials=[])):
         assert max(len(line) for line in printed(result).splitlines()) <= 80
-    assert printed(replace(make_hit(), summaries=[], trials=[]), hit=True).startswith("✓ valid")
+    assert printed(replace(make_hit(), summaries=[], trials=[])).startswith("✓ valid")
 
 
 def test_distributions_without_shapes_are_left_out() -> None:
@@ -128,9 +129,7 @@ def test_ten_requests_are_counted_by_ones() -> None:
         drawn = shape(found, 1e-3, 1.0, 10)
         assert (drawn[0] != " ", drawn[1:-1].strip(), drawn[-1]) == (True, "", "█")
     result = make_hit()
-    text = printed(
-        replace(result, summaries=[replace(result.summaries[0], response_distribution=few)]), hit=True
-    )
+    text = printed(replace(result, summaries=[replace(result.summaries[0], response_distribution=few)]))
     assert re.findall(r"(\d+\.?\d*) %\n", text)[-10:] == ["40", *["0"] * 8, "60"]
 
 
@@ -143,30 +142,33 @@ def test_the_load_stands_above_the_figures() -> None:
         ('rate = "2000/s", for = "10s"', "2000/s due (poisson arrivals) for 10s"),
     ):
         result = replace(make_hit(), plan_text=f"[workload.hit]\nload = {{ {load} }}")
-        assert f"load        {says}\n" in printed(result, hit=True)
-    assert "\nload " not in printed(make_hit(), hit=True)
+        assert f"load        {says}\n" in printed(result)
+    assert "\nload " not in printed(make_hit())
 
 
 def test_what_to_do_stands_below_its_reason() -> None:
     result = make_hit(Verdict.INVALID)
     trial = result.trials[0]
-    checks = [Check(n, "invalid", 1, 0, "", f"{n} failed", f"mend {n}") for n in ("one", "two")]
-    told = replace(trial, validity=Validity("invalid", checks))
-    text = printed(replace(result, trials=[told], reasons=["two failed", "a, b: one failed"]), hit=True)
-    assert text.splitlines()[1:5] == ["  two failed", "  → mend two", "  a, b: one failed", "  → mend one"]
+    invalid = Verdict.INVALID
+    checks = [Check(n, invalid, 1, 0, "", f"{n} failed", f"mend {n}") for n in ("one", "two")]
+    failed = replace(trial, validity=Validity(invalid, checks))
+    text = printed(replace(result, trials=[failed]))
+    assert text.splitlines()[1:5] == ["  one failed", "  → mend one", "  two failed", "  → mend two"]
 
 
 def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> None:
     why = "node ended with exit code 1; its last output:\nTraceback:\n  no port"
     result = make_hit(Verdict.INVALID)
-    trial = replace(result.trials[0], status="failed", reason=why)
+    check = Check("end", Verdict.INVALID, 0, 1, "share", f"the trial failed: {why}")
+    validity = Validity(Verdict.INVALID, [check])
+    trial = replace(result.trials[0], status="failed", reason=why, validity=validity)
     nothing = {
         "p50": Estimate(None, note="nothing was measured"),
         "p99": Estimate(None, note="nothing was measured"),
     }
     cell = replace(result.summaries[0], response=nothing, service=nothing)
     failed = replace(result, trials=[trial], summaries=[cell], reasons=[f"the trial failed: {why}"])
-    lines = printed(failed, hit=True).splitlines()
+    lines = printed(failed).splitlines()
     assert lines[1] == "  the trial failed: node ended with exit code 1; its last output:"
     assert lines[-2:] == ["    Traceback:", "      no port"]
     assert [line for line in lines if "nothing" in line] == ["p50, p99: nothing was measured"]

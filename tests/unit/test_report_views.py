@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from jostle.analysis.results import Distribution
 from jostle.record.verdict import Verdict
 from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
@@ -28,10 +29,12 @@ def test_a_hit_is_one_panel() -> None:
     assert [len(p.series) for p in view.panels] == [1]
 
 
-def test_workloads_without_an_answer_are_not_drawn() -> None:
+def test_a_workload_is_drawn_though_nobody_was_answered_and_not_where_nobody_asked() -> None:
     whole = make_hit()
-    empty = replace(whole.summaries[0].response_distribution, n=0)
-    assert views(replace(whole, summaries=[replace(whole.summaries[0], response_distribution=empty)])) == []
+    empty = replace(whole.summaries[0], response_distribution=Distribution(0, None, None, None))
+    (view,) = views(replace(whole, summaries=[replace(empty, outcomes={"unfinished": 9})]))
+    assert view.panels[0].series[0].unanswered == 1
+    assert views(replace(whole, summaries=[replace(empty, outcomes={})])) == []
 
 
 def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:

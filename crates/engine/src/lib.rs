@@ -13,7 +13,6 @@ pub mod spec;
 
 mod attention;
 mod load;
-mod machine;
 mod plan;
 mod prepare;
 mod record;

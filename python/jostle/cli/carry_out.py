@@ -107,8 +107,7 @@ def _print(result: "RunResult") -> None:
 
     from jostle import report
 
-    one = len(result.summaries) == 1 and len(result.trials) == 1 and not result.claims
-    (report.render_hit if one else report.render_terminal)(result, Console())
+    report.render_terminal(result, Console())
 
 
 @contextlib.contextmanager
@@ -129,7 +128,7 @@ def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
     page = folder / "report.html"
     with report_written(folder):
         report.write_page(result, page)
-        pictures = report.write_pngs(result, folder)
+        pictures = report.write_pictures(result, folder)
     if not quiet:
         print(f"\nreport    {page}")
         for picture in pictures:

@@ -19,7 +19,7 @@ from jostle.plan import Plan
 from jostle.record.jsonl import read_object
 from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
-from jostle.runner.observer import Silent, UntilItFails
+from jostle.runner.observer import Silent
 from jostle.units import format_duration
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
 def _run(state: _State, name: str, plan: Plan) -> None:
     """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted, and told."""
     started = time.monotonic()
-    observer = UntilItFails(observer_for(sys.stderr))
+    observer = observer_for(sys.stderr)
     before_s = float(state.of_experiment(name).get("took_s", 0.0))
     took = {}
     try:
@@ -190,10 +190,12 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
 
 def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
     """The page with all that there is by now, and the full report of each experiment; the paths."""
-    from jostle.report.combined import Together
+    from jostle.report.combined import CombinedReport
 
     chapters = [_chapter(state, name, results) for name in names]
-    return Together(chapters, shlex.join(["jostle", "race", "--all"])).write(state.folder, pngs=pngs)
+    return CombinedReport(chapters, shlex.join(["jostle", "race", "--all"])).write(
+        state.folder, pictures=pngs
+    )
 
 
 def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chapter":

@@ -15,7 +15,7 @@ HELP = """Analyse a run on disk again and show it; a run that was cut short too.
 \b
   jostle report runs/2026-11-21T18-52-34-starvation                   table, page and pictures
   jostle report runs/2026-11-21T18-52-34-starvation --format json     one form, on standard output
-  jostle report runs/2026-11-21T18-52-34-starvation --format hgrm     files in its folder; png and svg too
+  jostle report runs/2026-11-21T18-52-34-starvation --format png      files in its folder; svg too
 
 junit has a test case for each requirement of the plan and for the validity of each workload; hgrm is
 HdrHistogram's percentile output, a file per contestant and workload. The form of json is in
@@ -31,7 +31,6 @@ class Format(StrEnum):
     csv = "csv"
     json = "json"
     junit = "junit"
-    hgrm = "hgrm"
     png = "png"
     svg = "svg"
 
@@ -39,7 +38,7 @@ class Format(StrEnum):
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
     form: Annotated[
-        Format | None, typer.Option("--format", help="html, md, csv, json, junit; files: hgrm, png, svg.")
+        Format | None, typer.Option("--format", help="html, md, csv, json, junit; files: png, svg.")
     ] = None,
 ) -> int:
     from jostle.cli.carry_out import show
@@ -58,10 +57,6 @@ def _write(folder: Path, form: Format) -> None:
     from jostle.record import RunRecord
 
     record = RunRecord.open(folder)
-    if form is Format.hgrm:
-        with report_written(folder):
-            _list(reports.write_hgrms(record, folder))
-        return
     result = analyse(record, distributions=True)
     match form:
         case Format.html:
@@ -76,7 +71,7 @@ def _write(folder: Path, form: Format) -> None:
             print(reports.to_junit(result), end="")
         case Format.png | Format.svg:
             with report_written(folder):
-                _list(path for path in reports.write_pngs(result, folder) if path.suffix == f".{form}")
+                _list(path for path in reports.write_pictures(result, folder) if path.suffix == f".{form}")
 
 
 def _list(paths: Iterable[Path]) -> None:

@@ -1,13 +1,13 @@
-"""What a run says, for people and machines: terminal, page, pictures, Markdown, CSV, JSON.
+"""What a run says, for people and machines: terminal, page, pictures, notebook, Markdown, CSV, JSON, JUnit.
 
-Each of these takes a `RunResult` and nothing else; charts and templates are imported only by what draws them.
+`build` makes the document of a run or of a comparison, `render` gives it a form. Templates and pictures are
+imported only by what draws them: `jostle hit` pays for neither.
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import CompareResult, RunResult
-from jostle.record import RunRecord
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,84 +19,71 @@ __all__ = [
     "figures",
     "page",
     "render_comparison",
-    "render_hit",
     "render_terminal",
     "to_csv",
     "to_json",
     "to_junit",
     "to_markdown",
-    "write_hgrms",
     "write_page",
-    "write_pngs",
+    "write_pictures",
 ]
 
 
 def page(result: RunResult) -> str:
     """The self-contained page as text."""
+    from jostle.report.build import run_document
     from jostle.report.render.html import page
 
-    return page(result)
+    return page(run_document(result))
 
 
 def write_page(result: RunResult, path: Path | str) -> None:
-    """Write the self-contained page to `path`."""
-    from jostle.report.render.html import write_page
+    """Write the self-contained page to `path`; a page that was there stays whole until the new one is."""
+    from jostle.host.files import write_whole
 
-    write_page(result, path)
+    write_whole(Path(path), page(result))
 
 
-def write_pngs(result: RunResult, folder: Path | str) -> list[Path]:
+def write_pictures(result: RunResult, folder: Path | str) -> list[Path]:
     """Write the main pictures as PNG and SVG into `folder`; the paths written."""
-    from jostle.report.png import write_pngs
+    from jostle.report.files import write_pictures
 
-    return write_pngs(result, folder)
-
-
-def write_hgrms(record: RunRecord, folder: Path | str) -> list[Path]:
-    """Write HdrHistogram percentile files into `folder`, one per contestant and workload; the paths."""
-    from jostle.report.hgrm import write_hgrms
-
-    return write_hgrms(record, folder)
+    return write_pictures(result, Path(folder))
 
 
-def render_terminal(result: RunResult, console: "Console") -> None:
-    """Print the verdict, the comparison and what it means; fits 80 columns."""
-    from jostle.report.render.terminal import render_terminal
+def render_terminal(result: RunResult, console: "Console", *, full: bool = False) -> None:
+    """Print the verdict, the answer and what it means; with `full`, all tables. Fits 80 columns."""
+    from jostle.report.build import run_document
+    from jostle.report.render.terminal import render
 
-    render_terminal(result, console)
-
-
-def render_hit(result: RunResult, console: "Console") -> None:
-    """Print what one workload did to one server; fits 80 columns."""
-    from jostle.report.render.terminal import render_hit
-
-    render_hit(result, console)
+    render(run_document(result), console, full=full)
 
 
 def to_json(result: RunResult) -> dict[str, Any]:
     """Plain data for `json.dumps`, with the version of its form under "format"."""
-    from jostle.report.render.csv_json import to_json
+    from jostle.report.render.data import to_json
 
     return to_json(result)
 
 
 def to_markdown(result: RunResult) -> str:
-    """Verdict, comparison and tables as GitHub Markdown."""
-    from jostle.report.render.csv_json import to_markdown
+    """Verdict, answer and tables as GitHub Markdown."""
+    from jostle.report.build import run_document
+    from jostle.report.render.markdown import render
 
-    return to_markdown(result)
+    return render(run_document(result))
 
 
 def to_csv(result: RunResult) -> str:
     """Every figure in long form: one row per quantity."""
-    from jostle.report.render.csv_json import to_csv
+    from jostle.report.render.data import to_csv
 
     return to_csv(result)
 
 
 def figures(result: RunResult) -> list[dict[str, Any]]:
     """A row per figure, as `to_csv` writes them."""
-    from jostle.report.render.csv_json import figures
+    from jostle.report.render.data import figures
 
     return figures(result)
 
@@ -110,21 +97,23 @@ def to_junit(result: RunResult) -> str:
 
 def render_comparison(result: CompareResult, console: "Console") -> None:
     """Print conditions, findings and tables; fits 80 columns."""
-    from jostle.report.render.comparison import render_comparison
+    from jostle.report.build import comparison_document
+    from jostle.report.render.terminal import render
 
-    render_comparison(result, console)
+    render(comparison_document(result), console)
 
 
 def compare_to_markdown(result: CompareResult) -> str:
     """Conditions, tables and findings as GitHub Markdown."""
-    from jostle.report.render.comparison import compare_to_markdown
+    from jostle.report.build import comparison_document
+    from jostle.report.render.markdown import render
 
-    return compare_to_markdown(result)
+    return render(comparison_document(result))
 
 
 def compare_to_json(result: CompareResult) -> dict[str, Any]:
     """Plain data for `json.dumps`."""
-    from jostle.report.render.comparison import compare_to_json
+    from jostle.report.render.data import compare_to_json
 
     return compare_to_json(result)
 

@@ -1,5 +1,6 @@
-"""Several experiments on one page: all claims, then a chapter per article; as page, Markdown and JSON."""
+"""Several experiments as one report: all claims, then a chapter per article; as page, Markdown and JSON."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,29 +9,57 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import RunResult
-from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.host.files import write_whole
-from jostle.report import charts, tables
-from jostle.report.charts import Picture
-from jostle.report.png import render
-from jostle.report.render.csv_json import inline, markdown_table, to_json
-from jostle.report.render.html import rendered
-from jostle.report.sections import costs, phased
-from jostle.report.sections import goodput as within
-from jostle.report.sections import published as beside
-from jostle.report.tables import Table, columns
-from jostle.report.text import when
-from jostle.report.views import View, views
+from jostle.report.document import (
+    Block,
+    Depth,
+    Document,
+    Figure,
+    Finding,
+    Findings,
+    Link,
+    Mark,
+    Paragraph,
+    Preformatted,
+    Section,
+    Table,
+    columns,
+    figures_in,
+    upto,
+)
+from jostle.report.render import html, markdown
+from jostle.report.render.data import to_json
+from jostle.report.render.vega import as_png
+from jostle.report.sections import (
+    answer,
+    costs,
+    distributions,
+    goodput,
+    phased,
+    provenance,
+    published,
+    validity,
+)
+from jostle.report.sections.marks import claim_mark, verdict_mark
+from jostle.report.sections.workload import moment
 from jostle.units import format_duration
 
-__all__ = ["Article", "Chapter", "Together"]
+__all__ = ["Chapter", "CombinedReport"]
 
 FORMAT = 1
 """Version of the JSON form."""
 
 VERDICTS = ("reproduced", "not reproduced", "cannot tell")
-MOST_PICTURES = 6
+MOST_FIGURES = 6
 """Of one experiment: its full report has all."""
+
+HOW_CLAIMS = (
+    "Each claim has a rule that was fixed in its plan before anything was measured. It is reproduced when "
+    "the whole 95 % interval over the rounds satisfies the rule, not reproduced when the whole interval "
+    "violates it; else it is undecided. Claims are about shape: machines, versions and scale differ from "
+    "those of the articles."
+)
+HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether a claim holds."
 
 
 @dataclass(frozen=True)
@@ -49,115 +78,79 @@ class Chapter:
     took_s: float = 0.0
 
     @cached_property
-    def tables(self) -> list[Table]:
-        """The main ones."""
-        r = self.result
-        if r is None:
-            return []
-        found = [tables.comparison(r, form) for form in dict.fromkeys(s.form for s in r.starvation)]
-        found += costs.tables_of(r)
-        found += [phased.held(r), phased.phases(r)] if r.phased_loads else []
-        found += [within.hits(r), within.goodput(r)] if r.goodputs else []
-        compared = {w for s in r.starvation for w in (s.alone_workload, s.with_workload)}
-        others = [
-            c
-            for c in r.summaries
-            if c.workload not in compared and c.response_distribution.n >= REQUESTS_FOR_A_SHAPE
-        ]
-        if others and not (r.phased_loads or r.goodputs):
-            found.append(beside.five_numbers(r, others))
-        return found or [tables.summaries(r)]
+    def section(self) -> Section:
+        """What stands of it in the combined report."""
+        blocks: list[Block] = []
+        if self.why:
+            blocks.append(Paragraph(f"Not measured: {self.why}", "warning"))
+        if self.result is not None:
+            blocks += [*self._verdict(self.result), *_main(self.result, self.name), _more(self.result)]
+        if self.report:
+            blocks.append(Link("The full report", self.report))
+        return Section(f"{self.title} ({self.name})", blocks, key=self.name)
 
-    @cached_property
-    def more(self) -> list[Table]:
-        """Those that are folded up."""
-        r = self.result
-        if r is None:
-            return []
-        found = [tables.summaries(r), costs.earlier(r), beside.figures(r), beside.parts(r), beside.setup(r)]
-        return [table for table in [*found, tables.failed_checks(r)] if table.rows]
-
-    @cached_property
-    def pictures(self) -> list[Picture]:
-        """The main ones, with keys that no other chapter has."""
-        if self.result is None:
-            return []
-        found = _pictures(self.result)[:MOST_PICTURES]
-        return [replace(picture, key=f"{self.name}-{picture.key}") for picture in found]
+    def _verdict(self, result: RunResult) -> Iterable[Block]:
+        found = validity.reasons(result)
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        reason = f": {found[0].contestant} {found[0].text}{more}" if found else ""
+        text = f"{verdict_mark(result.verdict)}, {len(result.trials)} trials{reason}."
+        yield Paragraph(text, verdict_mark(result.verdict).tone)
+        if why := validity.incomplete(result):
+            yield Paragraph(f"Cut short: {why}", "warning")
+        for name, why in result.skipped.items():
+            yield Paragraph(f"Not measured: {name} ({why})", "warning")
+        yield published.claims(result.claims)
 
     def check(self) -> None:
         """Raises whatever showing it would raise."""
-        _ = self.tables, self.more, self.findings, [picture.spec() for picture in self.pictures]
-
-    @property
-    def findings(self) -> list[str]:
-        """Sentences that say what was seen."""
-        if self.result is None:
-            return []
-        found = [s.sentence for s in self.result.starvation if s.sentence]
-        return [*found, *([phased.sentence(self.result.phased_loads)] if self.result.phased_loads else [])]
+        for figure in figures_in([self.section]):
+            figure.draw()
 
 
-def _pictures(r: RunResult) -> list[Picture]:
-    """What shows the experiment's own question first; then response times where the waits are longest."""
-    found = [*charts.crowd_pictures(r), *charts.cost_pictures(r)]
-    shown = views(r)
-    if not r.phased_loads:
-        for view in (_longest(shown, paired=False), _longest(shown, paired=True)):
-            found += charts.distributions(r, view)[:2] if view is not None else []
-    if not r.ratios and not r.threads:
-        compared = [charts.overview(r, view) for view in shown if view.paired or not r.starvation]
-        found = [picture for picture in compared if picture is not None][:2] + found
-    return found
-
-
-def _longest(shown: Sequence[View], *, paired: bool) -> View | None:
-    """Of the views with enough requests for a shape, the one with the longest median wait."""
-    found = [
-        view
-        for view in shown
-        if view.paired == paired
-        and any(s.distribution.n >= REQUESTS_FOR_A_SHAPE for p in view.panels for s in p.series)
+def _main(result: RunResult, name: str) -> Iterable[Block]:
+    """The answer and the main pictures, with keys that no other chapter has."""
+    sections = [
+        phased.section(result),
+        goodput.section(result),
+        costs.section(result),
+        answer.section(result),
     ]
-    return max(found, key=_median_s, default=None)
+    left = MOST_FIGURES
+    for section in sections:
+        kept, left = _own(section, name, left)
+        if not kept.empty:
+            yield replace(kept, key="")
 
 
-def _median_s(view: View) -> float:
-    medians = [s.response["p50"].value or 0.0 for p in view.panels for s in p.series if "p50" in s.response]
-    return max(medians, default=0.0)
+def _own(section: Section, name: str, left: int) -> tuple[Section, int]:
+    """A section with at most `left` of its figures, named after the chapter; how many may follow."""
+    blocks: list[Block] = []
+    for block in section.blocks:
+        if isinstance(block, Section):
+            inner, left = _own(block, name, left)
+            blocks.append(inner)
+        elif not isinstance(block, Figure):
+            blocks.append(block)
+        elif left > 0:
+            left -= 1
+            blocks.append(replace(block, key=f"{name}-{block.key}"))
+    return replace(section, blocks=blocks), left
 
 
-@dataclass(frozen=True)
-class Article:
-    """The experiments of one source."""
-
-    title: str
-    chapters: list[Chapter]
-
-    @property
-    def key(self) -> str:
-        """Safe as an HTML id."""
-        return "article-" + (re.sub(r"[^a-z0-9]+", "-", self.short.lower()).strip("-") or "own")
-
-    @property
-    def short(self) -> str:
-        """For the contents: up to the second comma, who and what."""
-        return ", ".join(self.title.split(", ")[:2])
-
-    @property
-    def claimed(self) -> bool:
-        return any(chapter.result and chapter.result.claims for chapter in self.chapters)
-
-    @property
-    def about(self) -> str:
-        """What the article used."""
-        setups = (c.result.published_setup for c in self.chapters if c.result and c.result.published_setup)
-        lines = dict.fromkeys(line.strip() for setup in setups for line in setup.splitlines())
-        return "The article used: " + "; ".join(filter(None, lines)) + "." if lines else ""
+def _more(result: RunResult) -> Section:
+    """Tables that are folded up."""
+    found = [
+        distributions.five_numbers(result, result.summaries),
+        published.figures(result),
+        published.parts(result),
+        published.setup(result),
+    ]
+    folded = [Section(table.caption, [table], Depth.DETAIL, folded=True) for table in found if table.rows]
+    return Section("", folded, Depth.DETAIL)
 
 
 @dataclass(frozen=True)
-class Together:
+class CombinedReport:
     """All experiments of one `jostle race --all`, in the order in which they stand on the page."""
 
     chapters: Sequence[Chapter]
@@ -165,83 +158,113 @@ class Together:
     title: str = "The published experiments, run again"
 
     @property
-    def articles(self) -> list[Article]:
-        """By source, in the order of their first experiments."""
+    def counts(self) -> dict[str, int]:
+        """Claims by verdict."""
+        found: list[str] = [claim.verdict for r in self._results() for claim in r.claims]
+        return {verdict: found.count(verdict) for verdict in VERDICTS}
+
+    @cached_property
+    def document(self) -> Document:
+        """The whole report."""
+        results = self._results()
+        host = (
+            [Section("Host", [provenance.host(results[0])], Depth.DETAIL, key="host", folded=True)]
+            if results
+            else []
+        )
+        again = Section("Run it again", [Preformatted("command", (self.rerun,))], Depth.MAIN, key="rerun")
+        return Document(
+            title=self.title,
+            mark=None,
+            meaning="",
+            facts=self._facts(),
+            reasons=[],
+            cut_short="",
+            sections=[self._claims(), self._overview(), *self._articles(), *host, again],
+        )
+
+    def _results(self) -> list[RunResult]:
+        return [chapter.result for chapter in self.chapters if chapter.result is not None]
+
+    def _facts(self) -> list[str]:
+        """When, where, how long."""
+        results = self._results()
+        if not results:
+            return ["Nothing was measured."]
+        first = min(results, key=lambda r: r.started)
+        took = sum(chapter.took_s for chapter in self.chapters)
+        trials = f"{sum(len(r.trials) for r in results)} trials" + (
+            f" in {format_duration(took)}" if took else ""
+        )
+        machine = f"{first.host.get('cpu_model', '')}, {first.host.get('cores', '?')} cores"
+        return [moment(first.started), trials, machine, f"jostle {first.host.get('jostle', '')}"]
+
+    def _claims(self) -> Section:
+        """All claims by article, each leading to its chapter."""
+        blocks: list[Block] = []
+        every = [claim for r in self._results() for claim in r.claims]
+        if every:
+            blocks += [Paragraph(published.tally(every)), Paragraph(HOW_CLAIMS, small=True)]
+        for source, chapters in self._by_source():
+            items = [
+                Finding(c.statement, claim_mark(c.verdict), href=chapter.name)
+                for chapter in chapters
+                if chapter.result
+                for c in chapter.result.claims
+            ]
+            if items:
+                blocks.append(Section(source, [Findings(items)]))
+        return Section(
+            "What was claimed, and what reproduces here",
+            blocks or [Paragraph("No claim was judged.")],
+            key="claims",
+            short="Claims",
+        )
+
+    def _overview(self) -> Section:
+        """A row per experiment."""
+        names = columns("experiment | question | verdict", "trials | contestants | claims | took")
+        table = Table("The experiments", names)
+        for c in self.chapters:
+            if c.result is None:
+                table.add(c.name, c.title, Mark("✗", "not measured", "bad"), "", "", "", "")
+                continue
+            counts = (
+                str(len(c.result.trials)),
+                str(len(c.result.contestants)),
+                published.tally(c.result.claims),
+            )
+            took = format_duration(c.took_s) if c.took_s else ""
+            table.add(c.name, c.title, verdict_mark(c.result.verdict), *counts, took)
+        blocks: list[Block] = [table, Paragraph(HOW_VERDICTS, small=True)]
+        return Section("The experiments", blocks, key="experiments", short="Experiments")
+
+    def _by_source(self) -> list[tuple[str, list[Chapter]]]:
+        """Chapters by their article, in the order of their first experiments."""
         sources = dict.fromkeys(chapter.source for chapter in self.chapters)
         return [
-            Article(
+            (
                 source[:1].upper() + source[1:] or "Without a source",
                 [c for c in self.chapters if c.source == source],
             )
             for source in sources
         ]
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Claims by verdict."""
-        found: list[str] = [claim.verdict for r in self._results() for claim in r.claims]
-        return {verdict: found.count(verdict) for verdict in VERDICTS}
-
-    def _results(self) -> list[RunResult]:
-        return [chapter.result for chapter in self.chapters if chapter.result is not None]
-
-    @property
-    def facts(self) -> str:
-        """When, where, how long, in one line."""
-        results = self._results()
-        if not results:
-            return "Nothing was measured."
-        first = min(results, key=lambda r: r.started)
-        took = sum(chapter.took_s for chapter in self.chapters)
-        host = first.host
-        known = [
-            when(first.started),
-            f"{sum(len(r.trials) for r in results)} trials"
-            + (f" in {format_duration(took)}" if took else ""),
-            f"{host.get('cpu_model', '')}, {host.get('cores', '?')} cores",
-            f"jostle {host.get('jostle', '')}",
-        ]
-        return " · ".join(filter(None, known))
-
-    def overview(self) -> Table:
-        """A row per experiment."""
-        names = columns("experiment | question | verdict | trials | contestants | claims | took")
-        table = Table("The experiments", names, words=3)
-        for c in self.chapters:
-            r = c.result
-            if r is None:
-                table.add(c.name, c.title, "✗\N{NO-BREAK SPACE}not measured", "", "", "", "")
-                continue
-            counts = (str(len(r.trials)), str(len(r.contestants)), _tally(r))
-            took = format_duration(c.took_s) if c.took_s else ""
-            table.add(c.name, c.title, tables.mark(r.verdict), *counts, took)
-        return table
+    def _articles(self) -> Iterable[Section]:
+        for source, chapters in self._by_source():
+            short = ", ".join(source.split(", ")[:2])  # who and what
+            key = "article-" + (re.sub(r"[^a-z0-9]+", "-", short.lower()).strip("-") or "own")
+            about = _used(chapters)
+            blocks: list[Block] = [*([Paragraph(about, small=True)] if about else [])]
+            yield Section(source, [*blocks, *(c.section for c in chapters)], key=key, short=short)
 
     def page(self) -> str:
         """The self-contained page as text."""
-        results = self._results()
-        return rendered(
-            "together.html.j2",
-            [picture for chapter in self.chapters for picture in chapter.pictures],
-            title=self.title,
-            facts=self.facts,
-            articles=self.articles,
-            counts=self.counts,
-            total=sum(self.counts.values()),
-            overview=self.overview(),
-            host=tables.host(results[0]) if results else Table("Host", ["fact", "value"], words=2),
-            rerun=self.rerun,
-        )
+        return html.page(self.document)
 
     def markdown(self) -> str:
         """The same tables and findings as GitHub Markdown."""
-        parts = [f"# {inline(self.title)}", inline(self.facts), _all_claims(self.chapters)]
-        parts.append(markdown_table(self.overview()))
-        for article in self.articles:
-            parts += [f"## {inline(article.title)}", inline(article.about)]
-            for chapter in article.chapters:
-                parts += _markdown(chapter)
-        return "\n\n".join(part for part in [*parts, f"Again: `{self.rerun}`"] if part) + "\n"
+        return markdown.render(self.document, pictures="pictures")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: every result without its trials and what only a picture needs."""
@@ -254,55 +277,39 @@ class Together:
         ]
         return {"format": FORMAT, "title": self.title, "claims": self.counts, "experiments": chapters}
 
-    def write(self, folder: Path, *, pngs: bool = True) -> list[Path]:
-        """Write index.html, results.md, results.json, and, with `pngs`, the pictures; the paths."""
-        import json
-
+    def write(self, folder: Path, *, pictures: bool = True) -> list[Path]:
+        """Write index.html, results.md, results.json, and, with `pictures`, those; the paths."""
         folder.mkdir(parents=True, exist_ok=True)
         texts = {
             "index.html": self.page(),
             "results.md": self.markdown(),
             "results.json": json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n",
         }
+        paths = []
         for name, text in texts.items():
-            write_whole(folder / name, text)
-        drawn = [p for chapter in self.chapters for p in chapter.pictures] if pngs else []
-        for picture in drawn:
-            path = folder / "pictures" / f"{picture.key}.png"
-            path.parent.mkdir(exist_ok=True)
-            write_whole(path, render(picture)[0])
-        return [*(folder / name for name in texts), *(folder / "pictures" / f"{p.key}.png" for p in drawn)]
+            paths.append(folder / name)
+            write_whole(paths[-1], text)
+        for figure in figures_in(upto(self.document, Depth.MAIN).sections) if pictures else ():
+            picture = figure.draw()
+            if picture is not None:
+                paths.append(folder / "pictures" / f"{figure.key}.png")
+                paths[-1].parent.mkdir(exist_ok=True)
+                write_whole(paths[-1], as_png(picture))
+        return paths
 
 
-def _tally(r: RunResult) -> str:
-    marks = [beside.CLAIM_SYMBOL[claim.verdict] for claim in r.claims]
-    return " ".join(f"{marks.count(symbol)}\N{NO-BREAK SPACE}{symbol}" for symbol in dict.fromkeys(marks))
-
-
-def _all_claims(chapters: Iterable[Chapter]) -> str:
-    table = Table("All claims", columns("verdict | experiment | claim"), words=3)
-    for c in chapters:
-        for claim in c.result.claims if c.result else []:
-            table.add(f"{beside.CLAIM_SYMBOL[claim.verdict]} {claim.verdict}", c.name, claim.statement)
-    return markdown_table(table) if table.rows else ""
-
-
-def _markdown(c: Chapter) -> list[str]:
-    parts = [f"### {c.name}: {inline(c.title)}", f"**Not measured:** {inline(c.why)}" if c.why else ""]
-    if c.result is None:
-        return parts
-    parts.append(markdown_table(beside.claims(c.result)) if c.result.claims else "")
-    parts.append("\n".join(f"- {inline(sentence)}" for sentence in c.findings))
-    parts += [markdown_table(table) for table in c.tables]
-    parts += [f"![{inline(p.title)}](pictures/{p.key}.png)" for p in c.pictures]
-    return [*parts, f"[The full report]({c.report})" if c.report else ""]
+def _used(chapters: Sequence[Chapter]) -> str:
+    """What the article used."""
+    setups = (c.result.published_setup for c in chapters if c.result and c.result.published_setup)
+    lines = dict.fromkeys(line.strip() for setup in setups for line in setup.splitlines())
+    return "The article used: " + "; ".join(filter(None, lines)) + "." if lines else ""
 
 
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
     left_out = {"trials", "plan_text", "phased_loads", "comparisons"}
     kept = {key: value for key, value in result.items() if key not in left_out}
     kept["summaries"] = [
-        {key: value for key, value in summary.items() if not key.endswith("_distribution")}
-        for summary in result.get("summaries", [])
+        {key: value for key, value in cell.items() if not key.endswith("_distribution")}
+        for cell in result.get("summaries", [])
     ]
     return kept

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from jostle.analysis.history import Entry, Figures, Unreadable
 from jostle.formatting import formatted, percent
 from jostle.plan.labels import meant
-from jostle.report.text import when
+from jostle.report.sections.workload import moment
 from jostle.text import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def render_history(
         for entry, f in found:
             times = [formatted(e).value for e in (f.throughput, f.p50, f.p99)]
             mark = f.verdict.symbol + ("" if entry.complete else " part")
-            table.add_row(when(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
+            table.add_row(moment(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
         console.print(table)
     if not all(entry.complete for found in series.values() for entry, _ in found):
         console.print("\npart: the run was cut short, or goes on")

@@ -15,6 +15,7 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
+from jostle.report.sections.workload import unanswered, unanswered_label
 
 __all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_summary", "typical_trial", "views"]
 
@@ -29,7 +30,9 @@ class Series:
     name: str
     workload: str
     response: dict[str, Estimate]
-    distribution: Distribution
+    distribution: Distribution  # of the answers
+    unanswered: float = 0.0  # the share of all requests that it does not contain
+    unanswered_label: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,27 +91,28 @@ def _starvation_view(result: RunResult, number: int, form: str) -> View:
     for starvation in (s for s in result.starvation if s.form == form):
         title = starvation.title or form
         pairs = [(ALONE, starvation.alone_workload), (WITH_SLOW, starvation.with_workload)]
-        summaries = [
-            (name, find_summary(result, starvation.contestant, workload)) for name, workload in pairs
-        ]
-        series = [
-            _series(name, summary)
-            for name, summary in summaries
-            if summary and summary.response_distribution.n
-        ]
+        cells = [(name, find_summary(result, starvation.contestant, workload)) for name, workload in pairs]
+        series = [_series(name, cell) for name, cell in cells if cell and _drawn(cell)]
         if series:
             panels.append(Panel(starvation.contestant, series, starvation))
     return View(f"form-{number}", title, panels)
 
 
 def _workload_view(result: RunResult, number: int, workload: str) -> View:
-    summaries = [c for c in result.summaries if c.workload == workload and c.response_distribution.n]
-    title = (summaries[0].title if summaries else "") or workload
-    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in summaries])
+    cells = [c for c in result.summaries if c.workload == workload and _drawn(c)]
+    title = (cells[0].title if cells else "") or workload
+    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in cells])
 
 
-def _series(name: str, summary: WorkloadSummary) -> Series:
-    return Series(name, summary.workload, summary.response, summary.response_distribution)
+def _series(name: str, cell: WorkloadSummary) -> Series:
+    label = unanswered_label(cell.outcomes)
+    found = cell.response_distribution
+    return Series(name, cell.workload, cell.response, found, unanswered(cell.outcomes), label)
+
+
+def _drawn(cell: WorkloadSummary) -> bool:
+    """There was a request; that none was answered is what there is to see."""
+    return cell.response_distribution.n > 0 or unanswered(cell.outcomes) > 0
 
 
 def find_summary(result: RunResult, contestant: str, workload: str) -> WorkloadSummary | None:

@@ -1,11 +1,10 @@
 """The sentence that stands above each picture, made from the figures that it shows."""
 
 from jostle.analysis.results import Estimate
-from jostle.formatting import amount, percent
+from jostle.formatting import formatted, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 
-__all__ = ["about_quantile", "about_shape", "about_throughput", "extremes"]
-
+__all__ = ["about_quantile", "about_throughput", "extremes"]
 
 HARMFUL = 0.1
 """From this index on, a title speaks of harm."""
@@ -30,17 +29,15 @@ def _index(panel: Panel) -> float:
 
 
 def about_throughput(view: View) -> str:
-    """What one slow request takes from the most and from the least starved; or who serves most."""
-    if not view.paired:
-        return ""
+    """What one slow request takes from the most and from the least starved."""
     ordered = sorted(view.panels, key=_index, reverse=True)
     worst, best = ordered[0], ordered[-1]
     lost = _index(worst)
-    if lost < 0.05 and _harm(extremes(view)[0]) > HARMFUL:
-        slowest = extremes(view)[0]
-        grown = percent(_harm(slowest))
+    harmed = extremes(view)[0]
+    if lost < 0.05 and _harm(harmed) > HARMFUL:
+        grown = percent(_harm(harmed))
         return (
-            f"The stream keeps its rate beside one slow request, but on {slowest.contestant} its p99 grows by"
+            f"The stream keeps its rate beside one slow request, but on {harmed.contestant} its p99 grows by"
             f" {grown} of the slow request's time."
         )
     if lost < 0.05:
@@ -53,74 +50,36 @@ def about_throughput(view: View) -> str:
     return sentence + f", and {percent(max(_index(best), 0.0))} of {best.contestant}'s."
 
 
-def about_quantile(view: View, name: str, noun: str) -> str:
-    """What a quantile is alone and beside the slow request; or whose is the lowest and whose the highest."""
+def about_quantile(view: View, name: str) -> str:
+    """A quantile beside the slow request and alone; or whose is the lowest and whose the highest."""
     if view.paired:
         worst, best = extremes(view)
         chosen = [worst] if worst is best else [worst, best]
-        told = [_pair(p, name) for p in chosen]
-        unknown = [_unknown(p) for p, pair in zip(chosen, told, strict=True) if not pair]
-        if any(told):
-            known = f"the {noun} is " + "; ".join(filter(None, told))
-            return "Beside one slow request " + "; ".join([*unknown, known]) + "."
-        if any(_nobody_answered(p) for p in chosen):
-            return "Beside one slow request " + "; ".join(unknown) + "."
-        return f"The {noun} cannot be told from so few requests."
+        pairs = [_pair(p, name) for p in chosen]
+        return f"{name} with a slow request: {', '.join(pairs)}."
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]
     if not values:
-        return f"The {noun} cannot be told from so few requests."
+        return f"{name}: too few of the requests were answered to tell."
     (_, low_name, low), (_, high_name, high) = min(values, key=_first), max(values, key=_first)
     if low_name == high_name:
-        return f"The {noun} is {_told(low)}."
-    return f"The {noun} is {_told(low)} on {low_name} and {_told(high)} on {high_name}."
-
-
-def about_shape(view: View) -> str:
-    """What the densities show: where the median lies, and how far the longest is from it."""
-    if view.paired:
-        worst, _ = extremes(view)
-        found = {s.name: s for s in worst.series}
-        if ALONE in found and WITH_SLOW in found:
-            before, after = (_quantile(found[n], "max") for n in (ALONE, WITH_SLOW))
-            if before is not None and after is not None:
-                return (
-                    f"The longest fast request on {worst.contestant} takes {_told(after)} beside a slow"
-                    f" one, {_told(before)} alone."
-                )
-    longest = max((s.distribution.max_s or 0.0, p.contestant) for p in view.panels for s in p.series)
-    if len(view.panels) == 1:
-        return (
-            about_quantile(view, "p50", "median response time")[:-1]
-            + f", the longest {amount(longest[0], 's')}."
-        )
-    return about_quantile(view, "p50", "median response time")
+        return f"{name}: {formatted(low).value}."
+    return f"{name}: {formatted(low).value} on {low_name}, {formatted(high).value} on {high_name}."
 
 
 def _pair(panel: Panel, name: str) -> str:
-    found = {s.name: _quantile(s, name) for s in panel.series}
-    before, after = found.get(ALONE), found.get(WITH_SLOW)
-    if before is None or after is None:
-        return ""
-    return f"{_told(after)} on {panel.contestant} ({_told(before)} alone)"
-
-
-def _unknown(panel: Panel) -> str:
-    if _nobody_answered(panel):
-        return f"no fast request was answered on {panel.contestant}"
-    return f"too few were answered on {panel.contestant}"
-
-
-def _nobody_answered(panel: Panel) -> bool:
-    return panel.starvation is not None and panel.starvation.with_slow.value == 0
+    found = {s.name: s for s in panel.series}
+    before, after = (_quantile(found[n], name) if n in found else None for n in (ALONE, WITH_SLOW))
+    was = f" (was {formatted(before).value})" if before else ""
+    if after is None:
+        slow = found.get(WITH_SLOW)
+        nobody = slow is not None and not slow.distribution.n
+        return f"{panel.contestant} {'answered no request' if nobody else 'answered too few'}{was}"
+    return f"{panel.contestant} {formatted(after).value}{was}"
 
 
 def _quantile(series: Series, name: str) -> Estimate | None:
     found = series.response.get(name)
     return found if found and found.value is not None else None
-
-
-def _told(estimate: Estimate) -> str:
-    return f"{estimate.bound} {amount(estimate.value, 's')}".strip()
 
 
 def _first(item: tuple[float | None, str, Estimate]) -> float:

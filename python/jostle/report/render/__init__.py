@@ -1,1 +1,1 @@
-"""The forms of a report: terminal, page, notebook, files."""
+"""The forms of a report: terminal, page, Markdown, notebook, data, JUnit, pictures; none decides anything."""

@@ -1,4 +1,4 @@
-"""The page: one file that opens offline, verdicts first.
+"""The page: one file that opens offline; and the same as a piece of HTML for a notebook.
 
 Nothing of a server, an address or a plan can run in it: text is escaped by the template, data stands in a
 script element that is not code, with every "<" written as an escape, and the page's own policy lets nothing
@@ -9,153 +9,68 @@ import base64
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from markupsafe import Markup
 
-from jostle.analysis.results import RunResult, Starvation
 from jostle.errors import UserError
-from jostle.formatting import Formatted, amount, formatted
 from jostle.host.cache import cache_folder
 from jostle.host.files import write_whole
-from jostle.report import charts, tables
-from jostle.report.charts import Picture
-from jostle.report.sections import costs, phased
-from jostle.report.sections import goodput as within
-from jostle.report.sections import published as beside
-from jostle.report.tables import Table
-from jostle.report.text import published, published_per_s, when
-from jostle.report.views import View, find_summary, views
+from jostle.report.charts import CONFIG, Picture
+from jostle.report.document import Depth, Document, figures_in, upto
+from jostle.report.render.vega import VEGA_LITE
 
-__all__ = ["page", "rendered", "write_page"]
+__all__ = ["fragment", "page"]
 
 MOST_REASONS = 6
 
 
-@dataclass(frozen=True)
-class Section:
-    """One comparison on the page: its table, its findings, its pictures."""
-
-    view: View
-    starvation: list[Starvation]
-    summaries: Table
-    times: Table
-    five: Table
-    overview: Picture | None
-    distributions: list[Picture]
-    timelines: list[Picture]
-
-    @property
-    def pictures(self) -> Iterator[Picture]:
-        """In the order in which they stand on the page."""
-        if self.overview:
-            yield self.overview
-        yield from self.distributions
-        yield from self.timelines
-
-
-def write_page(result: RunResult, path: Path | str) -> None:
-    """Write the page to `path`; a page that was there stays whole until the new one is."""
-    write_whole(Path(path), page(result))
-
-
-def page(result: RunResult) -> str:
+def page(document: Document) -> str:
     """The whole page as text."""
-    sections = [_section(result, view) for view in views(result)]
-    shifts = charts.shifts(result)
-    pairs = list(zip(result.comparisons, map(tables.differences, result.comparisons), shifts, strict=True))
-    cost_pictures = charts.cost_pictures(result)
-    phased_loads = charts.crowd_pictures(result)
-    pictures = [p for s in sections for p in s.pictures] + [p for p in shifts if p is not None] + phased_loads
-    pictures += cost_pictures
-    return rendered(
-        "page.html.j2",
-        pictures,
-        result=result,
-        sections=sections,
-        pairs=pairs,
-        phased_loads=phased_loads,
-        cost_tables=costs.tables_of(result),
-        cost_pictures=cost_pictures,
-        tables={
-            "claims": beside.claims(result),
-            "parts": beside.parts(result),
-            "figures": beside.figures(result),
-            "setup": beside.setup(result),
-            "hits": within.hits(result),
-            "goodput": within.goodput(result),
-            "earlier": costs.earlier(result),
-            "held": phased.held(result),
-            "phases": phased.phases(result),
-            "traffic": phased.traffic(result),
-            "requirements": tables.requirements(result),
-            "failed": tables.failed_checks(result),
-            "checks": tables.checks(result),
-            "summaries": tables.summaries(result),
-            "trials": tables.trials(result),
-            "outcomes": tables.outcomes(result),
-            "requests": tables.requests(result),
-            "host": tables.host(result),
-        },
-        reasons=result.reasons[:MOST_REASONS],
-        more_reasons=max(0, len(result.reasons) - MOST_REASONS),
-        shown=formatted,
-        when=when,
-        amount=amount,
-        published=published,
-        index_as_published=_index_as_published,
-        summary=lambda s, workload: find_summary(result, s.contestant, workload),
+    pictures = _drawn(document)
+    library, script = _library(), _asset("page.js")
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            document=upto(document, Depth.DETAIL),
+            pictures=pictures,
+            specs=_json_for_script({"config": CONFIG, "charts": {k: p.spec() for k, p in pictures.items()}}),
+            library=Markup(library),
+            script=Markup(script),
+            style=Markup(_asset("page.css")),
+            hashes=[_hash(library), _hash(script)],
+            most_reasons=MOST_REASONS,
+        )
     )
 
 
-def rendered(template: str, pictures: Iterable[Picture], **values: Any) -> str:
-    """A page from its template, with the specifications of its pictures and all that draws them."""
-    import jinja2
+def fragment(document: Document) -> str:
+    """The answer, without pictures and scripts."""
+    template = _environment().get_template("fragment.html.j2")
+    return template.render(document=upto(document, Depth.ANSWER), pictures={}, most_reasons=MOST_REASONS)
 
-    library, script = _library(), _asset("page.js")
+
+def _drawn(document: Document) -> dict[str, Picture]:
+    """Every picture of the document, by its key."""
+    drawn = ((figure.key, figure.draw()) for figure in figures_in(document.sections))
+    return {key: picture for key, picture in drawn if picture is not None}
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.get_template(template).render(
-        specs=json_for_script({p.key: p.spec() for p in pictures}),
-        library=Markup(library),
-        script=Markup(script),
-        style=Markup(_asset("page.css")),
-        hashes=[_hash(library), _hash(script)],
-        claim_symbol=beside.CLAIM_SYMBOL,
-        is_shown=lambda value: isinstance(value, Formatted),
-        **values,
-    )
+    environment.tests["kind"] = lambda value, name: type(value).__name__ == name
+    return environment
 
 
-def _section(result: RunResult, view: View) -> Section:
-    forms = {p.starvation.form for p in view.panels if p.starvation}
-    workloads = {s.workload for p in view.panels for s in p.series}
-    summaries = [c for c in result.summaries if c.workload in workloads]
-    return Section(
-        view=view,
-        starvation=[s for s in result.starvation if s.form in forms],
-        summaries=tables.summaries(result, summaries),
-        times=tables.times(summaries),
-        five=beside.five_numbers(result, summaries),
-        overview=charts.overview(result, view),
-        distributions=charts.distributions(result, view),
-        timelines=charts.over_time(result, view),
-    )
-
-
-def _index_as_published(s: Starvation) -> float | None:
-    """The published starvation index; None where the two figures are not both rates."""
-    alone, beside = published_per_s(s.published_alone), published_per_s(s.published_with)
-    return 1 - beside / alone if alone and beside is not None else None
-
-
-def json_for_script(value: Any) -> Markup:
+def _json_for_script(value: Any) -> Markup:
     """JSON that cannot end the script element it stands in, nor break a line of JavaScript."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
@@ -167,16 +82,14 @@ def _library() -> str:
 
     Putting them together takes seconds, so it is done once for each version.
     """
-    import altair
-    import vl_convert
-
-    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     file: Path | None = None
     with contextlib.suppress(UserError, OSError):
         of = metadata.version("vl-convert-python")
-        file = cache_folder("pages") / f"vega-lite-{version}-of-vl-convert-{of}.js"
+        file = cache_folder("pages") / f"vega-lite-{VEGA_LITE}-of-vl-convert-{of}.js"
         return file.read_text(encoding="utf-8")
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
     safe = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     if file is not None:
         with contextlib.suppress(OSError):

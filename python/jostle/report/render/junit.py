@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 from jostle.analysis.results import Claim, CompareResult, Decision, RunResult
 from jostle.record.verdict import Verdict
+from jostle.report.sections.validity import failed_checks
 
 __all__ = ["compare_to_junit", "to_junit"]
 
@@ -18,14 +19,19 @@ def to_junit(result: RunResult) -> str:
         _case(f"{r.workload or 'all'} on {r.contestant or 'all'}", r.that, r.verdict, r.message)
         for r in result.requirements
     ]
+    failed = failed_checks(result)
     claims = [_claim(c) for c in result.claims]
     measured = []
-    for summary in result.summaries:
-        case = ET.Element("testcase", classname=_text(summary.contestant), name=_text(summary.workload))
-        if summary.verdict is Verdict.INVALID:
-            about = [r for r in result.reasons if r.startswith(f"{summary.contestant}, {summary.workload}")]
-            says = "\n".join(about) or "the trials were invalid"
-            ET.SubElement(case, "error", message=_text(says.partition("\n")[0])).text = _text(says)
+    for cell in result.summaries:
+        case = ET.Element("testcase", classname=_text(cell.contestant), name=_text(cell.workload))
+        if cell.verdict is Verdict.INVALID:
+            reasons = [
+                f.reason.text
+                for f in failed
+                if (f.contestant, f.workload) == (cell.contestant, cell.workload)
+            ]
+            message = reasons[0] if reasons else "the trials were invalid"
+            ET.SubElement(case, "error", message=_text(message)).text = _text("\n".join(reasons))
         measured.append(case)
     suites = [
         ("requirements", requirements),

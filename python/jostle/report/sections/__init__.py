@@ -1,1 +1,1 @@
-"""The tables of a report that only some runs have."""
+"""The sections of a report, one file each: what stands in them, whatever the form."""

@@ -1,22 +1,42 @@
-"""Tables of what impatient clients got: as the articles' load generators print it, and to be compared."""
+"""What impatient clients got: as the articles' load generators print it, and as it can be compared."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from jostle.analysis.results import Goodput, RunResult
-from jostle.formatting import Formatted, amount, formatted
-from jostle.report.tables import NOTHING, Table, columns, estimate
+from jostle.formatting import amount, formatted
+from jostle.report.document import NOTHING, Block, Depth, Paragraph, Section, Table, columns
+from jostle.report.sections.workload import quantiles
 from jostle.report.views import find_summary
 
-__all__ = ["chosen", "goodput", "hits"]
+__all__ = ["chosen", "goodput", "hits", "section"]
+
+HOW = (
+    "Goodput counts what was answered within the timeout, from when it was due. Dispersion is the standard "
+    "deviation of the throughput per second over its mean. The least and the most of many seconds lie far "
+    "apart by chance alone: compare dispersion. Times include the requests that were given up, as longer "
+    "than they were waited for. The database’s CPU is apart from the server’s; of your own database it is "
+    "not known."
+)
+
+
+def section(result: RunResult) -> Section:
+    """Nothing where no client was impatient."""
+    blocks: list[Block] = [
+        goodput(result),
+        Section("", [hits(result), Paragraph(HOW, small=True)], Depth.MAIN),
+    ]
+    return Section("Goodput within the timeout", blocks if result.goodputs else [], key="goodput")
 
 
 def hits(result: RunResult) -> Table:
     """Hits and timeouts of a trial, least and most hits in a second; means over rounds."""
-    names = columns("workload | contestant | hits | timeouts | min. hits/s | max. hits/s")
-    table = Table("As the articles' load generators print it: mean of the rounds", names, words=2)
+    names = columns(
+        "workload = | contestant =", "hits = | timeouts = | min. hits/s = min/s | max. hits/s = max/s"
+    )
+    table = Table("As the articles' load generators print it: mean of the rounds", names)
     for g in result.goodputs:
-        counts = (_plain(amount(whole(e.value), "count")) for e in (g.hits, g.timeouts))
+        counts = (amount(None if e.value is None else round(e.value), "count") for e in (g.hits, g.timeouts))
         table.add(g.workload, g.contestant, *counts, formatted(g.least_per_s), formatted(g.most_per_s))
     return table
 
@@ -24,14 +44,14 @@ def hits(result: RunResult) -> Table:
 def goodput(result: RunResult) -> Table:
     """Goodput, evenness, times with what was given up in them, and who spent the CPU."""
     names = columns(
-        "workload | contestant | database | timeout | goodput | dispersion | p50 | p99 | max | memory"
-        " | server CPU per request | database CPU per request"
+        "workload = | contestant = | database",
+        "timeout | goodput = per s | dispersion = sd/mean | p50 = | p99 = | longest | memory"
+        " | server CPU per request | database CPU per request = db CPU",
     )
-    table = Table("As it can be compared: answers within the timeout, and what they cost", names, words=3)
+    table = Table("Answers within the timeout, and what they cost", names)
     for g in result.goodputs:
         summary = find_summary(result, g.contestant, g.workload)
-        times = [estimate(summary.response, q) if summary else NOTHING for q in ("p50", "p99", "max")]
-        memory = amount(summary.server_rss_max_bytes, "bytes") if summary else ""
+        times = quantiles(summary.response, ("p50", "p99", "max")) if summary else [NOTHING] * 3
         server = formatted(summary.server_cpu_s_per_request, fine=True) if summary else NOTHING
         table.add(
             g.workload,
@@ -41,7 +61,7 @@ def goodput(result: RunResult) -> Table:
             formatted(g.goodput),
             formatted(g.dispersion),
             *times,
-            memory,
+            amount(summary.server_rss_max_bytes if summary else None, "bytes"),
             server,
             formatted(g.database_cpu_s_per_request, fine=True),
         )
@@ -50,23 +70,13 @@ def goodput(result: RunResult) -> Table:
 
 def chosen(g: Goodput) -> str:
     """What was chosen of the database: "no delay, pool 10, index"."""
-    said = _said(g.database)
-    return ", ".join(text for text in said if text)
+    return ", ".join(filter(None, _settings(g.database)))
 
 
-def _said(database: Mapping[str, Any]) -> list[str]:
+def _settings(database: Mapping[str, Any]) -> list[str]:
     delay, index, pool = (database.get(key) for key in ("delay_ms", "index", "pool"))
     return [
         "" if delay is None else f"delay {delay:g} ms" if delay else "no delay",
         "" if pool is None else f"pool {pool}",
         "" if index is None else "index" if index else "no index",
     ]
-
-
-def whole(value: float | None) -> float | None:
-    """A mean of counts, to the nearest."""
-    return None if value is None else float(round(value))
-
-
-def _plain(text: str) -> Formatted:
-    return Formatted(text, "", "")

@@ -1,67 +1,110 @@
-"""Loads with phases as tables: who held the clients that came, and how each phase went."""
+"""Loads with phases: who held the clients that came, and how each phase went."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from jostle.analysis.results import PhasedLoad, RunResult, Times
-from jostle.formatting import MISSING, amount, percent
-from jostle.report.tables import Table, columns
+from jostle.formatting import MISSING, amount, listed, percent
+from jostle.report import charts
+from jostle.report.document import (
+    Block,
+    Depth,
+    Figure,
+    Finding,
+    Findings,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+    columns,
+)
 from jostle.units import format_count
 
-__all__ = ["cores_in_use", "figures", "held", "most_open", "per_second", "phases", "sentence", "traffic"]
+__all__ = ["held", "most_open", "phases", "section", "sentence", "traffic"]
+
+HOW_HELD = (
+    "The target is reached where 99 % of the clients asked for were connected at once in every round: a few "
+    "are always between two connections. Held: connections open for each client asked for, on average while "
+    "the load is at full size."
+)
+HOW_PHASES = (
+    "Connections are those that the clients have open: the kernel opens them before the server knows. Times "
+    "are of what was connected or answered. Network: bytes of requests and answers, without what TCP "
+    "and IP add."
+)
+
+
+def section(result: RunResult) -> Section:
+    """Nothing where no load has phases."""
+    workloads = dict.fromkeys(c.workload for c in result.phased_loads)
+    groups = [[c for c in result.phased_loads if c.workload == workload] for workload in workloads]
+    blocks: list[Block] = [
+        Findings([Finding(sentence(group)) for group in groups]),
+        held(result),
+        Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),
+        *(
+            Figure(f"phased-{n}", partial(charts.phased, group, sentence(group)))
+            for n, group in enumerate(groups, 1)
+        ),
+        Section("Phase by phase", [phases(result), traffic(result)], Depth.MAIN),
+        Section("", [Paragraph(HOW_PHASES, small=True)], Depth.DETAIL),
+    ]
+    return Section("Phases", blocks if groups else [], key="phases")
 
 
 def held(result: RunResult) -> Table:
     """A row per contestant of each closed load with phases, and one for each that was not measured."""
-    names = "contestant | workload | reached the target | first refusal | asked | most open at once | held"
-    table = Table("Who reached the target, and who did not", columns(names), words=4)
+    names = columns(
+        "contestant = | workload | reached the target = reached | first refusal",
+        "asked | most open at once = most open | held = held | time to headers, mean = headers | p99 = p99",
+    )
+    table = Table("Who reached the target, and who did not", names)
     closed = [crowd for crowd in result.phased_loads if crowd.asked is not None]
     for c in closed:
-        reached = "✓ yes" if c.reached else "✗ no"
+        reached = Mark("✓", "yes", "good") if c.reached else Mark("✗", "no", "bad")
+        full = max(c.phases, key=lambda s: s.open_mean).headers
         figures = (amount(c.asked, "count"), most_open(c), percent(c.held.value))
-        table.add(c.contestant, c.workload, reached, c.refused or "none", *figures)
+        times = (amount(full.mean_s, "s"), amount(full.p99_s, "s"))
+        table.add(c.contestant, c.workload, reached, c.refused or "none", *figures, *times)
     for name, why in result.skipped.items() if closed else ():
-        table.add(name, MISSING, "not measured", why, *(MISSING,) * 3)
+        table.add(name, MISSING, "not measured", why, *(MISSING,) * 5)
     return table
 
 
 def phases(result: RunResult) -> Table:
     """A row per contestant and phase, and one for the whole load: connections, rates, times of each part."""
     names = (
-        "phase | open at most | requests | failed | connect: mean | p99 | headers: mean | p50 | p99"
-        " | body: mean | p99"
+        "open at most | requests | failed | connect: mean | p99"
+        " | headers: mean | p50 | p99 | body: mean | p99"
     )
     table = _table("Phase by phase, over all rounds", names, result)
     for c in result.phased_loads:
         for s in c.phases:
             rates = (amount(s.open_most, "count"), amount(s.throughput_per_s, "/s"), percent(s.error_share))
-            headers = (
-                amount(s.headers.mean_s, "s"),
-                amount(s.headers.p50_s, "s"),
-                amount(s.headers.p99_s, "s"),
-            )
+            headers = (amount(v, "s") for v in (s.headers.mean_s, s.headers.p50_s, s.headers.p99_s))
             table.add(*_whose(c, result), s.name, *rates, *_two(s.connect), *headers, *_two(s.body))
     return table
 
 
 def traffic(result: RunResult) -> Table:
     """A row per contestant and phase: bytes in and out of the server, cores in use on both sides."""
-    names = "phase | length | to the server | from it | server's cores | generator's"
+    names = "length | to the server | from it | server's cores | generator's"
     table = _table("Network, and cores in use", names, result)
     for c in result.phased_loads:
         for s in c.phases:
-            network = (per_second(s.to_server_per_s), per_second(s.from_server_per_s))
-            cores = (cores_in_use(s.server_cpu), cores_in_use(s.generator_cpu))
+            network = (amount(v, "bytes") + "/s" for v in (s.to_server_per_s, s.from_server_per_s))
+            cores = (amount(v, "") for v in (s.server_cpu, s.generator_cpu))
             table.add(*_whose(c, result), s.name, amount(s.length_s, "s"), *network, *cores)
     return table
 
 
 def _table(caption: str, names: str, result: RunResult) -> Table:
-    whose = ["contestant", "workload"] if _several(result) else ["contestant"]
-    return Table(caption, [*whose, *columns(names)], words=len(whose) + 1)
+    whose = "contestant | workload | phase" if _several(result) else "contestant | phase"
+    return Table(caption, columns(whose, names))
 
 
-def _whose(crowd: PhasedLoad, result: RunResult) -> list[str]:
+def _whose(crowd: PhasedLoad, result: RunResult) -> list[Value]:
     return [crowd.contestant, crowd.workload] if _several(result) else [crowd.contestant]
 
 
@@ -73,60 +116,20 @@ def _two(times: Times) -> tuple[str, str]:
     return amount(times.mean_s, "s"), amount(times.p99_s, "s")
 
 
-def per_second(bytes_: float) -> str:
-    """A rate of bytes."""
-    return f"{amount(bytes_, 'bytes')}/s"
-
-
-def cores_in_use(cores: float | None) -> str:
-    """With two digits after the point; a dash where it was not watched."""
-    return MISSING if cores is None else f"{cores:.2f}"
-
-
 def most_open(crowd: PhasedLoad) -> str:
     """Connections open at once, the most of each round on average."""
     value = crowd.open_most.value
     return MISSING if value is None else format_count(round(value))
 
 
-def sentence(phased_loads: list[PhasedLoad]) -> str:
+def sentence(crowds: Sequence[PhasedLoad]) -> str:
     """Who holds how many, in words."""
-    closed = [c for c in phased_loads if c.asked is not None]
+    closed = [c for c in crowds if c.asked is not None]
     if not closed:
-        return f"{_names(phased_loads)} over time"
+        return f"{listed([c.contestant for c in crowds])} over time."
     asked = amount(closed[0].asked, "count")
-    holding = [c for c in closed if c.reached]
+    holding = [c.contestant for c in closed if c.reached]
     others = [c for c in closed if not c.reached]
-    told = [f"{_names(holding)} hold{'s' if len(holding) == 1 else ''} {asked} clients"] if holding else []
-    told += [f"{c.contestant} has {most_open(c)} of {asked} at most" for c in others]
-    return f"{'; '.join(told)}."
-
-
-def _names(phased_loads: list[PhasedLoad]) -> str:
-    *first, last = (crowd.contestant for crowd in phased_loads)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def figures(result: RunResult) -> Iterator[dict[str, Any]]:
-    """Every figure of every phase, as rows of the CSV form."""
-    for c in result.phased_loads:
-        about = {"contestant": c.contestant, "workload": c.workload}
-        for name, found in (("clients held", c.held), ("most connections open", c.open_most)):
-            plain = {"value": found.value, "low": found.low, "high": found.high}
-            yield about | {"quantity": name, **plain, "unit": found.unit, "n": found.n, "note": found.note}
-        for s in c.phases:
-            for name, value, unit in (
-                ("most connections open", s.open_most, ""),
-                ("throughput", s.throughput_per_s, "/s"),
-                ("share not as expected", s.error_share, "share"),
-                *(
-                    (f"time to {part} {q}", getattr(times, f"{q}_s"), "s")
-                    for part, times in (("connect", s.connect), ("headers", s.headers), ("body", s.body))
-                    for q in ("mean", "p50", "p90", "p99", "max")
-                ),
-                ("bytes to the server", s.to_server_per_s, "bytes/s"),
-                ("bytes from the server", s.from_server_per_s, "bytes/s"),
-                ("server CPU", s.server_cpu, "cores"),
-                ("generator CPU", s.generator_cpu, "cores"),
-            ):
-                yield about | {"quantity": f"{s.name}: {name}", "value": value, "unit": unit}
+    parts = [f"{listed(holding)} hold{'s' if len(holding) == 1 else ''} {asked} clients"] if holding else []
+    parts += [f"{c.contestant} has {most_open(c)} of {asked} at most" for c in others]
+    return f"{'; '.join(parts)}."

@@ -1,97 +1,121 @@
-"""Tables of what was published beside what was measured: claims, figures, five numbers, the set-up."""
+"""What was published: claims and what decides them, figures, the set-up."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 
-from jostle.analysis.judge.figures import figure, figures_of
-from jostle.analysis.results import Distribution, PublishedFigure, RunResult, WorkloadSummary
-from jostle.formatting import MISSING, Formatted, amount, formatted
-from jostle.report.tables import Table, columns
-from jostle.report.text import published_per_s
+from jostle.analysis.results import Claim, PublishedFigure, RunResult
+from jostle.formatting import Formatted, amount, formatted
+from jostle.report.document import (
+    Block,
+    Depth,
+    Finding,
+    Findings,
+    Paragraph,
+    Section,
+    Table,
+    columns,
+)
+from jostle.report.sections.marks import claim_mark, decision_mark
+from jostle.report.sections.workload import as_published, published_per_s
 
-__all__ = ["CLAIM_SYMBOL", "claims", "figures", "five", "five_numbers", "five_published", "parts", "setup"]
+__all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
-CLAIM_SYMBOL = {"reproduced": "✓", "not reproduced": "✗", "cannot tell": "?"}
-PART_SYMBOL = {"holds": "✓", "fails": "✗", "cannot tell": "?"}
-FIVE = ("min", "p25", "p50", "mean", "p75", "max")
+HOW = (
+    "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
+    "interval violates it. A claim is reproduced when all of its parts hold. Ratios are paired by round."
+)
 
 
-def claims(result: RunResult) -> Table:
-    """A row per claim: what was published, and what decides it here."""
-    table = Table("Published claims", columns("verdict | claim | published | measured here"), words=4)
-    for c in result.claims:
-        table.add(_marked(CLAIM_SYMBOL[c.verdict], c.verdict), c.statement, c.published, c.sentence)
-    return table
+def section(result: RunResult) -> Section:
+    """Nothing where nothing was published."""
+    source = result.published[0].source if result.published else ""
+    blocks: list[Block] = [
+        *([Paragraph(tally(result.claims))] if result.claims else []),
+        Section(
+            "", [*([Paragraph(source, small=True)] if source else []), claims(result.claims)], Depth.MAIN
+        ),
+        Section(
+            "The rules, fixed in the plan before the run",
+            [parts(result), Paragraph(HOW, small=True)] if result.claims else [],
+            Depth.MAIN,
+            folded=True,
+        ),
+        Section("Published figures beside the measured ones", [figures(result)], Depth.MAIN, folded=True),
+        Section("What differs from the published set-up", _setups(result), Depth.MAIN, folded=True),
+    ]
+    return Section("Claims", blocks, key="claims")
+
+
+def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
+    """A finding per claim: what was published, and what decides it here."""
+    return Findings(
+        [
+            Finding(
+                c.statement,
+                claim_mark(c.verdict),
+                (f"Published: {c.published}." if c.published else "", f"Here: {c.sentence}"),
+                href,
+            )
+            for c in found
+        ]
+    )
+
+
+def tally(found: Sequence[Claim]) -> str:
+    """How many of each verdict: "2 reproduced, 1 not reproduced (…), 4 cannot tell"."""
+    counts = Counter(c.verdict for c in found)
+    failed = [c.statement for c in found if c.verdict == "not reproduced"]
+    texts = []
+    for verdict in ("reproduced", "not reproduced", "cannot tell"):
+        if counts[verdict]:
+            names = f" ({'; '.join(failed)})" if verdict == "not reproduced" else ""
+            texts.append(f"{counts[verdict]} {'undecided' if verdict == 'cannot tell' else verdict}{names}")
+    return ", ".join(texts)
 
 
 def parts(result: RunResult) -> Table:
     """The rule of every claim, part by part, as the plan fixed it before the run."""
-    names = columns("claim | what is measured | rule | result | value and 95 % interval")
-    table = Table("The rules, fixed in the plan before the run", names, words=4)
+    names = columns("claim | what is measured | rule | result", "value and 95 % interval")
+    table = Table("The rules, fixed in the plan before the run", names)
     for c in result.claims:
         for part in c.criteria:
-            result_here = _marked(PART_SYMBOL[part.verdict], part.verdict)
-            table.add(c.statement, part.measure, part.rule, result_here, formatted(part.estimate))
+            table.add(
+                c.statement, part.measure, part.rule, decision_mark(part.verdict), formatted(part.estimate)
+            )
     return table
-
-
-def _marked(symbol: str, verdict: str) -> str:
-    return f"{symbol}\N{NO-BREAK SPACE}{verdict.replace(' ', chr(160))}"
-
-
-def told(figure: PublishedFigure) -> str:
-    """A figure as its author wrote it."""
-    return f"{figure.value:g} {figure.unit}".rstrip()
 
 
 def figures(result: RunResult) -> Table:
     """Every published figure beside the same quantity measured here; notes where there are any."""
     source = result.published[0].source if result.published else ""
     noted = any(f.note for f in result.published)
-    names = columns("workload | contestant | quantity | published | measured here, mean over rounds")
-    if noted:
-        names.insert(3, "note")
-    table = Table(f"Published figures ({source})", names, words=4 if noted else 3)
-    for f in result.published:
-        measured = formatted(f.measured) if f.measured is not None else Formatted("not measured", "", "")
-        per_s = published_per_s(f) if f.unit.partition("/")[2] not in ("", "s") else None
-        as_told = told(f) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
-        about = (f.workload, f.beside or f.contestant, f.quantity, *([f.note] if noted else []))
-        table.add(*about, as_told, measured)
-    return table
-
-
-def five_numbers(result: RunResult, summaries: Iterable[WorkloadSummary]) -> Table:
-    """Smallest, quartiles, median, mean and largest response time of the requests that were answered."""
-    names = columns(
-        "workload | contestant | requests | min | 1st quartile | median | mean | 3rd quartile | max"
+    words = "workload | contestant = | quantity =" + (" | note" if noted else "")
+    table = Table(
+        f"Published figures ({source})",
+        columns(words, "published = | measured here, mean over rounds = measured"),
     )
-    table = Table("Five numbers and the mean: response times of answered requests", names, words=2)
-    for c in summaries:
-        d = c.response_distribution
-        table.add(c.workload, c.contestant, amount(d.n, "count"), *(amount(v, "s") for v in five(d)))
-        published = five_published(result, c)
-        if published:
-            table.add(c.workload, f"{c.contestant}, published", "", *published)
+    for f in result.published:
+        measured = formatted(f.measured) if f.measured is not None else Formatted("not measured")
+        about = (f.workload, f.beside or f.contestant, f.quantity, *([f.note] if noted else []))
+        table.add(*about, _with_rate(f), measured)
     return table
 
 
-def five(d: Distribution) -> list[float | None]:
-    """In the order of `FIVE`, in seconds; None for quartiles of too few requests."""
-    low, high = ([*side, None, None] for side in (d.letter_low_s, d.letter_high_s))
-    median = (low[0] + high[0]) / 2 if low[0] is not None and high[0] is not None else None
-    return [d.min_s, low[1], median, d.mean_s, high[1], d.max_s]
+def _with_rate(figure: PublishedFigure) -> str:
+    """As its author wrote it, and per second where that was another rate."""
+    per_s = published_per_s(figure) if figure.unit.partition("/")[2] not in ("", "s") else None
+    return as_published(figure) + (f" ({amount(per_s, '/s')})" if per_s is not None else "")
 
 
-def five_published(result: RunResult, c: WorkloadSummary) -> list[str]:
-    """In the order of `FIVE`; empty where none of them was published."""
-    own = figures_of(c.contestant, result.published, result.contestants)
-    known = [figure(own, c.workload, quantity) for quantity in FIVE]
-    return [told(f) if f else MISSING for f in known] if any(known) else []
+def _setups(result: RunResult) -> list[Block]:
+    lines = [line.strip() for line in result.published_setup.splitlines() if line.strip()]
+    article = [Paragraph(f"The article used: {'; '.join(lines)}.")] if lines and result.setup else []
+    return [*article, setup(result)]
 
 
 def setup(result: RunResult) -> Table:
     """What was used here."""
-    table = Table("What was used here", columns("fact | here"), words=2)
+    table = Table("What was used here", columns("fact = | here ="), prose=True)
     for fact, value in result.setup:
         table.add(fact, value)
     return table

@@ -1,13 +1,13 @@
 "use strict";
 // Draws every figure[data-chart] from its specification, as wide as the page allows, again when the width changes.
 (() => {
-  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const { config, charts } = JSON.parse(document.getElementById("charts").textContent);
   const figures = [...document.querySelectorAll("figure[data-chart]")];
   const AXIS = 70, GAP = 28;
 
   // Panels side by side as many as fit; stacked charts all equally wide; a single chart fills its figure.
   function fit(spec, width) {
-    const fitted = structuredClone(spec);
+    const fitted = { ...structuredClone(spec), config };
     const narrowest = (fitted.usermeta || {}).narrowest || width;
     if (fitted.facet) {
       const most = Math.max(1, Math.min(fitted.columns || 1, Math.floor(width / narrowest)));
@@ -31,14 +31,16 @@
     const width = Math.floor(place.clientWidth);
     if (!width || figure.dataset.width === String(width)) return;
     figure.dataset.width = String(width);
-    const options = { actions: false, renderer: "svg", ast: true, tooltip: false, defaultStyle: false, logLevel: 1 };
-    await vegaEmbed(place.firstElementChild, fit(specs[figure.dataset.chart], width), options);
+    const options = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, tooltip: false, defaultStyle: false, logLevel: 1 };
+    await vegaEmbed(place.firstElementChild, fit(charts[figure.dataset.chart], width), options);
   }
 
   async function drawAll() {
-    for (const figure of figures) await draw(figure);
+    for (const figure of figures) await draw(figure);  // those that are folded have no width yet
     document.documentElement.dataset.ready = "yes";
   }
+
+  for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", drawAll);
 
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawAll, 150); });

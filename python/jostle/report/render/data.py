@@ -1,4 +1,4 @@
-"""The same figures for other programs: JSON, CSV and Markdown."""
+"""The same figures for other programs: JSON, CSV."""
 
 import csv
 import io
@@ -6,15 +6,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jostle.analysis.results import Estimate, RunResult
-from jostle.report import tables
-from jostle.report.sections import costs, phased
-from jostle.report.sections import goodput as within
-from jostle.report.sections import published as beside
-from jostle.report.tables import Table
-from jostle.report.text import published, when
+from jostle.analysis.results import CompareResult, Estimate, RunResult
+from jostle.report.sections.goodput import chosen
+from jostle.text import one_line
 
-__all__ = ["finite", "inline", "markdown_table", "to_csv", "to_json", "to_markdown"]
+__all__ = ["compare_to_json", "figures", "to_csv", "to_json"]
 
 COLUMNS = [
     "form",
@@ -36,6 +32,12 @@ def to_json(result: RunResult) -> dict[str, Any]:
     """`RunResult` as plain data; "format" is its version. What is no finite number becomes null."""
     found: dict[str, Any] = finite(result.as_json())
     return {"kind": "jostle result", "format": found.pop("format"), **found}
+
+
+def compare_to_json(result: CompareResult) -> dict[str, Any]:
+    """`CompareResult` as plain data, "format" its version."""
+    found: dict[str, Any] = finite(result.as_json())
+    return {"kind": "jostle comparison", "format": found.pop("format"), **found}
 
 
 def finite(value: Any) -> Any:
@@ -69,7 +71,7 @@ def figures(result: RunResult) -> list[dict[str, Any]]:
         *_comparison_rows(result),
         *_cell_rows(result),
         *_goodput_rows(result),
-        *phased.figures(result),
+        *_phase_rows(result),
         *_trial_rows(result),
     ]
 
@@ -118,7 +120,7 @@ def _cell_rows(result: RunResult) -> Iterator[dict[str, Any]]:
 
 def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
     for g in result.goodputs:
-        about = {"contestant": g.contestant, "workload": g.workload, "note": within.chosen(g)}
+        about = {"contestant": g.contestant, "workload": g.workload, "note": chosen(g)}
         for quantity, found in (
             ("hits", g.hits),
             ("timeouts", g.timeouts),
@@ -129,6 +131,31 @@ def _goodput_rows(result: RunResult) -> Iterator[dict[str, Any]]:
             ("database CPU per request", g.database_cpu_s_per_request),
         ):
             yield _figure(quantity, found) | about
+
+
+def _phase_rows(result: RunResult) -> Iterator[dict[str, Any]]:
+    """Every figure of every phase, as rows of the CSV form."""
+    for c in result.phased_loads:
+        about = {"contestant": c.contestant, "workload": c.workload}
+        for name, found in (("clients held", c.held), ("most connections open", c.open_most)):
+            plain = {"value": found.value, "low": found.low, "high": found.high}
+            yield about | {"quantity": name, **plain, "unit": found.unit, "n": found.n, "note": found.note}
+        for s in c.phases:
+            for name, value, unit in (
+                ("most connections open", s.open_most, ""),
+                ("throughput", s.throughput_per_s, "/s"),
+                ("share not as expected", s.error_share, "share"),
+                *(
+                    (f"time to {part} {q}", getattr(times, f"{q}_s"), "s")
+                    for part, times in (("connect", s.connect), ("headers", s.headers), ("body", s.body))
+                    for q in ("mean", "p50", "p90", "p99", "max")
+                ),
+                ("bytes to the server", s.to_server_per_s, "bytes/s"),
+                ("bytes from the server", s.from_server_per_s, "bytes/s"),
+                ("server CPU", s.server_cpu, "cores"),
+                ("generator CPU", s.generator_cpu, "cores"),
+            ):
+                yield about | {"quantity": f"{s.name}: {name}", "value": value, "unit": unit}
 
 
 def _trial_rows(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -155,6 +182,7 @@ def _no_formula(value: object) -> object:
         return ""
     if isinstance(value, float):
         return f"{value:.6g}"  # more digits than any of them has
+    value = one_line(value) if isinstance(value, str) else value
     if isinstance(value, str) and value[:1] in ("=", "+", "@", "-", "\t", "\r") and not _is_number(value):
         return "'" + value
     return value
@@ -166,74 +194,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def to_markdown(result: RunResult) -> str:
-    """Verdict, findings and tables for a pull request or a wiki."""
-    parts = [
-        f"# {inline(result.title)}",
-        f"**{result.verdict.symbol} {result.verdict}.** {result.verdict.meaning}",
-        "\n".join(f"- {inline(reason)}" for reason in result.reasons),
-        "" if result.complete else f"**Cut short:** {inline(result.incomplete_reason)}",
-    ]
-    for form in dict.fromkeys(s.form for s in result.starvation):
-        parts.append(markdown_table(tables.comparison(result, form)))
-        chosen = [s for s in result.starvation if s.form == form]
-        parts.append("\n".join(f"- {inline(s.sentence)}" for s in chosen if s.sentence))
-        told = [(s.contestant, published(s.published_alone, s.published_with)) for s in chosen]
-        parts.append("\n".join(f"- published, {inline(name)}: {inline(text)}" for name, text in told if text))
-    parts += _published(result)
-    if result.requirements:
-        parts.append(markdown_table(tables.requirements(result)))
-    parts.append(markdown_table(tables.summaries(result)))
-    phased_loads = (phased.held(result), phased.phases(result), phased.traffic(result))
-    parts += [markdown_table(table) for table in phased_loads if table.rows]
-    parts.append(markdown_table(beside.five_numbers(result, result.summaries)))
-    parts += [markdown_table(table) for table in costs.tables_of(result)]
-    parts.append(markdown_table(costs.earlier(result)) if result.earlier else "")
-    if result.goodputs:
-        parts += [markdown_table(within.hits(result)), markdown_table(within.goodput(result))]
-    parts.append("\n".join(f"- {inline(c.title)}: {inline(c.sentence)}" for c in result.comparisons))
-    failed = tables.failed_checks(result)
-    parts.append(markdown_table(failed) if failed.rows else "")
-    parts.append(markdown_table(tables.outcomes(result)))
-    skipped = [f"- not measured: {inline(name)} ({inline(why)})" for name, why in result.skipped.items()]
-    parts += [
-        "\n".join(skipped),
-        f"Measured {when(result.started)}. Again: `{result.rerun.replace('`', '')}`",
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _published(result: RunResult) -> list[str]:
-    """Claims, figures and the set-up, where something was published."""
-    found = []
-    if result.claims:
-        found += [markdown_table(beside.claims(result)), markdown_table(beside.parts(result))]
-    if result.published:
-        found.append(markdown_table(beside.figures(result)))
-    if result.published_setup:
-        lines = [line for line in result.published_setup.splitlines() if line.strip()]
-        found.append("### What the article used\n\n" + "\n".join(f"- {inline(line)}" for line in lines))
-        found.append(markdown_table(beside.setup(result)))
-    return found
-
-
-def markdown_table(table: Table) -> str:
-    """A table with its caption as a heading."""
-    rule = ["---" if i < table.words else "---:" for i in range(len(table.columns))]
-    rows = [
-        [inline(name) for name in table.columns],
-        rule,
-        *[[inline(str(v)) for v in row] for row in table.rows],
-    ]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return f"### {inline(table.caption)}\n\n" + "\n".join(lines)
-
-
-def inline(text: str) -> str:
-    """Text that cannot end its cell, start markup or become HTML."""
-    text = " ".join(text.split())
-    for character in "\\`*_[]|":
-        text = text.replace(character, "\\" + character)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,4 +1,4 @@
-"""A distribution as characters: its share of each part of a logarithmic axis."""
+"""A distribution as characters: its share of each part of a logarithmic axis, of all requests."""
 
 import bisect
 import itertools
@@ -6,26 +6,25 @@ import math
 
 from jostle.analysis.results import Distribution
 
-__all__ = ["shape", "share_below", "shares_of", "span"]
+__all__ = ["shape", "share_below", "shares_of"]
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 GAP = 3
 """Neighbouring quantiles whose ratio is above this have a gap between them, in which nobody is."""
 
 
-def span(found: list[Distribution]) -> tuple[float, float]:
-    """The shortest and the longest time in seconds, apart enough for a logarithmic axis."""
-    low = max(min(d.min_s for d in found if d.min_s is not None), 1e-6)
-    return low, max(max(d.max_s for d in found if d.max_s is not None), low * 1.05)
+def shape(found: Distribution, low: float, high: float, width: int, unanswered: float = 0.0) -> str:
+    """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark.
 
-
-def shape(found: Distribution, low: float, high: float, width: int) -> str:
-    """The distribution as a line of blocks over a logarithmic axis; anything that is there leaves a mark."""
+    Where requests had no answer, the last block is theirs, behind a bar.
+    """
     edges = [low * (high / low) ** (i / width) for i in range(width + 1)]
-    shares = shares_of(found, edges)
-    most = max(shares)
-    levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) for s in shares]
-    return "".join(BLOCKS[level] for level in levels)
+    shares = shares_of(found, edges) if found.quantile_s else [0.0] * width
+    shares = [share * (1 - unanswered) for share in shares]
+    most = max([*shares, unanswered])
+    levels = [math.ceil(math.sqrt(s / most) * (len(BLOCKS) - 1)) for s in [*shares, unanswered]]
+    drawn = [BLOCKS[level] for level in levels]
+    return "".join(drawn[:-1]) + (f"│{drawn[-1]}" if unanswered else "")
 
 
 def shares_of(found: Distribution, edges: list[float]) -> list[float]:
@@ -43,7 +42,10 @@ def shares_of(found: Distribution, edges: list[float]) -> list[float]:
 
 
 def share_below(found: Distribution, seconds: float) -> float:
-    """The share of values up to `seconds`: counted where they are few, else between two quantiles."""
+    """The share of answers up to `seconds`: counted where they are few, else between two quantiles.
+
+    The quantiles are those of all requests: they end at the share that was answered.
+    """
     if found.values_s:
         return bisect.bisect_right(found.values_s, seconds) / len(found.values_s)
     p, s = found.quantile_p, found.quantile_s
@@ -51,10 +53,11 @@ def share_below(found: Distribution, seconds: float) -> float:
         return 0.0
     if found.max_s is not None and seconds >= found.max_s:
         return 1.0
+    answered = max(p[-1], 1 / found.n)
     for i in range(len(s) - 1, -1, -1):
         if s[i] <= seconds:
             empty = i == len(s) - 1 or s[i + 1] == s[i] or s[i + 1] > GAP * s[i]
             part = 0.0 if empty else (seconds - s[i]) / (s[i + 1] - s[i])
             share = p[i] + (part * (p[i + 1] - p[i]) if part else 0.0)
-            return max(share, 1 / found.n)  # the first one is there
+            return min(max(share / answered, 1 / found.n), 1.0)  # the first one is there
     return 0.0

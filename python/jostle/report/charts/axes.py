@@ -1,0 +1,87 @@
+"""Axes that several charts share: logarithmic times, with room at the end for those who were not answered."""
+
+from dataclasses import dataclass
+
+from jostle.report.charts.picture import Spec
+from jostle.report.sections.workload import span
+from jostle.report.views import View
+
+__all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_axis", "time_scale"]
+
+SMALLEST_S = 1e-6
+"""Times are recorded to a microsecond; a zero is drawn there, for a logarithm has none."""
+
+TIME_LABEL = (
+    "datum.value >= 60 ? format(datum.value / 60, '~r') + ' min'"
+    " : datum.value > 0.99 ? format(datum.value, '~r') + ' s'"
+    " : datum.value > 0.00099 ? format(datum.value * 1e3, '~r') + ' ms'"
+    " : format(datum.value * 1e6, '~r') + ' µs'"
+)
+"""A Vega expression: seconds as a short duration."""
+
+BLOCK = 0.18
+"""The share of an axis that is kept for the requests without an answer."""
+
+
+def at_least(seconds: float) -> float:
+    """A time that has a logarithm."""
+    return max(seconds, SMALLEST_S)
+
+
+def decades(low: float, high: float, *, fine: bool | None = None) -> list[float]:
+    """Powers of ten between `low` and `high` (both > 0), with 2 and 5 times them where the range is short."""
+    fine = high / low < 200 if fine is None else fine
+    powers = [float(f"{step}e{power}") for power in range(-7, 16) for step in ((1, 2, 5) if fine else (1,))]
+    return [value for value in powers if low <= value <= high]
+
+
+def time_scale(low: float, high: float) -> Spec:
+    """A logarithmic scale of seconds with a little room at both ends."""
+    return {"type": "log", "domain": [at_least(low) / 1.25, high * 1.5], "nice": False, "clamp": True}
+
+
+def time_axis(low: float, high: float, title: str | None, **more: object) -> Spec:
+    """Labels at the decades; within fewer than two, also at 2 and 5 times."""
+    values = decades(at_least(low) / 1.25, high * 1.5)
+    return {"values": values, "labelExpr": TIME_LABEL, "title": title, **more}
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """The axis of response times of one view, with a block at its end for the requests without an answer."""
+
+    low: float
+    high: float
+    end: float
+    block: float  # where the block begins; `end` where all were answered
+    title: str
+
+    @classmethod
+    def of(cls, view: View) -> "TimeAxis":
+        """Of all that the view shows."""
+        series = [s for p in view.panels for s in p.series]
+        low, high = span(s.distribution for s in series)
+        waited = [e.value for s in series for e in s.response.values() if e.value is not None]
+        low, high = at_least(low), max([high, low * 4, *waited])
+        title = f"response time{' of a fast request' if view.paired else ''} (logarithmic)"
+        if not any(s.unanswered for s in series):
+            return cls(low, high, high * 1.5, high * 1.5, title)
+        block = high * 1.15
+        end = block * (block / low * 1.25) ** (BLOCK / (1 - BLOCK))
+        return cls(low, high, end, block, title)
+
+    @property
+    def start(self) -> float:
+        """Its left end."""
+        return self.low / 1.25
+
+    @property
+    def scale(self) -> Spec:
+        """The scale of a channel."""
+        return {"type": "log", "domain": [self.start, self.end], "nice": False, "clamp": True}
+
+    def axis(self, *, title: bool = True, **more: object) -> Spec:
+        """The axis of a channel: no labels within the block."""
+        values = decades(self.start, min(self.block, self.end))
+        shown = self.title if title else None
+        return {"values": values, "labelExpr": TIME_LABEL, "title": shown, "grid": True, **more}

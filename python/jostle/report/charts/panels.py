@@ -1,0 +1,103 @@
+"""Charts stacked on one axis of time, the phases of the load shaded behind them all."""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import Phase
+from jostle.report.charts.axes import TIME_LABEL, decades, time_scale
+from jostle.report.charts.picture import GRID, MUTED, Datasets, Rows, Spec, layer, quantitative
+
+__all__ = ["DASHED", "Panels", "groups", "log_time_axis", "mean", "value_axis", "values"]
+
+HEIGHT = 92
+TITLE = "seconds from the start of the trial"
+DASHED: Spec = {"strokeDash": [4, 3], "strokeWidth": 1.2}
+
+
+class Panels:
+    """Add panels from the top down, then take them `stacked`; the lowest carries the labels of time."""
+
+    def __init__(self, data: Datasets, hue: Spec, end_s: float, phases: Sequence[Phase], width: int) -> None:
+        self._hue, self._width = hue, width
+        self._x = {"domain": [0, end_s * 1.01 or 1.0], "nice": False}
+        self._panels: list[tuple[str, list[Spec]]] = []
+        shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in phases]
+        self._shades = data(shaded[1::2]) if len(shaded) > 1 else None
+        self._names = data(shaded) if len(shaded) > 1 else None
+
+    def add(self, title: str, *layers: Spec) -> None:
+        """A panel of `layers` made by `line` and `points`."""
+        self._panels.append((title, list(layers)))
+
+    def line(self, rows: Spec, name: str, y: Spec, style: Spec | None = None) -> Spec:
+        """A line in the colour of its series; without one where `style` has a colour."""
+        return self._layer(rows, "line", name, y, style)
+
+    def points(self, rows: Spec, name: str, y: Spec, style: Spec) -> Spec:
+        """A mark for each row."""
+        return self._layer(rows, "point", name, y, style)
+
+    def _layer(self, rows: Spec, mark: str, name: str, y: Spec, style: Spec | None) -> Spec:
+        hue = {} if style and "color" in style else {"color": self._hue}
+        return layer(rows, mark, style, y={**y, "field": name}, **hue)
+
+    def stacked(self) -> Spec:
+        """All of them, one below the other."""
+        last = len(self._panels) - 1
+        return {
+            "vconcat": [self._panel(i, lowest=i == last) for i in range(len(self._panels))],
+            "spacing": 10,
+        }
+
+    def _panel(self, number: int, *, lowest: bool) -> Spec:
+        title, layers = self._panels[number]
+        axis = {"title": TITLE if lowest else None, "labels": lowest, "grid": True, "tickCount": 7}
+        x = quantitative("t", scale=self._x, axis=axis)
+        drawn = [{**part, "encoding": {**part["encoding"], "x": x}} for part in layers]
+        if self._shades is not None:
+            height = {"y": {"value": 0}, "y2": {"value": HEIGHT}}
+            style = {"color": GRID, "opacity": 0.5, "clip": True}
+            drawn.insert(0, layer(self._shades, "rect", style, x=x, x2={"field": "end"}, **height))
+        if self._names is not None and number == 0:
+            style = {"align": "left", "baseline": "bottom", "dx": 3, "fontSize": 10, "color": MUTED}
+            drawn.append(
+                layer(self._names, "text", style, x=x, y={"value": HEIGHT - 3}, text={"field": "text"})
+            )
+        heading = {"text": title, "fontSize": 11, "fontWeight": "normal", "color": MUTED, "offset": 4}
+        return {"layer": drawn, "width": self._width, "height": HEIGHT, "title": heading}
+
+
+def value_axis(found: Sequence[float | None], *, unit: str = "", room: float = 1.1) -> Spec:
+    """A channel from 0 to above the largest of them. `unit` "MB": of bytes."""
+    highest = max((v for v in found if v is not None), default=0.0)
+    axis: Spec = {"title": None, "tickCount": 4, "minExtent": 52, "maxExtent": 52, "grid": False}
+    if unit == "MB":
+        axis["labelExpr"] = "format(datum.value / 1e6, ',~r')"
+    else:
+        axis["format"] = "~s" if highest >= 10_000 else ",~r"
+    return quantitative("", scale={"domain": [0, highest * room or 1.0]}, axis=axis)
+
+
+def log_time_axis(found: Sequence[float | None]) -> Spec:
+    """A logarithmic channel of times that holds all of them."""
+    known = [v for v in found if v is not None] or [1e-3, 1.0]
+    low, high = min(known), max(max(known), min(known) * 4)
+    axis = {"title": None, "labelExpr": TIME_LABEL, "values": decades(low / 1.25, high * 1.5)}
+    return quantitative(
+        "", scale=time_scale(low, high), axis={**axis, "minExtent": 52, "maxExtent": 52, "grid": False}
+    )
+
+
+def groups(count: int, most_groups: int) -> list[slice]:
+    """Neighbours to be merged, so that at most so many are left."""
+    size = max(1, -(-count // most_groups))
+    return [slice(i, i + size) for i in range(0, count, size)]
+
+
+def mean(found: Sequence[float]) -> float | None:
+    """None of nothing."""
+    return sum(found) / len(found) if found else None
+
+
+def values(rows: Rows, *names: str) -> list[float | None]:
+    """All values of some columns."""
+    return [row[name] for row in rows for name in names]

@@ -1,0 +1,129 @@
+"""What a chart is: a Vega-Lite specification, its sentence, how to read it, its figures as a table.
+
+Specifications are plain data: a library that builds them takes longer than all the rest of a page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jostle.report.document import Table
+from jostle.text import one_line
+
+__all__ = [
+    "FIRST",
+    "GRID",
+    "INK",
+    "MUTED",
+    "SECOND",
+    "SURFACE",
+    "Datasets",
+    "Picture",
+    "Rows",
+    "Spec",
+    "layer",
+    "quantitative",
+    "short",
+    "thin",
+]
+
+# Colours are CSS variables: the page gives them values for light, dark and paper; files get light ones.
+FIRST, SECOND = "var(--first)", "var(--second)"
+INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
+
+Rows = list[dict[str, Any]]
+"""What a chart draws: plain figures and names."""
+
+Spec = dict[str, Any]
+"""A part of a specification."""
+
+CONFIG: Spec = {
+    "background": "transparent",
+    "font": "system-ui, 'Segoe UI', 'Liberation Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "domainColor": GRID,
+        "tickColor": GRID,
+        "gridColor": GRID,
+        "gridWidth": 0.75,
+        "labelOverlap": True,
+        "tickSize": 0,
+        "labelPadding": 6,
+    },
+    "legend": {"labelColor": INK, "titleColor": MUTED},
+    "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "labelAnchor": "start"},
+    "title": {"color": INK, "anchor": "start", "fontSize": 12, "subtitleColor": MUTED},
+    "text": {"color": INK, "fontSize": 12},
+    "line": {"strokeWidth": 1.75, "strokeJoin": "round"},
+    "concat": {"spacing": 28},
+    "facet": {"spacing": 28},
+}
+"""The common style; one page holds it once."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart and its words. `narrowest`: the least width of one of its panels in pixels, if it has any."""
+
+    title: str
+    reading: str
+    body: Spec
+    table: Table
+    datasets: dict[str, Rows]
+    narrowest: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", one_line(self.title))
+        object.__setattr__(self, "reading", one_line(self.reading))
+
+    def spec(self) -> Spec:
+        """The Vega-Lite specification without the common style; colours are CSS variables."""
+        more = {"usermeta": {"narrowest": self.narrowest}, "datasets": self.datasets}
+        return self.body | more | {"description": self.title}
+
+
+class Datasets:
+    """The rows of one picture, by name."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Rows] = {}
+
+    def __call__(self, rows: Rows) -> Spec:
+        """Keep `rows`, with four digits, which is finer than a pixel; what a layer takes as its data."""
+        name = f"rows-{len(self.rows) + 1}"
+        self.rows[name] = [{k: _rounded(v) for k, v in row.items()} for row in rows]
+        return {"name": name}
+
+
+def layer(data: Spec | None, mark: str, style: Spec | None = None, **encoding: Any) -> Spec:
+    """One layer of a chart; `data` None: that of what it stands in."""
+    found: Spec = {"mark": {"type": mark, **(style or {})}, "encoding": encoding}
+    return found if data is None else {"data": data, **found}
+
+
+def quantitative(name: str, **more: Any) -> Spec:
+    """A channel of numbers; an axis of None leaves it out."""
+    return {"field": name, "type": "quantitative", **more}
+
+
+def thin(points: Sequence[Any], most: int) -> list[Any]:
+    """At most `most` of the points, evenly chosen, the first and the last among them."""
+    if len(points) <= most:
+        return list(points)
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(i * step)] for i in range(most)]
+
+
+def short(text: str, most: int = 40) -> str:
+    """A name of any origin, cut to fit into a picture."""
+    safe = one_line(text)
+    return safe if len(safe) <= most else safe[: most - 1] + "…"
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

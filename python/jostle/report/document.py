@@ -1,0 +1,319 @@
+"""A report as one document: sections of findings, tables and pictures, in the order in which they are read.
+
+Sections build it, renderers give it a form and decide nothing. Every text is made safe here, once: whatever a
+renderer takes from a document has no control characters and no line breaks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from jostle.analysis.results import Distribution
+from jostle.formatting import MISSING, Formatted
+from jostle.text import one_line, plain_lines
+
+if TYPE_CHECKING:
+    from jostle.report.charts import Picture
+
+__all__ = [
+    "NOTHING",
+    "Block",
+    "Column",
+    "Depth",
+    "Document",
+    "Figure",
+    "Finding",
+    "Findings",
+    "Histogram",
+    "Link",
+    "Mark",
+    "Paragraph",
+    "Preformatted",
+    "Reason",
+    "Section",
+    "Shape",
+    "Table",
+    "Tone",
+    "Value",
+    "columns",
+    "figures_in",
+    "upto",
+]
+
+Tone = Literal["good", "warning", "bad", "plain"]
+
+NOTHING = Formatted(MISSING, "", "", MISSING)
+
+
+class Depth(IntEnum):
+    """How far a reader has to go to see something."""
+
+    ANSWER = 0  # at once
+    MAIN = 1  # in a full report
+    DETAIL = 2  # on the page only, folded
+
+
+class Mark(NamedTuple):
+    """A symbol and a word that say the same, and how good that is; neither needs a colour."""
+
+    symbol: str
+    word: str
+    tone: Tone = "plain"
+
+    def __str__(self) -> str:
+        return f"{self.symbol}\N{NO-BREAK SPACE}{self.word.replace(' ', chr(160))}"
+
+
+class Shape(NamedTuple):
+    """A distribution to be drawn into a cell, on an axis that its whole column shares."""
+
+    distribution: Distribution
+    low_s: float
+    high_s: float
+    unanswered: float  # share of all requests
+
+
+Value = str | Formatted | Mark | Shape
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table. `short` is its heading where there are 80 columns; None: it is left out there.
+
+    `unit`: stands in the short heading, so that the figures have none.
+    """
+
+    name: str
+    kind: Literal["word", "figure", "shape"] = "figure"
+    short: str | None = None
+    unit: str = ""
+    intervals: bool = False  # with its intervals where there are 80 columns, too
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows of equal length."""
+
+    caption: str
+    columns: list[Column]
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
+    prose: bool = False  # its last columns hold sentences
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caption", one_line(self.caption))
+        object.__setattr__(self, "columns", list(map(_safe_column, self.columns)))
+
+    def add(self, *values: Value) -> None:
+        """Append a row, a value for each column."""
+        if len(values) != len(self.columns):
+            raise ValueError(f"{self.caption}: {len(values)} values for {len(self.columns)} columns")
+        self.rows.append(tuple(map(_safe_value, values)))
+
+    def places(self, *, narrow: bool = False, shapes: bool = False) -> list[int]:
+        """Which columns to show: all, or those that fit into 80 characters a line."""
+        return [
+            i
+            for i, column in enumerate(self.columns)
+            if (not narrow or column.short is not None) and (shapes or column.kind != "shape")
+        ]
+
+
+def columns(words: str, figures: str = "") -> list[Column]:
+    """Columns of words, then of figures; "name = short" gives one its heading for 80 columns.
+
+    columns("contestant = | workload", "throughput = per s /s"): a "/s" at the end of a heading is its unit.
+    """
+    return [*_columns(words, "word"), *_columns(figures, "figure")]
+
+
+def _columns(text: str, kind: Literal["word", "figure"]) -> Iterator[Column]:
+    for part in filter(str.strip, text.split("|")):
+        name, equals, short = (piece.strip() for piece in part.partition("="))
+        unit = "/s" if short == "per s" else ""
+        yield Column(name, kind, (short or name) if equals else None, unit)
+
+
+def _safe_column(column: Column) -> Column:
+    short = None if column.short is None else one_line(column.short)
+    return replace(column, name=one_line(column.name), short=short)
+
+
+def _safe_value(value: Value) -> Value:
+    if isinstance(value, Formatted):
+        return Formatted(*map(one_line, value))
+    if isinstance(value, Mark):
+        return Mark(value.symbol, one_line(value.word), value.tone)
+    return one_line(value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Text that goes on. `label`: one word before it, as the heading of a row."""
+
+    text: str
+    tone: Tone = "plain"
+    label: str = ""
+    small: bool = False  # how to read something, or a note
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", one_line(self.text))
+        object.__setattr__(self, "label", one_line(self.label))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, the mark of its verdict if it has one, and what belongs to it."""
+
+    text: str
+    mark: Mark | None = None
+    details: tuple[str, ...] = ()
+    href: str = ""  # of a section of the same document
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", one_line(self.text))
+        object.__setattr__(self, "details", tuple(one_line(text) for text in self.details if text))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Sentences, one below the other."""
+
+    items: list[Finding]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture that is drawn when a renderer asks for it; None where there is nothing to draw."""
+
+    key: str
+    draw: "Callable[[], Picture | None]"
+    small: bool = False  # may stand beside others in a row
+
+
+@dataclass(frozen=True)
+class Preformatted:
+    """Lines as they are: a plan, a command, the output of a server."""
+
+    label: str
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, label: str, text: str) -> "Preformatted":
+        """Of a text of any origin."""
+        return cls(one_line(label), tuple(plain_lines(text)))
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Response times as bars, for a terminal; elsewhere a figure shows them."""
+
+    distribution: Distribution
+    unanswered: float  # share of all requests
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file beside the report."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """What belongs together. Without a title it only has a depth of its own."""
+
+    title: str
+    blocks: "Sequence[Block]"
+    depth: Depth = Depth.ANSWER
+    key: str = ""  # of a main section: safe as an HTML id
+    short: str = ""  # its name in the contents
+    folded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", one_line(self.title))
+
+    @property
+    def empty(self) -> bool:
+        """Nothing stands in it."""
+        return all(_is_empty(block) for block in self.blocks)
+
+
+Block = Paragraph | Findings | Table | Figure | Preformatted | Histogram | Link | Section
+
+
+def _is_empty(block: Block) -> bool:
+    match block:
+        case Section():
+            return block.empty
+        case Findings():
+            return not block.items
+        case Table():
+            return not block.rows
+        case _:
+            return False
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a report is not to be trusted in full: what failed, where, and what to do about it."""
+
+    text: str
+    mark: Mark
+    contestant: str = ""
+    workload: str = ""
+    remedy: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("text", "contestant", "workload", "remedy"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Document:
+    """The whole report."""
+
+    title: str
+    mark: Mark | None
+    meaning: str  # of the mark
+    facts: list[str]  # when, where, with what
+    reasons: list[Reason]  # worst first
+    cut_short: str  # why; "": it is whole
+    sections: list[Section]
+    finish: str = ""  # the command that measures the rest
+
+    def __post_init__(self) -> None:
+        for name in ("title", "meaning", "cut_short", "finish"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
+        object.__setattr__(self, "facts", [one_line(fact) for fact in self.facts if fact])
+
+
+def upto(document: Document, depth: Depth) -> Document:
+    """The same document without what lies deeper, and without what is empty."""
+    return replace(document, sections=list(_cut(document.sections, depth)))
+
+
+def _cut(blocks: Iterable[Block], depth: Depth) -> Iterator[Section]:
+    for block in blocks:
+        if isinstance(block, Section) and block.depth <= depth:
+            kept = replace(block, blocks=[*_inside(block.blocks, depth)])
+            if not kept.empty:
+                yield kept
+
+
+def _inside(blocks: Sequence[Block], depth: Depth) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, Section):
+            yield from _cut([block], depth)
+        elif not _is_empty(block):
+            yield block
+
+
+def figures_in(blocks: Iterable[Block]) -> Iterator[Figure]:
+    """Every figure, in the order of the document."""
+    for block in blocks:
+        if isinstance(block, Figure):
+            yield block
+        elif isinstance(block, Section):
+            yield from figures_in(block.blocks)

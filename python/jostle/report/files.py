@@ -1,0 +1,64 @@
+"""The main pictures of a run as PNG and SVG files."""
+
+import re
+from pathlib import Path
+
+from jostle.analysis.results import RunResult
+from jostle.host.files import write_whole
+from jostle.report.build import run_document
+from jostle.report.charts import Picture, density, points_per_curve
+from jostle.report.document import figures_in
+from jostle.report.render.vega import as_png, as_svg
+from jostle.report.views import View, views
+
+__all__ = ["write_pictures"]
+
+ALWAYS = re.compile(r"ratio-\d+|threads-\d+|phased-\d+")
+
+
+def write_pictures(result: RunResult, folder: Path) -> list[Path]:
+    """Write the main pictures, each as .png and .svg; the paths.
+
+    These are `throughput` of the first comparison, `strips` and `density` of the one with the longest waits,
+    and those of ratios, threads and phases.
+
+    A run with nothing to draw gives no files.
+    """
+    paths = []
+    for name, picture in _chosen(result).items():
+        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
+        write_whole(paths[-2], as_png(picture))
+        write_whole(paths[-1], as_svg(picture))
+    return paths
+
+
+def _chosen(result: RunResult) -> dict[str, Picture]:
+    found = views(result)
+    if not found:
+        return {}
+    longest = max(found, key=_weight)
+    wanted = {f"throughput-{found[0].key}": "throughput", f"strips-{longest.key}": "strips"}
+    wanted |= {f"density-{longest.key}": "density"}
+    chosen = {}
+    for figure in figures_in(run_document(result).sections):
+        name = figure.key if ALWAYS.fullmatch(figure.key) else wanted.get(figure.key)
+        picture = figure.draw() if name else None
+        if name and picture is not None:
+            chosen[name] = picture
+    for view in found:
+        if name := _published_shape(result, view):
+            chosen[f"density-{name}"] = density(view, points_per_curve(1))
+    return chosen
+
+
+def _published_shape(result: RunResult, view: View) -> str:
+    """The workload's name, fit for a file, where its quartiles were published; else empty."""
+    workloads = {s.workload for p in view.panels for s in p.series}
+    quartiles = [f for f in result.published if f.quantity in ("p25", "p75") and f.workload in workloads]
+    return re.sub(r"[^\w-]+", "-", quartiles[0].workload) if quartiles else ""
+
+
+def _weight(view: View) -> tuple[bool, float]:
+    """Pairs before others; of these the one in which some contestant's median wait is longest."""
+    medians = [s.response["p50"].value or 0.0 for p in view.panels for s in p.series if "p50" in s.response]
+    return view.paired, max(medians, default=0.0)

@@ -1,0 +1,81 @@
+"""Pictures that stand by themselves, in light colours: specifications, and PNG and SVG made of them."""
+
+import json
+import re
+import textwrap
+from typing import Any
+
+from jostle.report.charts import CONFIG, Picture
+
+__all__ = ["VEGA_LITE", "as_png", "as_svg", "standalone"]
+
+VEGA_LITE = "6.4"
+"""The version of the specifications; vl-convert carries it."""
+
+LIGHT = {
+    "first": "#0072b2",
+    "second": "#c04a00",
+    "ink": "#1b1f23",
+    "muted": "#59626b",
+    "grid": "#e1e5e8",
+    "surface": "#ffffff",
+}
+SCALE = 2.0  # pixels of the file per pixel of the specification
+TITLE_WIDTH = 88  # characters per line
+
+FONT = "Liberation Sans, sans-serif"
+"""The face that vl-convert brings, so that text is there on a machine without fonts and alike on all."""
+
+
+def as_png(picture: Picture) -> bytes:
+    """Drawn without a browser."""
+    import vl_convert
+
+    found: bytes = vl_convert.vegalite_to_png(
+        _for_file(picture), vl_version=VEGA_LITE, scale=SCALE, allowed_base_urls=[]
+    )
+    return found
+
+
+def as_svg(picture: Picture) -> str:
+    """Drawn without a browser."""
+    import vl_convert
+
+    found: str = vl_convert.vegalite_to_svg(_for_file(picture), vl_version=VEGA_LITE, allowed_base_urls=[])
+    return found
+
+
+def _for_file(picture: Picture) -> str:
+    spec = standalone(picture)
+    spec["padding"] = 16
+    spec["config"]["font"] = FONT
+    return json.dumps(spec)
+
+
+def standalone(picture: Picture) -> dict[str, Any]:
+    """The specification in light colours, with its sentence above it."""
+    spec = _in_light_colours({**picture.spec(), "config": CONFIG})
+    spec["$schema"] = f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE.partition('.')[0]}.json"
+    spec["background"] = LIGHT["surface"]
+    spec["title"] = {
+        "text": _wrapped(picture.title, TITLE_WIDTH),
+        "subtitle": _wrapped(picture.reading, TITLE_WIDTH + 22),
+        "anchor": "start",
+        "fontSize": 15,
+        "subtitleFontSize": 11,
+        "subtitlePadding": 6,
+        "offset": 14,
+    }
+    return spec
+
+
+def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
+    """The page's CSS variables replaced; the rows are left as they are."""
+    rows = spec.pop("datasets", {})
+    text = re.sub(r"var\(--(\w+)\)", lambda found: LIGHT[found[1]], json.dumps(spec))
+    coloured: dict[str, Any] = json.loads(text)
+    return coloured | {"datasets": rows}
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False)

@@ -1,0 +1,83 @@
+"""Differences of two contestants or of two runs: a sentence and an interval for each quantity."""
+
+from functools import partial
+
+from jostle.analysis.compare.sentences import size_of_effect
+from jostle.analysis.results import Comparison, Difference, Estimate, RunResult
+from jostle.formatting import MISSING, Formatted, formatted, percent, points
+from jostle.report import charts
+from jostle.report.document import (
+    NOTHING,
+    Block,
+    Column,
+    Depth,
+    Figure,
+    Finding,
+    Findings,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
+
+__all__ = ["comparison", "section", "table"]
+
+FINDING = {"less": "less", "more": "more", "same": "no difference", "unclear": "inconclusive"}
+
+HOW = (
+    "Each contestant against the first one of the plan, paired by round. Intervals are 95 % over rounds. "
+    "Cliff’s delta is the chance that a request takes longer less the chance that it takes less: −1 to 1."
+)
+
+
+def section(result: RunResult) -> Section:
+    """All comparisons of the run; the sentences of those that the answer does not hold."""
+    blocks: list[Block] = [Findings([Finding(f"{c.title}: {c.sentence}") for c in result.comparisons])]
+    blocks.append(Paragraph(HOW, small=True))
+    for number, c in enumerate(result.comparisons, 1):
+        title = f"{c.title}: {c.b} against {c.a}"
+        blocks.append(Figure(f"shift-{number}", partial(charts.shift, c), small=True))
+        blocks.append(Section(title, [table(c)], Depth.DETAIL, folded=True))
+    return Section("Differences", blocks if result.comparisons else [], Depth.MAIN, key="comparison")
+
+
+def comparison(c: Comparison) -> Section:
+    """One comparison by itself."""
+    sentences = Findings([Finding(d.sentence) for d in c.differences])
+    return Section(c.title, [Findings([Finding(c.sentence)]), table(c, narrow=True), sentences])
+
+
+def table(c: Comparison, *, narrow: bool = False) -> Table:
+    """A row per quantity of two contestants. `narrow`: with the headings "a" and "b" in 80 columns."""
+    names = [
+        Column("quantity", "word", ""),
+        Column("finding", "word"),
+        Column(c.a, short="a" if narrow else None),
+        Column(c.b, short="b" if narrow else None),
+        Column("difference", short="difference"),
+        Column("ratio", short="b / a", intervals=True),
+    ]
+    found = Table(f"{c.title}: {c.b} against {c.a}", names)
+    for d in c.differences:
+        found.add(d.quantity, _finding(d), *_sides(d))
+    word = size_of_effect(c.cliffs_delta) or FINDING["unclear"]
+    found.add("Cliff's delta", word, "", "", formatted(c.cliffs_delta), "")
+    return found
+
+
+def _finding(d: Difference) -> str:
+    return f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
+
+
+def _sides(d: Difference) -> list[Value]:
+    if d.quantity == "errors":
+        return [percent(d.a.value), percent(d.b.value), _points(d.difference), NOTHING]
+    return [formatted(d.a), formatted(d.b), formatted(d.difference), formatted(d.ratio)]
+
+
+def _points(e: Estimate) -> Formatted:
+    """A difference of shares, in percentage points."""
+    if e.value is None:
+        return Formatted(MISSING, "", e.note)
+    value, _, ends = points(e.value, e.low, e.high).partition(" [")
+    return Formatted(value, f"[{ends}" if ends else "", e.note)

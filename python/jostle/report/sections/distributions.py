@@ -1,0 +1,96 @@
+"""The distributions of response times, of all requests: shapes, percentiles, five numbers, parts."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.results import RunResult, WorkloadSummary
+from jostle.formatting import MISSING, amount, percent
+from jostle.report import charts
+from jostle.report.document import Block, Depth, Figure, Section, Table, columns
+from jostle.report.sections.workload import as_published, quantile_of_all, quantiles, unanswered
+from jostle.report.views import View, views
+
+__all__ = ["five_numbers", "section", "times"]
+
+FIVE = ("min", "p25", "p50", "mean", "p75", "max")
+PARTS = {
+    "connect": "connect (new connections)",
+    "dns": "connect: name",
+    "tcp": "connect: TCP",
+    "tls": "connect: TLS",
+    "headers": "sent to headers",
+    "body": "headers to end",
+}
+
+
+def section(result: RunResult) -> Section:
+    """One part for each comparison; folded, for most readers need none of it."""
+    found = views(result)
+    series = sum(len(p.series) for v in found for p in v.panels)
+    parts = [_view(result, view, series) for view in found]
+    return Section("Distributions", parts, Depth.MAIN, key="distributions")
+
+
+def _view(result: RunResult, view: View, series: int) -> Section:
+    workloads = {s.workload for p in view.panels for s in p.series}
+    chosen = [c for c in result.summaries if c.workload in workloads]
+    points = charts.points_per_curve(series)
+    figures: list[Block] = [
+        Figure(f"density-{view.key}", partial(charts.density, view, points)),
+        Figure(f"percentiles-{view.key}", partial(charts.percentiles, view, points)),
+    ]
+    return Section(
+        view.title,
+        [*figures, five_numbers(result, chosen), Section("", [times(chosen)], Depth.DETAIL)],
+        Depth.MAIN,
+        folded=True,
+    )
+
+
+def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
+    """Quartiles of all requests, smallest and largest of the answers; the mean where all were answered."""
+    names = columns(
+        "workload = | contestant =",
+        "requests | not answered = no answer | shortest = | 1st quartile = 1st qu. | median = | mean"
+        " | 3rd quartile = 3rd qu. | longest answer = longest",
+    )
+    table = Table("Five numbers and the mean", names)
+    for c in chosen:
+        missing, total = unanswered(c.outcomes), sum(c.outcomes.values())
+        table.add(c.workload, c.contestant, amount(total, "count"), percent(missing), *_five(c))
+        if published := _published(result, c):
+            table.add(c.workload, f"{c.contestant}, published", "", "", *published)
+    return table
+
+
+def _five(c: WorkloadSummary) -> list[str]:
+    """In the order of `FIVE`: the median is that of every other table."""
+    d = c.response_distribution
+    low, high = (quantile_of_all(d, p) for p in (0.25, 0.75))
+    ends = [
+        amount(value, "s") if value is not None or d.max_s is None else f"≥ {amount(d.max_s, 's')}"
+        for value in (low, high)
+    ]
+    median = quantiles(c.response, ["p50"])[0].value
+    mean = amount(d.mean_s, "s") if unanswered(c.outcomes) == 0 else MISSING
+    return [amount(d.min_s, "s"), ends[0], median, mean, ends[1], amount(d.max_s, "s")]
+
+
+def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
+    """In the order of `FIVE`; empty where none of them was published."""
+    own = figures_of(c.contestant, result.published, result.contestants)
+    known = [figure(own, c.workload, quantity) for quantity in FIVE]
+    return [as_published(f) if f else MISSING for f in known] if any(known) else []
+
+
+def times(chosen: Iterable[WorkloadSummary]) -> Table:
+    """Response and service times and what these are made of, a row each."""
+    names = columns("workload | contestant | time", "p50 | p90 | p99 | p99.9 | max")
+    table = Table("Response and service times, and their parts", names)
+    for c in chosen:
+        kinds = {"response": c.response, "service": c.service}
+        kinds |= {PARTS[part]: found for part, found in c.parts.items()}
+        for kind, found in kinds.items():
+            table.add(c.workload, c.contestant, kind, *quantiles(found))
+    return table

@@ -1,0 +1,24 @@
+"""What the plan requires, and whether it holds."""
+
+from jostle.analysis.results import RunResult
+from jostle.report.document import Block, Depth, Finding, Findings, Paragraph, Section
+from jostle.report.sections.marks import decision_mark
+
+__all__ = ["section"]
+
+ORDER = ("fail", "cannot tell", "pass")
+HOW = "The whole interval must lie on one side of the limit: else it cannot be decided."
+
+
+def section(result: RunResult) -> Section:
+    """What fails first."""
+    items = [
+        Finding(
+            f"{r.that}: {r.contestant or 'all contestants'}, {r.workload or 'all workloads'}",
+            decision_mark(r.verdict),
+            (f"{r.message} ({r.confidence * 100:g} % confidence)",),
+        )
+        for r in sorted(result.requirements, key=lambda r: ORDER.index(r.verdict))
+    ]
+    blocks: list[Block] = [Findings(items), Section("", [Paragraph(HOW, small=True)], Depth.DETAIL)]
+    return Section("Requirements", blocks if items else [], key="requirements")

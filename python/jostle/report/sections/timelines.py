@@ -1,0 +1,39 @@
+"""What happened when: one trial of each contestant, drawn over time."""
+
+from functools import partial
+
+from jostle.analysis.results import RunResult
+from jostle.report import charts
+from jostle.report.document import Block, Depth, Figure, Paragraph, Section
+from jostle.report.views import View, views
+
+__all__ = ["section"]
+
+MOST_POINTS = 4_000
+MOST_TIMELINES = 16
+
+
+def section(result: RunResult) -> Section:
+    """A part for each comparison; a page stays small however many contestants there are."""
+    found = views(result)
+    series = sum(len(p.series) for v in found for p in v.panels)
+    points = max(40, min(200, MOST_POINTS // max(series, 1)))
+    parts = [_view(result, view, points, max(1, MOST_TIMELINES // len(found))) for view in found]
+    return Section("Over time", parts, Depth.MAIN, key="timeline")
+
+
+def _view(result: RunResult, view: View, points: int, most: int) -> Section:
+    drawn = view.panels[:most]
+    blocks: list[Block] = [
+        Figure(
+            f"timeline-{view.key}-{number}",
+            partial(charts.timeline, result, view, panel, points),
+            small=len(drawn) > 1,
+        )
+        for number, panel in enumerate(drawn, 1)
+    ]
+    if len(drawn) < len(view.panels):
+        counts = f"The first {len(drawn)} of {len(view.panels)} contestants"
+        text = f"{counts}; the intervals of all are in the record."
+        blocks.insert(0, Paragraph(text, small=True))
+    return Section(view.title, blocks, Depth.MAIN)

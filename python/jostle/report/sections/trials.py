@@ -1,0 +1,119 @@
+"""Every trial, how its requests ended, and what went wrong."""
+
+from collections.abc import Iterator
+
+from jostle.analysis.results import Estimate, RunResult, TrialResult
+from jostle.formatting import MISSING, Formatted, amount, formatted, percent
+from jostle.record.outcomes import outcome_label
+from jostle.report.document import (
+    Column,
+    Depth,
+    Mark,
+    Paragraph,
+    Preformatted,
+    Section,
+    Table,
+    Value,
+    columns,
+)
+from jostle.report.sections.marks import verdict_mark
+from jostle.report.sections.workload import not_answered, quantiles
+
+__all__ = ["not_measured", "outcomes", "section", "trials"]
+
+MOST_TRIALS = 500
+HOW = (
+    "Trend: how the median went over time in a trial of a steady load. Flat; warm-up (then shorter); "
+    "slowdown (then longer); none: it did not settle."
+)
+
+
+def not_measured(result: RunResult) -> Section:
+    """Contestants that were left out and trials that failed, with the last output of their servers."""
+    blocks = [Paragraph(f"not measured: {name} ({why})", "warning") for name, why in result.skipped.items()]
+    seen: dict[tuple[str, str, str], list[TrialResult]] = {}
+    for t in result.trials:
+        if t.reason:
+            seen.setdefault((t.contestant, t.workload, t.reason), []).append(t)
+    failed = [block for (_, _, why), group in seen.items() for block in _failed(group, why)]
+    depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
+    notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
+    return Section("", [*blocks, *failed, notes], key="notes")
+
+
+def _failed(group: list[TrialResult], why: str) -> Iterator[Paragraph | Preformatted]:
+    """A server that fails alike in every round is told of once."""
+    first, *output = why.splitlines()
+    t = group[0]
+    which = f"trial {t.number}" if len(group) == 1 else f"{len(group)} trials"
+    yield Paragraph(f"{which} ({t.contestant}, {t.workload}) {t.status}: {first}", "warning")
+    if output:
+        yield Preformatted.of("its last output", "\n".join(output))
+
+
+def section(result: RunResult) -> Section:
+    """How requests ended, then every trial and every request name."""
+    count = len(result.trials)
+    title = f"{count} trial{'' if count == 1 else 's'}, in the order in which they ran"
+    every = Section(title, [trials(result), Paragraph(HOW, small=True)], Depth.DETAIL, folded=True)
+    names = Section("By request name", [requests(result)], Depth.DETAIL, folded=True)
+    return Section("Outcomes", [outcomes(result), every, names], Depth.MAIN, key="trials")
+
+
+def outcomes(result: RunResult) -> Table:
+    """How often each kind of end came; only kinds that came at all have a column."""
+    kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
+    names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
+    names.append(Column("not answered", short="no answer"))
+    table = Table("How the requests ended", [*columns("workload = | contestant ="), *names])
+    for c in result.summaries:
+        counts = [amount(c.outcomes.get(k, 0), "count") for k in kinds]
+        table.add(
+            c.workload, c.contestant, *counts, percent(c.error_share), percent(not_answered(c.outcomes))
+        )
+    return table
+
+
+def trials(result: RunResult) -> Table:
+    """One row per trial, in the order in which they ran; at most `MOST_TRIALS` of them."""
+    count = len(result.trials)
+    more = f" (the first {MOST_TRIALS}; the CSV export has all)" if count > MOST_TRIALS else ""
+    names = columns(
+        "no. | contestant | workload | round | verdict | trend",
+        "throughput | offered | p50 | p99 | longest | failed | not answered"
+        " | generator CPU | lag p99 | memory",
+    )
+    table = Table(f"Every trial in the order in which it ran{more}", names)
+    for t in result.trials[:MOST_TRIALS]:
+        times = (found.value for found in quantiles(t.response, ("p50", "p99", "max")))
+        rates = (amount(t.throughput_per_s, "/s"), amount(t.offered_per_s, "/s"))
+        lost = (percent(t.error_share), percent(not_answered(t.outcomes)))
+        generator = (percent(t.generator_cpu), amount(t.lag_p99_s, "s"))
+        about = (str(t.number), t.contestant, t.workload, str(t.round), _ended(t), t.trend or MISSING)
+        table.add(*about, *rates, *times, *lost, *generator, amount(t.server_rss_max_bytes, "bytes"))
+    return table
+
+
+def _ended(t: TrialResult) -> Value:
+    if t.status == "ended":
+        return verdict_mark(t.validity.verdict)
+    return Mark("✗", t.status + (f": {t.reason.splitlines()[0]}" if t.reason else ""), "bad")
+
+
+def requests(result: RunResult) -> Table:
+    """Per request name, where a workload has more than one."""
+    table = Table(
+        "By request name", columns("trial | contestant | workload | request", "requests | p50 | p99 | max")
+    )
+    for t in result.trials:
+        for r in t.requests if len(t.requests) > 1 else []:
+            found = r.get("response", {})
+            figures = [_either(found.get(q)) for q in ("p50", "p99", "max")]
+            total = amount(sum(r.get("outcomes", {}).values()), "count")
+            table.add(str(t.number), t.contestant, t.workload, str(r.get("name", "")), total, *figures)
+    return table
+
+
+def _either(value: Estimate | float | None) -> Formatted:
+    """Quantiles of a name come as estimates or as plain seconds."""
+    return formatted(value) if isinstance(value, Estimate) else Formatted(amount(value, "s"))

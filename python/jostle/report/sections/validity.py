@@ -1,0 +1,130 @@
+"""Whether the figures can be trusted: which checks failed, where, how far, and what to do about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jostle.analysis.results import Check, RunResult, TrialResult
+from jostle.formatting import amount
+from jostle.record.verdict import Verdict
+from jostle.report.document import Depth, Reason, Section, Table, columns
+from jostle.report.sections.marks import verdict_mark
+
+__all__ = ["FailedCheck", "failed_checks", "incomplete", "reasons", "section"]
+
+MOST_NUMBERS = 6
+
+
+@dataclass(frozen=True)
+class FailedCheck:
+    """One check that failed in some trials of one workload on one contestant."""
+
+    contestant: str
+    workload: str
+    worst: Check
+    trials: list[int]  # numbers of those in which it failed
+    rounds: int  # how often the workload was tried
+
+    @property
+    def reason(self) -> Reason:
+        """The worst of its trials, and in how many it was not valid."""
+        count = f" ({len(self.trials)} of {self.rounds} rounds)" if self.rounds > 1 else ""
+        return Reason(
+            f"{first_line(self.worst.message)}{count}",
+            verdict_mark(self.worst.verdict),
+            self.contestant,
+            self.workload,
+            self.worst.remedy,
+        )
+
+
+def first_line(text: str) -> str:
+    """Without the output of a server that may stand below it: the section of failed trials shows that."""
+    return text.partition("\n")[0]
+
+
+def failed_checks(result: RunResult) -> list[FailedCheck]:
+    """Worst first; the same check of the same workload once, with its worst trial."""
+    failed: dict[tuple[str, str, str], list[tuple[Check, TrialResult]]] = {}
+    for trial in result.trials:
+        for check in trial.validity.checks:
+            if check.verdict is not Verdict.VALID:
+                key = (trial.contestant, trial.workload, check.name)
+                failed.setdefault(key, []).append((check, trial))
+    found = [
+        FailedCheck(
+            contestant,
+            workload,
+            max((check for check, _ in group), key=severity),
+            [trial.number for _, trial in group],
+            sum((t.contestant, t.workload) == (contestant, workload) for t in result.trials),
+        )
+        for (contestant, workload, _), group in failed.items()
+    ]
+    return sorted(found, key=lambda f: -f.worst.verdict.rank)
+
+
+def severity(check: Check) -> tuple[int, float]:
+    """Worse verdicts first; of one verdict, the value that is farthest from its threshold on either side."""
+    if check.value is None or check.threshold is None:
+        return check.verdict.rank, 0.0
+    return check.verdict.rank, abs(check.value - check.threshold)
+
+
+def reasons(result: RunResult) -> list[Reason]:
+    """Why the run is not valid, worst first. A run of one trial does not name it."""
+    alone = len({(t.contestant, t.workload) for t in result.trials}) == 1
+    found = [f.reason for f in failed_checks(result)]
+    if alone:
+        found = [Reason(r.text, r.mark, remedy=r.remedy) for r in found]
+    if not result.trials:
+        found.insert(0, Reason("nothing was measured", verdict_mark(Verdict.INVALID)))
+    return found
+
+
+def incomplete(result: RunResult) -> str:
+    """Why the run is not whole; empty where it is."""
+    return "" if result.complete else result.incomplete_reason or "the run did not reach its end"
+
+
+def section(result: RunResult) -> Section:
+    """The checks that failed, and below them all that were made."""
+    failed = failed_checks(result)
+    warnings = Section("", [_failed_table(failed)], Depth.MAIN)
+    everything = Section("All checks of all trials", [_all_table(result)], Depth.DETAIL, folded=True)
+    title = "Warnings" if failed else "Checks"
+    return Section(title, [warnings, everything], Depth.MAIN, key="validity")
+
+
+def _failed_table(failed: Sequence[FailedCheck]) -> Table:
+    names = columns(
+        "verdict = | check = | contestant = | workload = | trials | measured | allowed"
+        " | what it means | what to do"
+    )
+    table = Table("Checks that failed, each with its worst trial", names, prose=True)
+    for f in failed:
+        check = f.worst
+        measured, allowed = (amount(value, check.unit) for value in (check.value, check.threshold))
+        about = (f.contestant, f.workload, _numbers(f.trials))
+        means = (first_line(check.message), check.remedy)
+        table.add(verdict_mark(check.verdict), check.name, *about, measured, allowed, *means)
+    return table
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    text = ", ".join(str(n) for n in numbers[:MOST_NUMBERS])
+    more = len(numbers) - MOST_NUMBERS
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def _all_table(result: RunResult) -> Table:
+    """Every kind of check: how many trials passed it, and its worst value."""
+    table = Table("All checks", columns("check", "valid | suspect | invalid | worst value | allowed"))
+    by_name: dict[str, list[Check]] = {}
+    for trial in result.trials:
+        for check in trial.validity.checks:
+            by_name.setdefault(check.name, []).append(check)
+    for name, found in by_name.items():
+        counts = [str(sum(c.verdict is v for c in found)) for v in Verdict]
+        worst = max(found, key=severity)
+        table.add(name, *counts, amount(worst.value, worst.unit), amount(worst.threshold, worst.unit))
+    return table

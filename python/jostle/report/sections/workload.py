@@ -1,0 +1,116 @@
+"""What several sections say of a workload: its quantiles, who was not answered, how requests failed."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from jostle.analysis.results import Distribution, Estimate, PublishedFigure, WorkloadSummary
+from jostle.errors import BadValue
+from jostle.formatting import Formatted, amount, formatted, percent, tallied
+from jostle.record.outcomes import CENSORED, Outcome, outcome_label
+from jostle.report.document import NOTHING
+from jostle.text import one_line
+from jostle.units import base_unit
+
+__all__ = [
+    "QUANTILES",
+    "as_published",
+    "describe_outcomes",
+    "moment",
+    "not_answered",
+    "published_per_s",
+    "quantile_of_all",
+    "quantiles",
+    "span",
+    "unanswered",
+    "unanswered_label",
+]
+
+QUANTILES = ("p50", "p90", "p99", "p99.9", "max")
+
+
+def quantiles(found: Mapping[str, Estimate], names: Iterable[str] = QUANTILES) -> list[Formatted]:
+    """Those of a set of times that are known, a dash for the others."""
+    return [formatted(found[name]) if name in found else NOTHING for name in names]
+
+
+def span(found: Iterable[Distribution]) -> tuple[float, float]:
+    """The shortest and the longest time in seconds, apart enough for a logarithmic axis."""
+    known = [(d.min_s, d.max_s) for d in found if d.min_s is not None and d.max_s is not None]
+    low = max(min((low for low, _ in known), default=1e-3), 1e-6)
+    return low, max(max((high for _, high in known), default=1.0), low * 1.05)
+
+
+def unanswered(outcomes: Mapping[str, int]) -> float:
+    """The share of all requests that no distribution of times contains: not answered, or not as expected."""
+    total = sum(outcomes.values())
+    return 1 - outcomes.get(Outcome.OK, 0) / total if total else 0.0
+
+
+def not_answered(outcomes: Mapping[str, int]) -> float:
+    """The share of all requests that nobody answered as long as they were waited for."""
+    total = sum(outcomes.values())
+    return sum(n for kind, n in outcomes.items() if kind in CENSORED) / total if total else 0.0
+
+
+def unanswered_label(outcomes: Mapping[str, int]) -> str:
+    """How `unanswered` reads: "92 % not answered"; with other failures, "8 % failed or not answered"."""
+    censored, missing = not_answered(outcomes), unanswered(outcomes)
+    if missing == 0:
+        return ""
+    word = "not answered" if censored == missing else "failed" if censored == 0 else "failed or not answered"
+    return f"{percent(missing)} {word}"
+
+
+def quantile_of_all(found: Distribution, p: float) -> float | None:
+    """A quantile of all requests, given up or not; None where it lies beyond the answers."""
+    curve = list(zip(found.quantile_p, found.quantile_s, strict=True))
+    if not curve or p > curve[-1][0]:
+        return None
+    below = max((point for point in curve if point[0] <= p), default=curve[0])
+    above = min((point for point in curve if point[0] >= p), default=curve[-1])
+    if above[0] == below[0]:
+        return below[1]
+    return below[1] + (above[1] - below[1]) * (p - below[0]) / (above[0] - below[0])
+
+
+def describe_outcomes(summary: WorkloadSummary) -> str:
+    """How often each kind of end came: "2,016 ok, 4 wrong status (4 × 503)"."""
+    counts = [
+        f"{amount(n, 'count')} {outcome_label(kind)}{_texts(summary, kind)}"
+        for kind, n in summary.outcomes.items()
+    ]
+    return ", ".join(counts or ["none"])
+
+
+def _texts(summary: WorkloadSummary, kind: str) -> str:
+    found = tallied(summary.failures.get(kind, {}))
+    return f" ({found})" if found else ""
+
+
+def as_published(figure: PublishedFigure | None) -> str:
+    """A figure as its author wrote it: "114 requests/5 s"."""
+    if figure is None:
+        return ""
+    number = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:g}"
+    return one_line(f"{number} {figure.unit}".rstrip())
+
+
+def published_per_s(figure: PublishedFigure | None) -> float | None:
+    """A published throughput per second; None where its unit is not a rate."""
+    if figure is None:
+        return None
+    try:
+        unit, size = base_unit(figure.unit)
+    except BadValue:
+        return None
+    return figure.value * size if unit == "/s" else None
+
+
+def moment(started: str) -> str:
+    """An ISO 8601 moment as people write it: "21 Nov 2026, 18:52 UTC"."""
+    try:
+        found = datetime.fromisoformat(started)
+    except ValueError:
+        return "at an unknown time"
+    zone = one_line(found.tzname() or "")
+    return f"{found.day} {found:%b %Y, %H:%M} {zone}".rstrip()

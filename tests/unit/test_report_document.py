@@ -1,0 +1,178 @@
+"""A document: safe texts, depths, one order of sections for every form."""
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+
+from jostle.analysis.results import Check, RunResult, Validity
+from jostle.formatting import Formatted
+from jostle.record.verdict import Verdict
+from jostle.report.build import run_document
+from jostle.report.document import (
+    Column,
+    Depth,
+    Document,
+    Finding,
+    Findings,
+    Mark,
+    Paragraph,
+    Preformatted,
+    Section,
+    Table,
+    columns,
+    figures_in,
+    upto,
+)
+from jostle.report.sections.validity import failed_checks, reasons
+from support.results import RUNTIMES, make_hit, make_plain, make_starvation
+
+ESCAPE = "\x1b[2J"
+
+
+def test_columns_are_written_in_one_line() -> None:
+    assert columns("contestant = | workload", "throughput = per s | memory") == [
+        Column("contestant", "word", "contestant"),
+        Column("workload", "word"),
+        Column("throughput", "figure", "per s", "/s"),
+        Column("memory"),
+    ]
+
+
+def test_a_row_has_a_value_for_each_column() -> None:
+    with pytest.raises(ValueError, match="1 values for 2 columns"):
+        Table("t", columns("a | b")).add("x")
+
+
+def test_every_text_of_a_document_is_safe_by_its_making() -> None:
+    table = Table(ESCAPE, [Column(ESCAPE)])
+    table.add(Formatted(ESCAPE, ESCAPE, ESCAPE))
+    texts = [
+        table.caption,
+        table.columns[0].name,
+        *(part for row in table.rows for cell in row for part in cell if isinstance(cell, Formatted)),
+        Paragraph(ESCAPE, label=ESCAPE).text,
+        *Finding(ESCAPE, details=(ESCAPE,)).details,
+        Section(ESCAPE, []).title,
+        *Preformatted.of(ESCAPE, f"a\n{ESCAPE}").lines,
+        Document(ESCAPE, None, "", [ESCAPE], [], ESCAPE, []).facts[0],
+    ]
+    assert "\x1b" not in "".join(texts)
+
+
+def test_a_document_is_cut_to_a_depth_and_nothing_empty_is_left() -> None:
+    deep = Section("deep", [Paragraph("x")], Depth.DETAIL)
+    document = Document("t", None, "", [], [], "", [Section("main", [Section("", [deep])]), deep])
+    assert upto(document, Depth.MAIN).sections == []
+    assert [s.title for s in upto(document, Depth.DETAIL).sections] == ["main", "deep"]
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [t for f in fields(value) if f.name != "draw" for t in _texts(getattr(value, f.name))]
+    return [t for part in value for t in _texts(part)] if isinstance(value, list | tuple) else []
+
+
+def hostile(result: RunResult) -> RunResult:
+    return replace(
+        result,
+        title=ESCAPE,
+        started=ESCAPE,
+        rerun=ESCAPE,
+        plan_text=ESCAPE,
+        folder=ESCAPE,
+        incomplete_reason=ESCAPE,
+        complete=False,
+        host={ESCAPE: ESCAPE, "kernel": ESCAPE},
+        skipped={ESCAPE: ESCAPE},
+        notes=[ESCAPE],
+        summaries=[replace(c, contestant=ESCAPE, outcomes={ESCAPE: 1}) for c in result.summaries],
+        trials=[replace(t, contestant=ESCAPE, reason=ESCAPE, status="failed") for t in result.trials],
+    )
+
+
+@pytest.mark.parametrize("result", [make_starvation(RUNTIMES[:1], rounds=1), make_plain(), make_hit()])
+def test_no_text_of_a_hostile_run_passes(result: RunResult) -> None:
+    texts = _texts(run_document(hostile(result)))
+    assert len(texts) > 50
+    assert [t for t in texts if "\x1b" in t and "\n" not in t] == []
+
+
+def test_keys_of_sections_and_pictures_are_unique() -> None:
+    for result in (make_starvation(), make_plain(), make_hit()):
+        document = run_document(result)
+        keys = [s.key for s in document.sections]
+        assert len(set(keys)) == len(keys)
+        pictures = [f.key for f in figures_in(document.sections)]
+        assert len(set(pictures)) == len(pictures)
+
+
+def test_the_answer_comes_first_and_the_machine_last() -> None:
+    shown = upto(run_document(make_starvation(bad={3: Verdict.SUSPECT})), Depth.DETAIL)
+    assert [s.key for s in shown.sections] == [
+        "results",
+        "claims",
+        "timeline",
+        "distributions",
+        "validity",
+        "trials",
+        "host",
+        "rerun",
+    ]
+
+
+def lag(verdict: Verdict, share: float, text: str) -> Validity:
+    return Validity(verdict, [Check("pacing lag", verdict, share, 0.05, "share", text, "a core of its own")])
+
+
+def test_a_reason_is_that_of_the_worst_trial() -> None:
+    """67 µs in the first round, 163 µs in the second: the banner says 163."""
+    result = make_starvation(RUNTIMES[:1], rounds=2, open_form=False)
+    late = {
+        1: lag(Verdict.SUSPECT, 0.2, "up to 67 µs late"),
+        2: lag(Verdict.SUSPECT, 0.87, "up to 163 µs late"),
+    }
+    trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
+    (failed,) = failed_checks(replace(result, trials=trials))
+    assert failed.reason.text == "up to 163 µs late (2 of 2 rounds)"
+    assert (failed.trials, failed.reason.remedy) == ([1, 2], "a core of its own")
+
+
+def test_a_worse_verdict_outweighs_a_larger_value() -> None:
+    result = make_starvation(RUNTIMES[:1], rounds=2, open_form=False)
+    late = {1: lag(Verdict.INVALID, 0.2, "invalid"), 2: lag(Verdict.SUSPECT, 0.9, "suspect")}
+    trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
+    assert failed_checks(replace(result, trials=trials))[0].worst.message == "invalid"
+
+
+def test_a_run_of_one_workload_does_not_name_it_in_its_reasons() -> None:
+    (reason,) = reasons(make_hit(Verdict.INVALID))
+    assert (reason.contestant, reason.workload) == ("", "")
+    assert reason.mark == Mark("✗", "invalid", "bad")
+
+
+def test_a_server_that_fails_alike_in_every_round_is_told_of_once() -> None:
+    result = make_plain()
+    failed = [replace(t, status="failed", reason="no port\nlast words") for t in result.trials]
+    (notes,) = (s for s in run_document(replace(result, trials=failed)).sections if s.key == "notes")
+    texts = [b.text for b in notes.blocks if isinstance(b, Paragraph)]
+    assert len([t for t in texts if "no port" in t]) == len({(t.contestant, t.workload) for t in failed})
+    assert all(t.startswith("2 trials") for t in texts if "no port" in t)
+
+
+def test_each_form_shows_the_index_that_defines_it() -> None:
+    """A closed loop's is starvation; of a given rate only blocking says something."""
+    results = run_document(make_starvation(RUNTIMES[:2])).sections[0]
+    tables = [b for s in results.blocks if isinstance(s, Section) for b in s.blocks if isinstance(b, Table)]
+    names = [[c.name for c in table.columns] for table in tables]
+    assert ["starvation index" in found for found in names] == [True, False]
+    assert ["blocking index" in found for found in names] == [False, True]
+
+
+def test_sentences_stand_above_their_table() -> None:
+    form = run_document(make_starvation(RUNTIMES[:2])).sections[0].blocks[0]
+    assert isinstance(form, Section)
+    assert isinstance(form.blocks[0], Findings)
+    assert form.blocks[0].items[0].text.startswith("node ")
