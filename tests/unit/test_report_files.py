@@ -65,3 +65,10 @@ def test_junit_gives_each_workload_its_own_reasons() -> None:
     assert told == {"closed": "the trials were invalid", "closed-paced": "only the paced one is late"}
     (alone,) = ET.fromstring(report.to_junit(make_hit(Verdict.INVALID))).iter("error")
     assert (alone.get("message") or "").startswith("requests left late")
+
+
+def test_the_full_report_has_every_reason_and_table(folder: Path) -> None:
+    brief, full = (run_command("report", folder, *more)[1] for more in ((), ("--full",)))
+    assert "Warnings" in full
+    assert "Warnings" not in brief
+    assert "Outcomes" in full

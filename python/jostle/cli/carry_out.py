@@ -81,8 +81,8 @@ def _has_intervals(folder: Path) -> bool:
         return False
 
 
-def show(folder: Path, *, as_json: bool, pages: bool) -> int:
-    """Analyse the run in `folder` and show it; the exit code.
+def show(folder: Path, *, as_json: bool, pages: bool, full: bool = False) -> int:
+    """Analyse the run in `folder` and show it, with `full` all its tables; the exit code.
 
     1 when it is invalid, a requirement fails, or nothing was answered; else 0.
     """
@@ -94,7 +94,7 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
     if as_json:
         print(json.dumps(report.to_json(result)))
     else:
-        _print(result)
+        _print(result, full=full)
     if pages:
         _write_pages(result, folder, quiet=as_json)
     failed = any(requirement.verdict == "fail" for requirement in result.requirements)
@@ -102,12 +102,12 @@ def show(folder: Path, *, as_json: bool, pages: bool) -> int:
     return 1 if failed or unanswered or result.verdict is Verdict.INVALID else 0
 
 
-def _print(result: "RunResult") -> None:
+def _print(result: "RunResult", *, full: bool) -> None:
     from rich.console import Console
 
     from jostle import report
 
-    report.render_terminal(result, Console())
+    report.render_terminal(result, Console(), full=full)
 
 
 @contextlib.contextmanager

@@ -40,11 +40,14 @@ def report(
     form: Annotated[
         Format | None, typer.Option("--format", help="html, md, csv, json, junit; files: png, svg.")
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print all tables, reasons and claims, not the answer alone.")
+    ] = False,
 ) -> int:
     from jostle.cli.carry_out import show
 
     if form is None:
-        return max(show(folder, as_json=False, pages=True) for folder in folders)
+        return max(show(folder, as_json=False, pages=True, full=full) for folder in folders)
     for folder in folders:
         _write(folder, form)
     return 0
