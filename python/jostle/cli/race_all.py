@@ -19,7 +19,7 @@ from jostle.plan import Plan
 from jostle.record.jsonl import read_object
 from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
-from jostle.runner.observer import Silent
+from jostle.runner.observer import Silent, UntilItFails
 from jostle.units import format_duration
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
 def _run(state: _State, name: str, plan: Plan) -> None:
     """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted, and told."""
     started = time.monotonic()
-    observer = observer_for(sys.stderr)
+    observer = UntilItFails(observer_for(sys.stderr))
     before_s = float(state.of_experiment(name).get("took_s", 0.0))
     took = {}
     try:
