@@ -13,6 +13,7 @@ pub mod spec;
 
 mod attention;
 mod load;
+mod machine;
 mod plan;
 mod prepare;
 mod record;

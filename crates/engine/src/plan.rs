@@ -1,5 +1,6 @@
 //! The specification made ready to run: requests encoded, checks prepared, addresses known.
 
+use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
 use crate::schedule::phases::Phases;
 use crate::spec::{LoadSpec, OpenSpec, Role, ShareSpec};
@@ -36,6 +37,16 @@ pub struct Workload {
 }
 
 impl Plan {
+    /// What of it is to be recorded.
+    pub fn outline(&self) -> Outline {
+        Outline {
+            interval_ns: self.interval_ns,
+            end_ns: self.end_ns,
+            rows: self.rows,
+            workloads: self.workloads.iter().map(Workload::outline).collect(),
+        }
+    }
+
     /// Worker threads of all generators.
     pub fn workers(&self) -> usize {
         self.threads * self.share.of
@@ -48,6 +59,14 @@ impl Plan {
 }
 
 impl Workload {
+    fn outline(&self) -> WorkloadOutline {
+        WorkloadOutline {
+            measured: self.role == Role::Measured,
+            requests: self.requests.len(),
+            phases: self.phase_count(),
+        }
+    }
+
     /// At least 1. Phases of a closed load; of an open one, its pieces of the rate.
     pub fn phase_count(&self) -> usize {
         match &self.load {

@@ -10,8 +10,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
 use crate::load::finish::Finish;
+use crate::machine::{Cores, pin, precede};
 use crate::plan::Plan;
-use crate::prepare::{Cores, pin, precede, prepare};
+use crate::prepare::prepare;
 use crate::record::collect::{Outbox, Poll, collect};
 use crate::record::recorder::{Delivery, Recorder, WorkerInterval};
 use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
@@ -211,7 +212,7 @@ impl Thread {
     fn work(&self, runtime: &Runtime, clock: Clock, delivery: Delivery) {
         let tasks = LocalSet::new();
         tasks.block_on(runtime, async {
-            let recorder = Recorder::new(self.index, &self.plan, self.plan.end_ns, delivery);
+            let recorder = Recorder::new(self.index, &self.plan.outline(), delivery);
             let worker = Worker::new(
                 self.plan.worker(self.index),
                 self.plan.clone(),

@@ -42,7 +42,7 @@ fn run_with<F: Future<Output = ()> + 'static>(
     let (out, given) = channel();
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let emptied = channel().1;
-        let recorder = Recorder::new(0, &plan, plan.end_ns, Delivery { out, emptied });
+        let recorder = Recorder::new(0, &plan.outline(), Delivery { out, emptied });
         let clock = Clock::starting_at(monotonic_ns());
         let worker = Worker::new(0, plan.clone(), clock, finish.clone(), recorder).unwrap();
         spawn_local(task(Seat::take(&worker.0.seats)));

@@ -85,7 +85,15 @@ impl Client {
         } = &self.route;
         let shared = shared.clone();
         let workload = &shared.plan.workloads[*workload];
-        let mut sample = Sample::due(workload, job.request, self.number, job.intended, job.ran);
+        let phase = workload.phase_at(job.intended);
+        let mut sample = Sample::due(
+            workload.index,
+            job.request,
+            phase,
+            self.number,
+            job.intended,
+            job.ran,
+        );
         if self.seat.stopping() {
             return self.finish(sample, Outcome::NeverSent);
         }

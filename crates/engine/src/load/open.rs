@@ -221,7 +221,8 @@ impl Dispatch {
                 return;
             };
             let request = self.choose(arrival.number, &mut self.stream(arrival.number));
-            let mut first = Sample::due(self.workload(), request, 0, arrival.due, None);
+            let phase = self.workload().phase_at(arrival.due);
+            let mut first = Sample::due(self.index, request, phase, 0, arrival.due, None);
             first.end = last_moment;
             let mut recorder = self.shared.recorder.borrow_mut();
             recorder.never_sent(&first, count);

@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
 
-use crate::plan::{Plan, Workload};
 use crate::record::interval::{
     DIGITS, Failures, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, ThreadState,
     WorkloadState,
@@ -19,7 +18,6 @@ use crate::record::interval::{
 use crate::record::ports::{PortTable, PortUse};
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::queue::{Arrival, Queue};
-use crate::spec::Role;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.
 #[derive(Debug, Clone)]
@@ -48,16 +46,17 @@ pub struct Sample {
 impl Sample {
     /// A request that has become due, and of which nothing else is known.
     pub fn due(
-        workload: &Workload,
+        workload: usize,
         request: usize,
+        phase: usize,
         client: u32,
         intended: u64,
         ran: Option<u64>,
     ) -> Self {
         Self {
-            workload: workload.index,
+            workload,
             request,
-            phase: workload.phase_at(intended),
+            phase,
             client,
             intended,
             ran,
@@ -116,6 +115,23 @@ pub struct WorkerInterval {
     pub rows_lost: u64,
 }
 
+/// What there is to be recorded.
+#[derive(Debug)]
+pub struct Outline {
+    pub interval_ns: u64,
+    /// The planned end of the run.
+    pub end_ns: u64,
+    pub rows: bool,
+    pub workloads: Vec<WorkloadOutline>,
+}
+
+#[derive(Debug)]
+pub struct WorkloadOutline {
+    pub measured: bool,
+    pub requests: usize,
+    pub phases: usize,
+}
+
 /// Where the intervals go, and where they come back from.
 #[derive(Debug)]
 pub struct Delivery {
@@ -168,12 +184,12 @@ pub struct Load {
 }
 
 impl Recorder {
-    pub fn new(worker: usize, plan: &Plan, end: u64, delivery: Delivery) -> Self {
-        let mut layout = Vec::with_capacity(plan.workloads.len());
+    pub fn new(worker: usize, outline: &Outline, delivery: Delivery) -> Self {
+        let mut layout = Vec::with_capacity(outline.workloads.len());
         let mut count = 0;
-        for workload in &plan.workloads {
-            layout.push((count, workload.phase_count()));
-            count += workload.requests.len() * workload.phase_count();
+        for workload in &outline.workloads {
+            layout.push((count, workload.phases));
+            count += workload.requests * workload.phases;
         }
         let load = |measured| Load {
             measured,
@@ -184,23 +200,23 @@ impl Recorder {
         };
         let mut recorder = Self {
             worker,
-            interval_ns: plan.interval_ns,
+            interval_ns: outline.interval_ns,
             index: 0,
             start: 0,
             latest: 0,
             boundary: 0,
-            end,
+            end: outline.end_ns,
             series: std::iter::repeat_with(|| None).take(count).collect(),
             spare: Vec::new(),
             layout,
-            loads: plan
+            loads: outline
                 .workloads
                 .iter()
-                .map(|workload| load(workload.role == Role::Measured))
+                .map(|workload| load(workload.measured))
                 .collect(),
             loop_lag_us: histogram(),
             ports: Rc::default(),
-            rows: plan.rows.then(Rows::default),
+            rows: outline.rows.then(Rows::default),
             rows_lost: 0,
             cpu_ns: 0,
             wall_ns: 0,

@@ -10,21 +10,20 @@ fn recorder(end: u64) -> (Recorder, Receiver<WorkerInterval>) {
 
 /// The same, and where emptied intervals are given back.
 fn recorder_and_back(end: u64) -> (Recorder, Receiver<WorkerInterval>, Sender<WorkerInterval>) {
-    let phase = |number| serde_json::json!({"name": format!("p{number}"), "duration_ns": 1, "from": 1, "to": 1});
-    let phases: Vec<_> = (0..50).map(phase).collect();
-    let spec = serde_json::json!({
-        "seed": 1, "threads": 1, "interval_ns": 10_000_000, "duration_ns": 1, "rows": true,
-        "workloads": [{
-            "name": "w", "role": "measured", "target": {"host": "127.0.0.1", "port": 80},
-            "requests": [{"name": "r", "method": "GET", "path": "/"}],
-            "load": {"closed": {"clients": 1, "phases": phases}}, "timeouts": {"connect_ns": 1, "total_ns": 1},
-        }],
-    });
-    let mut plan = crate::prepare::prepare(serde_json::from_value(spec).unwrap()).unwrap();
-    plan.interval_ns = 100;
+    let workload = WorkloadOutline {
+        measured: true,
+        requests: 1,
+        phases: 50,
+    };
+    let outline = Outline {
+        interval_ns: 100,
+        end_ns: end,
+        rows: true,
+        workloads: vec![workload],
+    };
     let (out, given) = channel();
     let (back, emptied) = channel();
-    let mut recorder = Recorder::new(0, &plan, end, Delivery { out, emptied });
+    let mut recorder = Recorder::new(0, &outline, Delivery { out, emptied });
     recorder.begin();
     (recorder, given, back)
 }
