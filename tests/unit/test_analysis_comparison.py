@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from jostle.analysis.compare import pairs
 from jostle.analysis.compare.sentences import size_of_effect
 from jostle.analysis.compare.sides import SHIFT_LEVELS, Round, Side, compare_sides, pair
 from jostle.analysis.results import Comparison, Difference, Estimate
@@ -177,6 +178,16 @@ def test_bands_are_wider_than_intervals_of_one_quantile() -> None:
     assert median.low is not None
     assert median.high is not None
     assert high - low > median.high - median.low
+
+
+def test_no_comparison_is_dropped_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    made = {name: make_side(name, np.ones(3), requests=60, rng=rng) for name in "ab"}
+    monkeypatch.setattr(pairs, "side", lambda _trials, _summary, name: made[name])
+    monkeypatch.setattr(pairs, "compare_sides", lambda a, b: (a.label, b.label))
+    keys = [(name, f"workload {number}") for number in range(40) for name in "ab"]
+    found = pairs.with_the_first({key: [] for key in keys}, {key: made[key[0]].summary for key in keys}, "ab")
+    assert found == [("a", "b")] * 40
 
 
 SOME = st.lists(st.integers(1, 20), min_size=1, max_size=30)

@@ -190,6 +190,15 @@ def test_one_round_gives_no_interval_and_says_so(tmp_path: Path) -> None:
     assert median.this_run_only
 
 
+def test_a_start_that_failed_does_not_take_what_is_known_of_a_contestant(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [t for t in starvation_trials(2) if t.contestant == "node"], plan_text=PLAN)
+    described = sorted(folder.glob("trials/*/trial.json"))
+    last = json.loads(described[-1].read_text())
+    last["server"] = {"label": "node"}  # all that is written of a server that did not start
+    described[-1].write_text(json.dumps(last))
+    assert analyse(RunRecord.open(folder)).contestants["node"]["discipline"] == "run to completion"
+
+
 def test_rounds_that_disagree_are_no_verdict(tmp_path: Path) -> None:
     """A server that answers nothing in two rounds of four, and everything in the others."""
     trials = []

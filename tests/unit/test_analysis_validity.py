@@ -12,6 +12,7 @@ import pytest
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
 from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.synthetic import (
@@ -120,6 +121,26 @@ def test_local_ports_explain_failed_connects_where_they_ran_out(tmp_path: Path) 
     assert "127.0.0.2 held 28,232 of 28,232 ports to 127.0.0.1:80" in found.message
     assert "source-addresses" in found.remedy
     assert "local ports" not in names(judged(tmp_path / "other", closed(STEADY, 5.0)))
+
+
+def test_generators_on_other_machines_are_not_held_to_the_limits_of_the_driver(tmp_path: Path) -> None:
+    """Ports of several machines are added up under one key: 32,000 of 28,232 ports is nobody's limit."""
+
+    def fuller(interval: dict[str, Any]) -> None:
+        interval["ports"].append({"from": "", "to": "127.0.0.1:80", "held": 32_000})
+        interval["generators"] = [{"open_files": 19_990}]
+
+    trial = edited(tmp_path, Trial("a", "w", 1, FAILING), fuller)
+    described = json.loads((trial.folder / "trial.json").read_text())
+    for hosts, expected in (([""], {"open files", "local ports"}), (["10.0.0.11", "10.0.0.12"], set())):
+        described["generators"] = [
+            {"number": n, "of": len(hosts), "pid": 1, "host": host, "started_unix_ns": 0}
+            for n, host in enumerate(hosts, 1)
+        ]
+        (trial.folder / "trial.json").write_text(json.dumps(described))
+        data = TrialData(TrialRecord(trial.folder))
+        found = {c.name for c in (within_files(data), within_ports(data)) if c is not None}
+        assert found == expected
 
 
 @pytest.mark.parametrize(("lag", "verdict"), [(50e-6, "valid"), (300e-6, "suspect"), (1500e-6, "invalid")])
@@ -243,6 +264,7 @@ def test_wrong_answers_are_invalid_wherever_they_are(tmp_path: Path) -> None:
         ("reset", 20, "suspect"),
         ("reset", 200, "invalid"),
         ("response_timeout", 200, "suspect"),
+        ("connect_timeout", 200, "suspect"),
     ],
 )
 def test_errors_by_kind(tmp_path: Path, kind: Outcome, failed: int, verdict: str) -> None:
@@ -252,6 +274,7 @@ def test_errors_by_kind(tmp_path: Path, kind: Outcome, failed: int, verdict: str
     validity = judged(tmp_path, requests)
     errors = check(validity, "errors")
     assert errors.verdict == verdict
+    assert errors.threshold == (0.05 if verdict == "invalid" else 0.001), "the one that it passed"
     assert errors.value == pytest.approx(failed / 2500, rel=0.01)
     assert f"{failed} {kind.replace('_', ' ')}" in errors.message
 

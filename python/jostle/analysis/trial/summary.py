@@ -10,7 +10,7 @@ from jostle.analysis.stats.sample import Ints
 from jostle.analysis.stats.steady_state import Trend, trend
 from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
 from jostle.analysis.validity.checks import judge_data
-from jostle.analysis.validity.limits import port_range
+from jostle.analysis.validity.limits import open_files_limit, port_limit
 from jostle.record.outcomes import Outcome
 
 __all__ = ["cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
@@ -137,6 +137,6 @@ def _generator_stats(data: TrialData) -> GeneratorStats:
         bytes_out_per_s=(counts.bytes_out / data.lengths_s).tolist(),
         open_files=counts.open_files.tolist(),
         local_ports=counts.local_ports.tolist(),
-        open_files_limit=data.host.get("limits", {}).get("open_files", {}).get("hard", 0),
-        local_ports_limit=port_range(data.host),
+        open_files_limit=open_files_limit(data),
+        local_ports_limit=port_limit(data),
     )

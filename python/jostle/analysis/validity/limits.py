@@ -1,10 +1,8 @@
 """Did the generator run out of anything? Open files of a process, and local ports of an address.
 
-They are counted at the end of every interval, beside the results. Nothing is said while there is plenty.
+They are counted at the end of every interval, beside the results. Nothing is said while there is plenty, nor
+of generators on other machines: the record has the limits of the machine that drove the run, and not theirs.
 """
-
-from collections.abc import Mapping
-from typing import Any
 
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import MEASURED, TrialData
@@ -13,7 +11,7 @@ from jostle.record.outcomes import Outcome
 from jostle.record.verdict import Verdict
 from jostle.units import format_count
 
-__all__ = ["port_range", "within_files", "within_ports"]
+__all__ = ["open_files_limit", "port_limit", "within_files", "within_ports"]
 
 PLENTY, FULL = 0.50, 0.98
 """Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
@@ -21,7 +19,7 @@ PLENTY, FULL = 0.50, 0.98
 
 def within_files(data: TrialData) -> Check | None:
     """Descriptors of the fullest generator process against its hard limit."""
-    hard = data.host.get("limits", {}).get("open_files", {}).get("hard", 0)
+    hard = open_files_limit(data)
     held = int(data.counts.open_files.max(initial=0))
     message = f"a generator process held {format_count(held)} of {format_count(hard)} open files"
     return _check(data, "open files", held, hard, message, "raise the limit: ulimit -Hn")
@@ -29,7 +27,7 @@ def within_files(data: TrialData) -> Check | None:
 
 def within_ports(data: TrialData) -> Check | None:
     """Local ports of the fullest address, to one destination, against the kernel's range."""
-    limit = port_range(data.host)
+    limit = port_limit(data)
     fullest = data.counts.fullest_port
     if fullest is None:
         return None
@@ -52,7 +50,17 @@ def _check(data: TrialData, name: str, held: int, limit: int, message: str, reme
     return Check(name, Verdict.SUSPECT, share, FULL, "share", message, remedy)
 
 
-def port_range(host: Mapping[str, Any]) -> int:
-    """Ports that the kernel gives to connections; 0 where the record does not say."""
-    ports = PortRange.parse(str(host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")))
-    return len(ports) if ports is not None else 0
+def open_files_limit(data: TrialData) -> int:
+    """Of a generator process; 0 where it is not known."""
+    return 0 if _elsewhere(data) else int(data.host.get("limits", {}).get("open_files", {}).get("hard", 0))
+
+
+def port_limit(data: TrialData) -> int:
+    """Ports that the kernel gives to connections from one address; 0 where it is not known."""
+    ports = PortRange.parse(str(data.host.get("settings", {}).get("net/ipv4/ip_local_port_range", "")))
+    return 0 if _elsewhere(data) or ports is None else len(ports)
+
+
+def _elsewhere(data: TrialData) -> bool:
+    """Some generator ran on another machine than the one whose limits were recorded."""
+    return any(generator.get("host") for generator in data.trial.description.get("generators", ()))
