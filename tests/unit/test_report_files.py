@@ -1,5 +1,8 @@
 """`jostle report --format`: the forms that are files, and JUnit."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -72,3 +75,11 @@ def test_the_full_report_has_every_reason_and_table(folder: Path) -> None:
     assert "Warnings" in full
     assert "Warnings" not in brief
     assert "Outcomes" in full
+
+
+def test_a_terminal_that_knows_only_ascii_gets_the_report_too(folder: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "jostle", "report", str(folder), "--full"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "Warnings" in done.stdout

@@ -6,6 +6,7 @@ mistake.
 
 import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -90,6 +91,9 @@ def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's plugins concern a plan
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that knows ASCII alone gets "?" for a "✓"
+            stream.reconfigure(errors="replace")
     try:
         try:
             _run(sys.argv[1:] if words is None else list(words))
