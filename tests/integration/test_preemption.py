@@ -26,7 +26,6 @@ def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostl
     assert "count 2000000" in dict(result["setup"])["parameters"]
     (run,) = (tmp_path / "runs").iterdir()
     assert (run / "density-closed.png").is_file()
-    assert (run / "boxes-closed.png").is_file()
     page = (run / "report.html").read_text()
     assert "siege 2.69" in page
     assert "29.59 s" in page
