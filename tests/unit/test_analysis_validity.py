@@ -425,7 +425,14 @@ def test_what_came_after_answers_and_addresses_that_were_passed_over_are_counted
             "resumed": 3,
         }
 
-    data = TrialData(edited(tmp_path, trial, add))
+    record = edited(tmp_path, trial, add)
+    validity = judge(record)
+    framing, addresses = check(validity, "framing"), check(validity, "addresses")
+    assert (framing.verdict, framing.value) == ("suspect", 4)
+    assert framing.message == "bytes that belong to no answer followed 4 answers (4 × more)"
+    assert (addresses.verdict, addresses.value) == ("suspect", 2)
+    assert not {"framing", "addresses"} & names(judge(recorded(tmp_path / "sound", trial)))
+    data = TrialData(record)
     assert data.counts.excess[0] == {"more": 4}
     assert data.counts.passed_over[0] == {"[::1]:80: connection refused": 2}
     assert data.total("resumed") == 6

@@ -36,6 +36,7 @@ from jostle.analysis.validity.checks import judge_data
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
+from jostle.units import format_count
 
 __all__ = ["analyse", "analyse_trial", "judge", "plan_of", "summarize_all"]
 
@@ -268,6 +269,11 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
             "Requests that failed or were not answered by the end count in the response times as longer than "
             "they were waited for; quantiles that fall among them are printed with ≥. Service times are of "
             "answers only."
+        )
+    if resumed := sum(f.total("resumed") for f in data):
+        connects = sum(f.total("connects") for f in data)
+        notes.append(
+            f"TLS sessions were resumed in {format_count(resumed)} of {format_count(connects)} connects."
         )
     if any(
         f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data

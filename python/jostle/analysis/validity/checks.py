@@ -125,6 +125,26 @@ def _errors(data: TrialData) -> Check:
     return Check("errors", verdict, share, threshold, "share", message, remedy)
 
 
+def _excess(data: TrialData) -> Check | None:
+    """A server that frames its answers wrongly: the next answer on the connection cannot be trusted."""
+    found = sum((Counter(data.counts.excess.get(w, {})) for w in (MEASURED, BACKGROUND)), Counter[str]())
+    if not (total := sum(found.values())):
+        return None
+    message = f"bytes that belong to no answer followed {format_count(total)} answers ({tallied(found)})"
+    remedy = "look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304)"
+    return Check("framing", Verdict.SUSPECT, total, 0, "answers", message, remedy)
+
+
+def _passed_over(data: TrialData) -> Check | None:
+    """The load went to fewer backends than the name has."""
+    found = sum((Counter(data.counts.passed_over.get(w, {})) for w in (MEASURED, BACKGROUND)), Counter[str]())
+    if not (total := sum(found.values())):
+        return None
+    message = f"addresses of the host's name did not accept: {tallied(found)}"
+    remedy = "start what listens there, or load one address (--connect-to)"
+    return Check("addresses", Verdict.SUSPECT, total, 0, "connects", message, remedy)
+
+
 def _answers(data: TrialData) -> Check:
     """Beside a background workload few answers are a finding: that is what blocking looks like."""
     sent, n = data.total("sent"), data.ok()
@@ -385,6 +405,8 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     all_recorded,
     _wrong_answers,
     _errors,
+    _excess,
+    _passed_over,
     _answers,
     _generator_cpu,
     within_files,
