@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from jostle.analysis.results import Distribution, PublishedFigure
-from jostle.report.sections.workload import (
+from jostle.report.workload import (
     as_published,
     describe_outcomes,
     moment,

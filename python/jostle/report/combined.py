@@ -41,7 +41,7 @@ from jostle.report.sections import (
     validity,
 )
 from jostle.report.sections.marks import claim_mark, verdict_mark
-from jostle.report.sections.workload import moment
+from jostle.report.workload import moment
 from jostle.units import format_duration
 
 __all__ = ["Chapter", "CombinedReport"]

@@ -7,14 +7,11 @@ renderer takes from a document has no control characters and no line breaks.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jostle.analysis.results import Distribution
 from jostle.formatting import MISSING, Formatted
 from jostle.text import one_line, plain_lines
-
-if TYPE_CHECKING:
-    from jostle.report.charts import Picture
 
 __all__ = [
     "NOTHING",
@@ -29,10 +26,13 @@ __all__ = [
     "Link",
     "Mark",
     "Paragraph",
+    "Picture",
     "Preformatted",
     "Reason",
+    "Rows",
     "Section",
     "Shape",
+    "Spec",
     "Table",
     "Tone",
     "Value",
@@ -182,12 +182,40 @@ class Findings:
     items: list[Finding]
 
 
+Rows = list[dict[str, Any]]
+"""What a chart draws: plain figures and names."""
+
+Spec = dict[str, Any]
+"""A part of a specification."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart and its words. `narrowest`: the least width of one of its panels in pixels, if it has any."""
+
+    title: str
+    reading: str
+    body: Spec
+    table: Table
+    datasets: dict[str, Rows]
+    narrowest: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", one_line(self.title))
+        object.__setattr__(self, "reading", one_line(self.reading))
+
+    def spec(self) -> Spec:
+        """The Vega-Lite specification without the common style; colours are CSS variables."""
+        more = {"usermeta": {"narrowest": self.narrowest}, "datasets": self.datasets}
+        return self.body | more | {"description": self.title}
+
+
 @dataclass(frozen=True)
 class Figure:
     """A picture that is drawn when a renderer asks for it; None where there is nothing to draw."""
 
     key: str
-    draw: "Callable[[], Picture | None]"
+    draw: Callable[[], Picture | None]
     small: bool = False  # may stand beside others in a row
 
 

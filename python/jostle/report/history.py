@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from jostle.analysis.history import Entry, Figures, Unreadable
 from jostle.formatting import formatted, percent
 from jostle.plan.labels import meant
-from jostle.report.sections.workload import moment
+from jostle.report.workload import moment
 from jostle.text import one_line
 
 if TYPE_CHECKING:

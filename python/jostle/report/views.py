@@ -15,7 +15,7 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
-from jostle.report.sections.workload import unanswered, unanswered_label
+from jostle.report.workload import unanswered, unanswered_label
 
 __all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_summary", "typical_trial", "views"]
 

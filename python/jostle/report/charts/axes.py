@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from jostle.report.charts.picture import Spec
-from jostle.report.sections.workload import span
 from jostle.report.views import View
+from jostle.report.workload import span
 
 __all__ = ["SMALLEST_S", "TIME_LABEL", "TimeAxis", "at_least", "decades", "time_axis", "time_scale"]
 

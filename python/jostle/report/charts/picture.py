@@ -1,13 +1,12 @@
-"""What a chart is: a Vega-Lite specification, its sentence, how to read it, its figures as a table.
+"""What charts are made of: colours, the common style, layers, channels.
 
 Specifications are plain data: a library that builds them takes longer than all the rest of a page.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from jostle.report.document import Table
+from jostle.report.document import Picture, Rows, Spec
 from jostle.text import one_line
 
 __all__ = [
@@ -30,12 +29,6 @@ __all__ = [
 # Colours are CSS variables: the page gives them values for light, dark and paper; files get light ones.
 FIRST, SECOND = "var(--first)", "var(--second)"
 INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
-
-Rows = list[dict[str, Any]]
-"""What a chart draws: plain figures and names."""
-
-Spec = dict[str, Any]
-"""A part of a specification."""
 
 CONFIG: Spec = {
     "background": "transparent",
@@ -64,27 +57,6 @@ CONFIG: Spec = {
     "facet": {"spacing": 28},
 }
 """The common style; one page holds it once."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A chart and its words. `narrowest`: the least width of one of its panels in pixels, if it has any."""
-
-    title: str
-    reading: str
-    body: Spec
-    table: Table
-    datasets: dict[str, Rows]
-    narrowest: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "title", one_line(self.title))
-        object.__setattr__(self, "reading", one_line(self.reading))
-
-    def spec(self) -> Spec:
-        """The Vega-Lite specification without the common style; colours are CSS variables."""
-        more = {"usermeta": {"narrowest": self.narrowest}, "datasets": self.datasets}
-        return self.body | more | {"description": self.title}
 
 
 class Datasets:

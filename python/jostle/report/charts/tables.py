@@ -2,8 +2,8 @@
 
 from jostle.formatting import amount, percent
 from jostle.report.document import Column, Table, columns
-from jostle.report.sections.workload import quantiles
 from jostle.report.views import View
+from jostle.report.workload import quantiles
 
 __all__ = ["quantile_table"]
 

@@ -22,8 +22,8 @@ from jostle.report.charts.picture import (
 )
 from jostle.report.charts.titles import about_throughput
 from jostle.report.document import Table, columns
-from jostle.report.sections.workload import published_per_s
 from jostle.report.views import ALONE, WITH_SLOW, View
+from jostle.report.workload import published_per_s
 
 __all__ = ["completed", "throughput"]
 

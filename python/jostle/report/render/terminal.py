@@ -24,7 +24,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.render.shapes import shape, shares_of
-from jostle.report.sections.workload import span
+from jostle.report.workload import span
 
 if TYPE_CHECKING:
     from rich.console import Console

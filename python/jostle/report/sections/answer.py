@@ -25,7 +25,8 @@ from jostle.report.document import (
     columns,
 )
 from jostle.report.sections.marks import verdict_mark
-from jostle.report.sections.workload import (
+from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
+from jostle.report.workload import (
     as_published,
     describe_outcomes,
     not_answered,
@@ -33,7 +34,6 @@ from jostle.report.sections.workload import (
     span,
     unanswered,
 )
-from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
 
 __all__ = ["comparison", "section", "workloads"]
 

@@ -7,8 +7,8 @@ from jostle.analysis.results import Ratio, RunResult, Threads
 from jostle.formatting import amount, formatted, percent
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Section, Table, columns
-from jostle.report.sections.workload import quantiles
 from jostle.report.views import find_summary
+from jostle.report.workload import quantiles
 
 __all__ = ["earlier", "ratio_groups", "ratios", "section", "thread_groups", "threads"]
 

@@ -8,8 +8,8 @@ from jostle.analysis.results import RunResult, WorkloadSummary
 from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
 from jostle.report.document import Block, Depth, Figure, Section, Table, columns
-from jostle.report.sections.workload import as_published, quantile_of_all, quantiles, unanswered
 from jostle.report.views import View, views
+from jostle.report.workload import as_published, quantile_of_all, quantiles, unanswered
 
 __all__ = ["five_numbers", "section", "times"]
 

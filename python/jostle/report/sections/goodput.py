@@ -6,8 +6,8 @@ from typing import Any
 from jostle.analysis.results import Goodput, RunResult
 from jostle.formatting import amount, formatted
 from jostle.report.document import NOTHING, Block, Depth, Paragraph, Section, Table, columns
-from jostle.report.sections.workload import quantiles
 from jostle.report.views import find_summary
+from jostle.report.workload import quantiles
 
 __all__ = ["chosen", "goodput", "hits", "section"]
 

@@ -3,7 +3,7 @@
 from jostle.analysis.results import RunResult
 from jostle.formatting import amount
 from jostle.report.document import Depth, Paragraph, Preformatted, Section, Table, columns
-from jostle.report.sections.workload import moment
+from jostle.report.workload import moment
 from jostle.text import one_line
 
 __all__ = ["again", "facts", "host", "machine"]

@@ -16,7 +16,7 @@ from jostle.report.document import (
     columns,
 )
 from jostle.report.sections.marks import claim_mark, decision_mark
-from jostle.report.sections.workload import as_published, published_per_s
+from jostle.report.workload import as_published, published_per_s
 
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 

@@ -17,7 +17,7 @@ from jostle.report.document import (
     columns,
 )
 from jostle.report.sections.marks import verdict_mark
-from jostle.report.sections.workload import not_answered, quantiles
+from jostle.report.workload import not_answered, quantiles
 
 __all__ = ["not_measured", "outcomes", "section", "trials"]
 
