@@ -1,0 +1,58 @@
+"""What the analysis of a run says: plain data, the same for the terminal, the page and the exports.
+
+Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` bytes; shares are 0 to 1.
+"""
+
+from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
+from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
+from jostle.analysis.results.judgement import Claim, CriterionResult, Requirement
+from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary
+from jostle.analysis.results.run import RunResult
+from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
+from jostle.analysis.results.validity import Check, Validity
+from jostle.analysis.results.version import FORMAT
+from jostle.analysis.results.workload import (
+    Goodput,
+    Mode,
+    PublishedFigure,
+    Ratio,
+    Starvation,
+    Threads,
+    Times,
+    WorkloadSummary,
+)
+
+__all__ = [
+    "FORMAT",
+    "Check",
+    "Claim",
+    "CompareResult",
+    "Comparison",
+    "ConditionResult",
+    "CriterionResult",
+    "Decision",
+    "Difference",
+    "Distribution",
+    "EarlierRun",
+    "Estimate",
+    "Finding",
+    "GeneratorStats",
+    "Goodput",
+    "Mode",
+    "Phase",
+    "PhaseSummary",
+    "PhasedLoad",
+    "PhasedTimeline",
+    "PublishedFigure",
+    "Ratio",
+    "Requirement",
+    "RunResult",
+    "Shift",
+    "Starvation",
+    "Threads",
+    "Timeline",
+    "Times",
+    "TrialResult",
+    "Validity",
+    "WorkloadSummary",
+]

@@ -1,0 +1,85 @@
+"""Two contestants, or two runs, under one workload."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from jostle.analysis.results.estimate import Decision, Estimate, Finding
+from jostle.analysis.results.version import FORMAT
+from jostle.record.verdict import Verdict
+
+__all__ = ["CompareResult", "Comparison", "ConditionResult", "Difference", "Shift"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One quantity of two contestants: `difference` is b - a in the quantity's own unit, `ratio` is b / a."""
+
+    quantity: str  # "throughput", "p50", …, "errors"
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    ratio: Estimate
+    finding: Finding  # b against a; "same": to within `within`
+    within: float | None  # no difference larger than this share; None where nothing bounds it
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Δ(p) = Q_b(p) - Q_a(p) in seconds. The bands hold for all p at once; None is unknown."""
+
+    p: list[float] = field(default_factory=list)
+    a_s: list[float | None] = field(default_factory=list)
+    b_s: list[float | None] = field(default_factory=list)
+    difference_s: list[float | None] = field(default_factory=list)
+    low_s: list[float | None] = field(default_factory=list)
+    high_s: list[float | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One workload on two contestants, or on one contestant in two runs.
+
+    `cliffs_delta` is P(a request of b takes longer) - P(it takes less), -1 to 1.
+    """
+
+    workload: str
+    title: str
+    a: str
+    b: str
+    rounds: tuple[int, int]
+    paired: bool  # by round: both were measured in the same rounds of one run
+    verdict: Verdict  # the worse of both
+    differences: list[Difference]
+    cliffs_delta: Estimate
+    shift: Shift
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ConditionResult:
+    """A condition on a change ("p99 > +5 %") for one comparison: "fail" where it surely holds."""
+
+    condition: str
+    workload: str
+    a: str
+    b: str
+    verdict: Decision
+    message: str
+
+
+@dataclass(frozen=True)
+class CompareResult:
+    """What `jostle compare` says: `a` and `b` are folders of runs, or contestants of one run."""
+
+    title: str
+    a: str
+    b: str
+    comparisons: list[Comparison]
+    conditions: list[ConditionResult]
+    notes: list[str]
+    format: int = FORMAT
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain dictionaries and lists."""
+        return asdict(self)

@@ -1,0 +1,47 @@
+"""A figure with its interval, the shape of a set of times, and what is decided by an interval."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Decision", "Distribution", "Estimate", "Finding"]
+
+
+Decision = Literal["pass", "fail", "cannot tell"]
+
+Finding = Literal["less", "more", "same", "unclear"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval.
+
+    `bound` is "≥" where the sample can only bound the value from below (`high` is then None). `value` is None
+    where nothing can be said; `note` then says why (for example how many samples it would need).
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    unit: str = "s"
+    bound: Literal["", "≥"] = ""
+    n: int = 0
+    note: str = ""
+    this_run_only: bool = False  # of one round: it says what happened, and nothing may be decided by it
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The shape of a set of times, ready to draw. All lists may be empty when there is nothing to show."""
+
+    n: int
+    mean_s: float | None
+    min_s: float | None
+    max_s: float | None
+    density_x_s: list[float] = field(default_factory=list)  # ascending, log-spaced
+    density: list[float] = field(default_factory=list)  # per e-fold; empty when n < 50
+    quantile_p: list[float] = field(default_factory=list)  # 0 … 1 − 1/n, denser towards 1
+    quantile_s: list[float] = field(default_factory=list)
+    letter_depth: list[int] = field(default_factory=list)  # 1 = median, 2 = fourths, …
+    letter_low_s: list[float] = field(default_factory=list)
+    letter_high_s: list[float] = field(default_factory=list)
+    values_s: list[float] = field(default_factory=list)  # every value, only when n < 50 (rug)

@@ -1,0 +1,60 @@
+"""A whole run."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from jostle.analysis.results.comparison import Comparison
+from jostle.analysis.results.judgement import Claim, Requirement
+from jostle.analysis.results.phased import PhasedLoad
+from jostle.analysis.results.trial import EarlierRun, TrialResult
+from jostle.analysis.results.version import FORMAT
+from jostle.analysis.results.workload import (
+    Goodput,
+    PublishedFigure,
+    Ratio,
+    Starvation,
+    Threads,
+    WorkloadSummary,
+)
+from jostle.record.verdict import Verdict
+
+__all__ = ["RunResult"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Everything that a report shows."""
+
+    title: str
+    folder: str
+    started: str  # ISO 8601
+    complete: bool
+    incomplete_reason: str
+    verdict: Verdict
+    reasons: list[str]
+    summaries: list[WorkloadSummary]
+    trials: list[TrialResult]
+    starvation: list[Starvation]
+    published: list[PublishedFigure]
+    contestants: dict[str, dict[str, Any]]  # label → title, runtime, version, discipline, variants
+    skipped: dict[str, str]  # contestant → why it was not measured
+    host: dict[str, Any]
+    plan_text: str
+    rerun: str  # the command
+    seed: int
+    requirements: list[Requirement] = field(default_factory=list)
+    phased_loads: list[PhasedLoad] = field(default_factory=list)  # of loads with phases
+    comparisons: list[Comparison] = field(default_factory=list)  # each contestant with the plan's first one
+    claims: list[Claim] = field(default_factory=list)
+    setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value
+    published_setup: str = ""
+    ratios: list[Ratio] = field(default_factory=list)
+    threads: list[Threads] = field(default_factory=list)
+    earlier: list[EarlierRun] = field(default_factory=list)
+    goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
+    notes: list[str] = field(default_factory=list)
+    format: int = FORMAT
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain dictionaries and lists."""
+        return asdict(self)

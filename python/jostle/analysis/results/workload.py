@@ -1,0 +1,156 @@
+"""One contestant under one workload, over all rounds, and pairs of workloads on one contestant."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jostle.analysis.results.estimate import Distribution, Estimate
+from jostle.record.verdict import Verdict
+
+__all__ = ["Goodput", "Mode", "PublishedFigure", "Ratio", "Starvation", "Threads", "Times", "WorkloadSummary"]
+
+
+@dataclass(frozen=True)
+class WorkloadSummary:
+    """One workload on one contestant, over all rounds. Intervals are over rounds where there are ≥ 2."""
+
+    contestant: str
+    workload: str
+    title: str
+    rounds: int
+    verdict: Verdict
+    throughput: Estimate  # unit "/s"
+    response: dict[str, Estimate]
+    service: dict[str, Estimate]
+    outcomes: dict[str, int]
+    error_share: float
+    response_distribution: Distribution
+    service_distribution: Distribution
+    server_cpu_s_per_request: Estimate
+    server_rss_max_bytes: float | None
+    trials: list[int]  # numbers
+    response_of_all_requests: dict[str, Estimate] = field(default_factory=dict)
+    """Of the requests of all rounds together: another figure than `response`, which is of a typical start."""
+    parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+    """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
+    failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Why requests failed, by outcome, most frequent first; of `wrong_status` it is the code."""
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A figure as published, beside which the measured one stands; once for each contestant that it means."""
+
+    contestant: str
+    quantity: str
+    value: float
+    unit: str
+    source: str
+    workload: str = ""
+    note: str = ""
+    beside: str = ""  # whose measured one it is, which may be a variant of the contestant; "": not measured
+    measured: Estimate | None = None  # the same quantity here, over all rounds; None: not measured
+
+    @property
+    def amount(self) -> float | None:
+        """In the base unit of its quantity; None where its unit is not one of the quantity."""
+        from jostle.plan.claims import in_base_unit  # late: plans take long to import
+
+        return in_base_unit(self.value, self.unit, self.quantity)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Rounds that went alike: the share of the throughput alone that is left beside a slow request."""
+
+    rounds: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """What one slow request does to the fast ones of one contestant, in one form of the experiment.
+
+    `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `blocking` is
+    (p99 with slow − p99 alone) / slow request's time alone, 0 to 1 (METHOD: indices).
+    """
+
+    form: str
+    title: str
+    contestant: str
+    alone_workload: str
+    with_workload: str
+    alone: Estimate  # fast requests per second
+    with_slow: Estimate
+    index: Estimate
+    blocking: Estimate
+    slow_s: Estimate  # the slow request by itself
+    alone_response: dict[str, Estimate]
+    with_response: dict[str, Estimate]
+    published_alone: PublishedFigure | None
+    published_with: PublishedFigure | None
+    sentence: str
+    modes: list[Mode] = field(default_factory=list)  # two, the lower first, where the rounds fall into two
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A quantity of one contestant under one workload, beside the same under another; paired by round."""
+
+    title: str
+    quantity: str
+    contestant: str
+    workload: str
+    against: str
+    value: Estimate
+    against_value: Estimate
+    ratio: Estimate
+    published: float | None  # both in the unit of the article
+    published_against: float | None
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What a thread of one contestant costs, seen from outside."""
+
+    contestant: str
+    workload: str
+    count: int  # threads per request
+    memory_bytes: Estimate  # per thread
+    time_s: Estimate  # per thread
+    before_bytes: Estimate  # of the whole server
+    peak_bytes: Estimate
+    published_bytes: float | None  # per thread
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """What clients that do not wait for ever got of one contestant under one workload; means over rounds.
+
+    `hits` and `timeouts` are requests in a trial; `least_per_s` and `most_per_s` are hits in a second of it.
+    """
+
+    contestant: str
+    workload: str
+    timeout_s: float | None
+    database: dict[str, Any]  # delay_ms, pool, index, customers as they are known; {} where there was none
+    hits: Estimate
+    timeouts: Estimate
+    least_per_s: Estimate
+    most_per_s: Estimate
+    goodput: Estimate  # answered within the timeout, counted from when it was due
+    dispersion: Estimate  # standard deviation over mean of the throughput per second
+    database_cpu_s_per_request: Estimate
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of so many things, in seconds; None where there were none."""
+
+    n: int
+    mean_s: float | None
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+    max_s: float | None
