@@ -54,7 +54,7 @@ threads = {generators}
 lost = "{lost}"
 [workload.w]
 request = {{ get = "/hello" }}
-load = {{ rate = "{rate}/s", arrivals = "constant", for = "{seconds}s", max-connections = 40 }}
+load = {{ rate = "{rate}/s", arrivals = "constant", for = "{seconds}s", max-connections = 60 }}
 [contestant.it]
 url = "{url}"
 """

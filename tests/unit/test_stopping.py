@@ -15,6 +15,7 @@ ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def handlers() -> Iterator[None]:
     """The command's own, and those of the tests again afterwards."""
     before = {number: signal.getsignal(number) for number in ALL}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run under nohup
     let_signals_stop_like_ctrl_c()
     yield
     for number, handler in before.items():
