@@ -93,7 +93,7 @@ def test_each_claim_is_decided_by_its_rule(jostle_command: Jostle, tmp_path: Pat
     assert figure["measured"]["value"] >= 0.8
     assert dict(result["setup"])["network"] == "loopback"
     (run,) = (tmp_path / "runs").iterdir()
-    told = jostle_command("report", run).stdout
+    told = jostle_command("report", run, "--full").stdout
     assert "✗ not reproduced: a slow request is a hundred times" in told
 
 

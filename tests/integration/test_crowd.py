@@ -74,7 +74,7 @@ def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> No
     alone = with_few_files(tmp_path, *race, "reference-workers")
     assert alone.returncode == 1
     assert "reference-workers holds its connections in one process" in alone.stderr
-    assert "reference-workers:processes=2 has room for them" in alone.stderr
+    assert "reference-workers:processes=2 can hold them" in alone.stderr
     assert not (tmp_path / "runs").exists()
 
     finished = with_few_files(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.real import Jostle, as_json, command, environment, recorded
 
 PLAN = """
@@ -209,7 +210,7 @@ def test_a_plan_brings_its_database_and_the_record_says_which(jostle_command: Jo
     result = as_json(jostle_command("run", written(tmp_path, ORDERS), "--json", "--no-pages"))
     outcomes = result["trials"][0]["outcomes"]
     assert outcomes["ok"] > 0
-    assert set(outcomes) <= {"ok", "unfinished"}
+    assert set(outcomes) <= {Outcome.OK} | ENDED_BY_STOP
     (trial,) = (only_run(tmp_path) / "trials").iterdir()
     database = json.loads((trial / "trial.json").read_text())["server"]["database"]
     assert (database["private"], database["delay_ms"], database["index"]) == (True, 2.0, True)

@@ -62,7 +62,7 @@ def test_the_whole_is_there(starved: RunResult) -> None:
     assert set(starved.contestants) == {"node", "go"}
     assert starved.contestants["node"]["discipline"] == "run to completion"
     assert summary(starved, "node", "fast-only").title == "One fast client"
-    assert json.loads(json.dumps(starved.as_json()))["format"] == 1
+    assert json.loads(json.dumps(starved.as_json()))["format"] == 2
 
 
 def test_cells_hold_all_rounds(starved: RunResult) -> None:

@@ -30,7 +30,10 @@ HOW = (
 
 def not_measured(result: RunResult) -> Section:
     """Contestants that were left out and trials that failed, with the last output of their servers."""
-    blocks = [Paragraph(f"not measured: {name} ({why})", "warning") for name, why in result.skipped.items()]
+    blocks = [
+        Paragraph(f"not measured: {name} ({'; '.join(why.splitlines())})", "warning")
+        for name, why in result.skipped.items()
+    ]
     seen: dict[tuple[str, str, str], list[TrialResult]] = {}
     for t in result.trials:
         if t.reason:
