@@ -90,7 +90,7 @@ def test_a_condition_on_two_contestants_of_one_run(runs: tuple[Path, Path]) -> N
 def test_json_and_markdown_and_junit(runs: tuple[Path, Path]) -> None:
     asked = (runs[0], "--contestants", "node,go", "--fail-if", "p50 > +20 %", "--fail-if", "p50 > +200 %")
     found = json.loads(run(*asked, "--format", "json")[1])
-    assert (found["kind"], found["format"]) == ("jostle comparison", 1)
+    assert (found["kind"], found["format"]) == ("jostle comparison", 2)
     assert {c["verdict"] for c in found["conditions"]} == {"fail", "pass"}
     assert found["comparisons"][0]["paired"] is True
     assert "| quantity | finding |" in run(*asked, "--format", "md")[1]
