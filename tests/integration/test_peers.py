@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.real import as_json, command, environment, reference_server
 
 TURNS = 5
@@ -30,7 +31,7 @@ def jostle(url: str) -> Measured:
         env=environment(),
     )
     trial = as_json(finished)["trials"][0]
-    assert set(trial["outcomes"]) <= {"ok", "unfinished"}, trial["outcomes"]
+    assert set(trial["outcomes"]) <= {Outcome.OK} | ENDED_BY_STOP, trial["outcomes"]
     return trial["throughput_per_s"], trial["response"]["p50"]["value"]
 
 
