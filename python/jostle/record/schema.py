@@ -13,7 +13,7 @@ from typing import Any
 
 from jostle.record.layout import FILES, FORMAT
 
-__all__ = ["record_schema", "violations"]
+__all__ = ["record_schema", "violations", "without_titles"]
 
 
 def record_schema() -> dict[str, Any]:
@@ -37,18 +37,18 @@ def record_schema() -> dict[str, Any]:
         "description": "Units stand in the names: _ns nanoseconds, _s seconds, _us microseconds.",
         "type": "object",
         "properties": {name: {"$ref": f"#/$defs/{made.__name__}"} for name, made in FILES.items()},
-        "$defs": _without_titles(dict(sorted(definitions.items()))),
+        "$defs": without_titles(dict(sorted(definitions.items()))),
     }
 
 
-def _without_titles(data: Any) -> Any:
-    """Titles that only repeat the names say nothing."""
+def without_titles(data: Any) -> Any:
+    """A schema without the titles that only repeat its names."""
     if isinstance(data, list):
-        return [_without_titles(item) for item in data]
+        return [without_titles(item) for item in data]
     if not isinstance(data, dict):
         return data
     return {
-        key: _without_titles(value)
+        key: without_titles(value)
         for key, value in data.items()
         if not (key == "title" and isinstance(value, str))
     }

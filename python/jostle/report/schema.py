@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import FORMAT, CompareResult, RunResult
+from jostle.record.schema import without_titles
 
 __all__ = ["result_schema"]
 
@@ -37,20 +38,7 @@ def result_schema() -> dict[str, Any]:
             "Within one format fields are only added."
         ),
         "anyOf": [{"$ref": "#/$defs/RunResult"}, {"$ref": "#/$defs/CompareResult"}],
-        "$defs": _without_titles(dict(sorted(definitions.items()))),
-    }
-
-
-def _without_titles(data: Any) -> Any:
-    """Titles that only repeat the names say nothing."""
-    if isinstance(data, list):
-        return [_without_titles(item) for item in data]
-    if not isinstance(data, dict):
-        return data
-    return {
-        key: _without_titles(value)
-        for key, value in data.items()
-        if not (key == "title" and isinstance(value, str))
+        "$defs": without_titles(dict(sorted(definitions.items()))),
     }
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from jostle.analysis.results import Distribution, Estimate, PublishedFigure, WorkloadSummary
-from jostle.errors import BadValue
 from jostle.formatting import Formatted, amount, formatted, percent, tallied
+from jostle.plan.claims import in_base_unit
 from jostle.record.outcomes import CENSORED, Outcome, outcome_label
 from jostle.report.document import NOTHING
 from jostle.text import one_line
-from jostle.units import base_unit
 
 __all__ = [
     "QUANTILES",
@@ -97,13 +96,7 @@ def as_published(figure: PublishedFigure | None) -> str:
 
 def published_per_s(figure: PublishedFigure | None) -> float | None:
     """A published throughput per second; None where its unit is not a rate."""
-    if figure is None:
-        return None
-    try:
-        unit, size = base_unit(figure.unit)
-    except BadValue:
-        return None
-    return figure.value * size if unit == "/s" else None
+    return None if figure is None else in_base_unit(figure.value, figure.unit, "throughput")
 
 
 def moment(started: str) -> str:
