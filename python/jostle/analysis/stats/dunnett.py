@@ -1,0 +1,50 @@
+"""Several contestants against the first: how far apart they must be before any difference is said.
+
+Each comparison with the first has its chance of a false alarm, and they share the first one's noise.
+Dunnett's critical value holds for all of them at once.
+Source: Dunnett, JASA 50 (1955) and Biometrics 20 (1964); the blocks are rounds: Hochberg and Tamhane,
+Multiple Comparison Procedures (1987), section 4.2.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtri, gammaln, ndtr, stdtr, stdtrit
+
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
+
+__all__ = ["critical", "within"]
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(48)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+_LEGENDRE, _LEGENDRE_WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+def within(c: float, others: int, df: int) -> float:
+    """P(every one of `others` |t| ≤ c), where all are equal. The t share the variance and the first mean.
+
+    `df`: degrees of freedom of the variance. The t of any two others are correlated by a half.
+    """
+    if others == 1:
+        return float(2 * stdtr(df, c) - 1)
+    low, high = (math.sqrt(chdtri(df, p) / df) for p in (1 - 1e-12, 1e-12))  # all of s that matters
+    s = (high - low) / 2 * _LEGENDRE + (high + low) / 2
+    log_density = (
+        math.log(2) + df / 2 * math.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s * s / 2
+    )
+    weight = np.exp(log_density) * _LEGENDRE_WEIGHTS * (high - low) / 2
+    reach = math.sqrt(2) * c * s[:, None]
+    inside = ndtr(reach - _NODES) - ndtr(-reach - _NODES)
+    return float(weight @ (inside**others @ _WEIGHTS))
+
+
+@lru_cache(maxsize=512)
+def critical(others: int, df: int, confidence: float = CONFIDENCE) -> float:
+    """The two-sided critical value; Student's for one other."""
+    single = float(stdtrit(df, (1 + confidence) / 2))
+    if others == 1:
+        return single
+    most = float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))  # Bonferroni's is larger
+    return float(brentq(lambda c: within(c, others, df) - confidence, single, most + 1e-6, xtol=1e-6))

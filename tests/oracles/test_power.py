@@ -1,0 +1,52 @@
+"""Dunnett's critical values against his tables, and the power that is promised against simulated runs."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from jostle.analysis.stats.dunnett import critical, within
+from jostle.analysis.stats.power import POWER, detectable, power, rounds_will_find
+
+
+@pytest.mark.parametrize(
+    ("others", "df", "value"),
+    [(2, 5, 3.03), (2, 10, 2.57), (3, 10, 2.76), (3, 12, 2.68), (9, 20, 2.95), (1, 4, 2.78)],
+)
+def test_critical_values_are_those_of_dunnetts_table(others: int, df: int, value: float) -> None:
+    """Biometrics 20 (1964), table II, two-sided, 5 %."""
+    assert round(critical(others, df), 2) == value
+
+
+def test_the_probability_is_that_of_the_multivariate_t() -> None:
+    shape = np.full((3, 3), 0.5)
+    np.fill_diagonal(shape, 1)
+    exact = stats.multivariate_t(shape=shape, df=8, seed=1).cdf([2.5] * 3, lower_limit=[-2.5] * 3)
+    assert within(2.5, 3, 8) == pytest.approx(exact, abs=2e-4)
+
+
+@pytest.mark.parametrize("rounds", [3, 5, 10])
+def test_so_many_runs_find_what_is_called_detectable(rounds: int) -> None:
+    change = detectable(rounds, 0.1)
+    assert change is not None
+    rng = np.random.default_rng(rounds)
+    runs = 4000
+    first, second = (rng.normal(0, 0.1, (runs, rounds)) for _ in range(2))
+    found = stats.ttest_rel(second + math.log1p(change), first, axis=1).pvalue < 0.05
+    low, high = stats.binom(runs, POWER).ppf([0.0005, 0.9995])
+    assert low <= found.sum() <= high
+    assert power(change, rounds, 0.1) == pytest.approx(POWER, abs=1e-3)
+
+
+def test_pooling_the_error_of_several_contestants_pays_for_asking_several_times() -> None:
+    assert power(0.2, 5, 0.1, others=3) == pytest.approx(power(0.2, 5, 0.1), abs=0.02)
+
+
+def test_what_rounds_will_find_is_said_before_a_run() -> None:
+    assert rounds_will_find(5).startswith(
+        "5 rounds will find a difference of 25 % in throughput and p50 and 85 % in p99 in 4 of 5 runs"
+    )
+    assert rounds_will_find(2).startswith("2 rounds decide nothing")
+    assert detectable(2, 0.1) is None
+    assert power(1.0, 2, 0.1) == 0
