@@ -27,6 +27,7 @@ PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
 PUBLISHED = """
 [published]
 source = "A. Author, Concurrency, 1 April 2016"
+url = "https://example.org/concurrency"
 setup = "two cores\\nNode 6"
 
 [[published.figures]]
@@ -138,6 +139,8 @@ def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
     assert "rust" not in failed.sentence
     assert claim(judged, "Rust").verdict == "cannot tell"
     assert claim(judged, "Rust").sentence == "rust-axum was not measured."
+    assert claim(judged, "Rust").absent == ["rust-axum"]
+    assert failed.absent == []
 
 
 def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
@@ -311,3 +314,9 @@ def test_published_figures_stand_beside_the_same_quantity(judged: RunResult) -> 
     assert largest.measured is not None
     assert (median.measured.value or 0) < (largest.measured.value or 0)
     assert absent.measured is None
+
+
+def test_the_article_can_be_followed_and_only_to_a_web_address(judged: RunResult, tmp_path: Path) -> None:
+    assert judged.article == "https://example.org/concurrency"
+    script = PLAN + PUBLISHED.replace("https://example.org/concurrency", "javascript:alert(1)")
+    assert analyse(RunRecord.open(make_run(tmp_path, starvation_trials(2), plan_text=script))).article == ""

@@ -236,6 +236,7 @@ REFUSED = [
         "'crowd'",
     ),
     (PLAN + "[published]\nfigures = []", "plan.toml: published: no source is named", "source ="),
+    (PLAN + '[published]\nsource = "s"\nurl = "ftp://x"', "is no web address", "https://"),
 ]
 
 

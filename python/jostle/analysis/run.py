@@ -84,6 +84,8 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         claims=_claims(plan, grouped, summaries, starvation, skipped),
         setup=used_here(data, plan, record.host) if plan.get("published") else [],
         published_setup=str(plan.get("published", {}).get("setup", "")).strip(),
+        article=_web_address(plan.get("published", {}).get("url")),
+        took_s=_took_s(record),
         ratios=ratios(plan, grouped, published) if plan.get("ratio") else [],
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
@@ -91,6 +93,18 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[*_notes(data, record.host), *_resumed(record)],
     )
+
+
+def _web_address(value: object) -> str:
+    """What a reader can follow: a record of any origin may say anything here."""
+    text = str(value or "")
+    return text if text.startswith(("http://", "https://")) else ""
+
+
+def _took_s(record: RunRecord) -> float | None:
+    """From the first event to the last one, with any pause before it was resumed; None where there are none."""
+    times = [e["at"] for e in record.journal if isinstance(e.get("at"), int)]
+    return (max(times) - min(times)) / 1e9 if times else None
 
 
 def _in_order(

@@ -75,6 +75,7 @@ class Published(Table):
     """Figures to stand beside the measured ones."""
 
     source: str = Field(default="", description="who published them, where and when")
+    url: str = Field(default="", description="where they can be read: http:// or https://")
     setup: str = Field(default="", description="what they were measured with: a fact per line")
     figures: list[Figure] = Field(default=[], description="the figures")
 
@@ -85,6 +86,8 @@ class Published(Table):
                 "figures without a source" if self.figures else "no source is named",
                 'say who published them: source = "Author, Title, publisher, date"',
             )
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise BadValue(f"url = {self.url!r} is no web address", 'write one: url = "https://…"')
         return self
 
 

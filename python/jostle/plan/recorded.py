@@ -91,9 +91,9 @@ def _published(table: Mapping[str, Any], unreadable: list[Unreadable]) -> Publis
     """Its figures one by one: one that cannot be read does not take the others with it."""
     if not table:
         return None
-    source, setup = (str(table.get(key, "")) for key in ("source", "setup"))
+    source, url, setup = (str(table.get(key, "")) for key in ("source", "url", "setup"))
     figures = list(_readable("published.figures", Figure, table.get("figures"), unreadable))
-    return Published.model_construct(source=source, setup=setup, figures=figures)
+    return Published.model_construct(source=source, url=url, setup=setup, figures=figures)
 
 
 def _readable(key: str, model: type[T], found: Any, unreadable: list[Unreadable]) -> Iterable[T]:

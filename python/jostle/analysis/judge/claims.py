@@ -112,7 +112,8 @@ def _part(
     verdict, message = rule.judge(estimate), f"{name} {interval(estimate, unit)}"
     if verdict == "fails":
         verdict = rule.judge(estimated(confidence))
-    if absent := [key for key in sides if not measured.rounds(key)]:
+    absent = [key for key in sides if not measured.rounds(key)]
+    if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
     elif invalid := [key for key in sides if measured.summaries[key].verdict is Verdict.INVALID]:
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
@@ -129,6 +130,7 @@ def _part(
         estimate,
         verdict,
         message,
+        absent[0][0] if absent else "",
     )
 
 

@@ -34,6 +34,7 @@ class CriterionResult:
     estimate: Estimate
     verdict: Literal["holds", "fails", "cannot tell"]
     message: str
+    absent: str = ""  # the contestant that was not measured; "": all that the part is about was
 
 
 @dataclass(frozen=True)
@@ -45,3 +46,9 @@ class Claim:
     verdict: Literal["reproduced", "not reproduced", "cannot tell"]
     sentence: str  # names the part that decides
     criteria: list[CriterionResult]
+
+    @property
+    def absent(self) -> list[str]:
+        """The contestants for want of which it cannot be judged; empty where something of it was measured."""
+        names = [part.absent for part in self.criteria]
+        return list(dict.fromkeys(names)) if self.verdict == "cannot tell" and names and all(names) else []

@@ -48,6 +48,8 @@ class RunResult:
     claims: list[Claim] = field(default_factory=list)
     setup: list[tuple[str, str]] = field(default_factory=list)  # what was used here: fact, value
     published_setup: str = ""
+    article: str = ""  # where what was published can be read: an http or https address, or nothing
+    took_s: float | None = None  # from the first event of the run to its last
     ratios: list[Ratio] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
