@@ -102,7 +102,7 @@ def _web_address(value: object) -> str:
 
 
 def _took_s(record: RunRecord) -> float | None:
-    """From the first event to the last one, with any pause before it was resumed; None where there are none."""
+    """From the first event to the last one, with any pause before a resume; None where there are none."""
     times = [e["at"] for e in record.journal if isinstance(e.get("at"), int)]
     return (max(times) - min(times)) / 1e9 if times else None
 
