@@ -1,6 +1,8 @@
 """Parts of the cluster that need no cluster: credentials, clocks, leases, remainders, targets, spools."""
 
+import io
 import json
+import struct
 import threading
 import time
 from pathlib import Path
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jostle.errors import ClusterRefused, NotARun, StartRefused
+from jostle.generator.cluster import spool
 from jostle.generator.cluster.allowlist import refuse_unlisted_targets
 from jostle.generator.cluster.clocks import Clock, measure
 from jostle.generator.cluster.credentials import Credentials
@@ -20,6 +23,7 @@ from jostle.generator.cluster.ledger import read_ledger
 from jostle.generator.cluster.node import ray_command, start_node
 from jostle.generator.cluster.pki import write_credentials
 from jostle.generator.cluster.spool import FrameReader, Spool, log_path, read_from
+from jostle.generator.wire import write_frame
 
 SECOND = 10**9
 
@@ -221,11 +225,42 @@ def test_a_frame_that_announces_too_much_is_refused() -> None:
         FrameReader().add(b"\xff" * 8)
 
 
+def test_a_frame_is_read_once_however_many_pieces_it_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+    parse = spool.parse_frame
+    monkeypatch.setattr(spool, "parse_frame", lambda data: parsed.append(len(data)) or parse(data))
+    file = io.BytesIO()
+    write_frame(file, {"interval": {"rows": bytes(3_000_000)}})
+    whole, reader = file.getvalue(), FrameReader()
+    found = [i for at in range(0, len(whole), 1000) for i in reader.add(whole[at : at + 1000])]
+    assert [len(interval["rows"]) for interval in found] == [3_000_000]
+    assert parsed == [len(whole)]
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"interval": 1}', "{", "[" * 60_000, '{"interval": {"bytes": [1]}', "\xff"]
+)
+def test_what_is_no_frame_is_refused(text: str) -> None:
+    data = text.encode("latin-1")
+    with pytest.raises(ValueError, match=r"."):
+        FrameReader().add(struct.pack("<II", len(data), 0) + data)
+
+
 def test_a_ledger_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
     entry = {"generator": 1, "host": "10.0.0.1", "log": "x", "from_ns": 0, "copy": "../victim.frames"}
     (tmp_path / "streams.ndjson").write_text(json.dumps(entry) + "\n")
     with pytest.raises(NotARun, match="line 1, copy: string should match pattern"):
         read_ledger(tmp_path)
+    (tmp_path / "streams.ndjson").write_text(json.dumps(entry | {"copy": "1.frames"}) + "\n")
+    for nonsense in (
+        b"[]",
+        b"[[]]" * 50_000,
+        b'{"interval": {}}',
+        b'{"interval": {"workloads": [{"sent": "x"}]}}',
+    ):
+        (tmp_path / "1.frames").write_bytes(struct.pack("<II", len(nonsense), 0) + nonsense)
+        with pytest.raises(NotARun, match=r"1\.frames is damaged"):
+            read_ledger(tmp_path)
     with pytest.raises(NotARun, match="not the name of a generator's spool"):
         log_path("../../victim")
 

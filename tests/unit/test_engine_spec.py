@@ -287,7 +287,7 @@ def test_a_file_that_has_gone_since_the_plan_was_read(tmp_path: Path) -> None:
     )
     workload = load_plan(tmp_path / "plan.toml").workload["w"]
     (tmp_path / "body").unlink()
-    with pytest.raises(PlanError, match="body cannot be read: No such file"):
+    with pytest.raises(PlanError, match="body cannot be read: no such file"):
         engine_spec("w", workload, Address(host="h", port=80))
 
 

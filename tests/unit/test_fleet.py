@@ -1,6 +1,7 @@
 """The driver of a fleet against scripted generators: silence, death, moves, a head that is gone."""
 
 import io
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -131,6 +132,13 @@ class Said(dict[str, Any]):
         return id(self)
 
 
+class Endless(list[Any]):
+    """The same answer for ever."""
+
+    def pop(self, _: Any = -1) -> Any:
+        return self[0]
+
+
 Make = Callable[..., Fleet]
 
 
@@ -247,6 +255,28 @@ def test_a_share_moves_only_after_its_lease_and_leaves_no_double(make: Make) -> 
         assert len(taken_over) == 1
         assert sum(sent(found)) == 140
         assert sent(found)[lost.until_ns // LENGTH] == 20
+
+
+@pytest.mark.parametrize("by_s", [3600, -3600])
+def test_a_wall_clock_that_is_set_ends_no_lease_and_moves_no_share_to_another_time(
+    make: Make, monkeypatch: pytest.MonkeyPatch, by_s: int
+) -> None:
+    transport = Scripts()
+    transport.add(Endless([news(b"")]))
+    transport.add([])
+    fleet = make(transport, "moves")
+    real = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: real() + by_s * 1_000_000_000)
+    give_up = time.monotonic() + 20
+    while not (taken := [remote for remote in transport.remotes if remote.spec]):
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    (lost,) = fleet.lost
+    assert lost.generator == 2
+    assert lost.until_ns is not None
+    assert 0 < lost.until_ns < 10_000_000_000
+    starts = json.loads(taken[0].spec)["start_unix_ns"]
+    assert abs(starts - time.time_ns()) < 10_000_000_000
 
 
 def test_nobody_left_and_no_head_are_told(make: Make) -> None:

@@ -196,6 +196,15 @@ def decoded(hist: Any) -> list[tuple[int, int]]:
     ]
 
 
+def test_ports_of_different_machines_are_not_added_up() -> None:
+    merging = Merger(3, 1, 1)
+    for generator, (machine, held) in enumerate([("a", 3), ("b", 4), ("a", 2)]):
+        part = interval(0, [0.1], last=True, ports=[{"from": "", "to": "10.0.0.9:80", "held": held}])
+        merging.add(generator, part, machine)
+    (merged,) = all_of(merging)
+    assert merged["ports"] == [{"from": "", "to": "10.0.0.9:80", "held": 5}]
+
+
 def test_an_interval_waits_for_all_its_parts() -> None:
     merging = Merger(2, 1, 1)
     merging.add(0, interval(0, [1.0]))

@@ -255,7 +255,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 def test_files_that_are_no_plans(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"there is no plan .*none\.toml"):
         load_plan(tmp_path / "none.toml")
-    with pytest.raises(PlanError, match="cannot be read: Is a directory"):
+    with pytest.raises(PlanError, match="cannot be read: is a directory"):
         load_plan(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'title = "x"\nabout = "\xe9"\n')
     with pytest.raises(PlanError, match=r"latin\.toml, line 2: not UTF-8"):

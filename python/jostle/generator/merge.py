@@ -1,6 +1,5 @@
 """Intervals of several generators become those of the whole: counts add up, histograms merge without loss."""
 
-import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -33,13 +32,15 @@ class Merger:
         self._threads = threads
         self._workloads = workloads
         self._parts: dict[int, dict[int, Interval]] = {}
+        self._machines = [""] * generators
         self._until: list[float] = [0.0] * generators  # by generator: all before this has come
         self._end_ns = 0
         self._given = 0
         self._closed = False
 
-    def add(self, generator: int, interval: "Interval") -> None:
-        """An interval of generator 0, 1, …"""
+    def add(self, generator: int, interval: "Interval", machine: str = "") -> None:
+        """An interval of generator 0, 1, …, which runs on that machine."""
+        self._machines[generator] = machine
         self._parts.setdefault(interval["start_ns"], {})[generator] = interval
         self._until[generator] = math.inf if interval["last"] else interval["end_ns"]
 
@@ -77,7 +78,7 @@ class Merger:
             "end_ns": max((part["end_ns"] for part in each), default=self._end_ns),
             "last": False,
             "open_files": sum(part["open_files"] for part in each),
-            "ports": _ports(part["ports"] for part in each),
+            "ports": _ports((self._machines[g], parts[g]["ports"]) for g in sorted(parts)),
             "loop_lag": _merged(part["loop_lag"] for part in each),
             "series": _series(part["series"] for part in each),
             "workloads": [
@@ -158,11 +159,13 @@ def _summed(states: "Iterable[WorkloadState]") -> "WorkloadState":
     return whole
 
 
-def _ports(parts: "Iterable[list[PortUse]]") -> "list[PortUse]":
-    held: dict[tuple[str, str], int] = defaultdict(int)
-    for port in itertools.chain.from_iterable(parts):
-        held[port["from"], port["to"]] += port["held"]
-    return [{"from": source, "to": to, "held": count} for (source, to), count in held.items()]
+def _ports(parts: "Iterable[tuple[str, list[PortUse]]]") -> "list[PortUse]":
+    """Generators of one machine share its ports; of several machines, the one that holds the most counts."""
+    held: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for machine, ports in parts:
+        for port in ports:
+            held[port["from"], port["to"]][machine] += port["held"]
+    return [{"from": source, "to": to, "held": max(on.values())} for (source, to), on in held.items()]
 
 
 def _state(generator: int, part: "Interval") -> "GeneratorState":

@@ -14,7 +14,7 @@ from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.request import PEER, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
-from jostle.text import HIDDEN, names_a_secret, redact
+from jostle.text import HIDDEN, names_a_secret, reason, redact
 
 __all__ = ["Address", "engine_spec", "interval_ns", "without_secrets"]
 
@@ -155,7 +155,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise PlanError(f"{path} cannot be read: {error.strerror}", "the plan names this file") from None
+        raise PlanError(f"{path} cannot be read: {reason(error)}", "the plan names this file") from None
 
 
 def _request(request: Request, peer: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import json
 import struct
 from typing import IO, Any
 
-__all__ = ["read_frame", "write_frame"]
+__all__ = ["frame_end", "parse_frame", "read_frame", "write_frame"]
 
 HEAD = struct.Struct("<II")
 
@@ -37,23 +37,45 @@ def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
 def read_frame(file: IO[bytes]) -> dict[str, Any] | None:
     """The next frame; None at the end of the file, also where it ends within a frame.
 
-    Raises `ValueError` for one that announces more than `MOST_BYTES`.
+    Raises `ValueError` for one that announces more than `MOST_BYTES`, or is none.
     """
     head = file.read(HEAD.size)
-    if len(head) < HEAD.size:
+    end = frame_end(head)
+    if end is None:
         return None
-    text_length, bytes_length = HEAD.unpack(head)
-    if text_length + bytes_length > MOST_BYTES:
-        raise ValueError(f"a frame of {text_length + bytes_length:,} bytes; the most is {MOST_BYTES:,}")
-    text, data = file.read(text_length), file.read(bytes_length)
-    if len(text) < text_length or len(data) < bytes_length:
+    frame = head + file.read(end - HEAD.size)
+    return parse_frame(frame) if len(frame) == end else None
+
+
+def frame_end(data: bytes | bytearray, start: int = 0) -> int | None:
+    """Where the frame ends that begins at `start`; None where not even its lengths are there.
+
+    Raises `ValueError` for one that announces more than `MOST_BYTES`.
+    """
+    if len(data) - start < HEAD.size:
         return None
+    text_length, bytes_length = HEAD.unpack_from(data, start)
+    length = int(text_length + bytes_length)
+    if length > MOST_BYTES:
+        raise ValueError(f"a frame of {length:,} bytes; the most is {MOST_BYTES:,}")
+    return start + HEAD.size + length
+
+
+def parse_frame(frame: bytes) -> dict[str, Any]:
+    """What was written. Raises `ValueError` for what is no frame."""
+    text_length, _ = HEAD.unpack_from(frame)
+    text, data = frame[HEAD.size : HEAD.size + text_length], frame[HEAD.size + text_length :]
 
     def take(found: dict[str, Any]) -> Any:
-        where = found.get("bytes")
-        if len(found) == 1 and isinstance(where, list):
-            return data[where[0] : where[0] + where[1]]
+        match found:
+            case {"bytes": [int(start), int(length)]} if len(found) == 1:
+                return data[start : start + length]
         return found
 
-    frame: dict[str, Any] = json.loads(text, object_hook=take)
-    return frame
+    try:
+        content = json.loads(text, object_hook=take)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    return content

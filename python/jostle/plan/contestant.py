@@ -22,6 +22,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.values import PositiveCount, PositiveDuration
+from jostle.text import reason
 
 __all__ = [
     "DATABASE_PLACES",
@@ -260,7 +261,7 @@ class ContestantFile(Table):
         try:
             return cls.of(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
         except OSError as error:
-            raise PlanError(f"{path}: {error.strerror}") from None
+            raise PlanError(f"{path} cannot be read: {reason(error)}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise PlanError(f"{path}: {error}") from None
 

@@ -12,6 +12,7 @@ from jostle.text import without_password
 
 __all__ = ["DatabaseChange", "DatabaseTable", "postgresql"]
 
+Delay = Annotated[Duration, Field(le=60.0)]
 Pool = Annotated[PositiveCount, Field(le=1000)]
 Customers = Annotated[PositiveCount, Field(le=1_000_000)]
 
@@ -33,7 +34,7 @@ class DatabaseChange(Table):
     """What a workload finds otherwise than the plan's `[database]` says; what is not named stays."""
 
     pool: Pool | None = Field(default=None, description="connections that each process of a server may hold")
-    delay: Duration | None = Field(default=None, description='added to each of its answers: "2ms"')
+    delay: Delay | None = Field(default=None, description='added to each of its answers: "2ms"')
     index: bool | None = Field(default=None, description="whether orders.customer_id has an index")
     customers: Customers | None = Field(default=None, description="customers in it")
 
@@ -51,7 +52,7 @@ class DatabaseTable(Table):
         "there; without it they are used as they are, and nothing is written",
     )
     pool: Pool = Field(default=10, description="connections that each process of a server may hold")
-    delay: Duration = Field(default=0.0, description='added to each of its answers: "2ms"')
+    delay: Delay = Field(default=0.0, description='added to each of its answers: "2ms"')
     index: bool = Field(
         default=True, description="whether orders.customer_id has an index; the date never has"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
 from jostle.plan.model import Plan
-from jostle.text import names_a_secret, redact
+from jostle.text import names_a_secret, reason, redact
 
 __all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
 
@@ -54,7 +54,7 @@ def load_plan(
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise PlanError(f"{path}, line {line}: not UTF-8 text", "save the plan as UTF-8") from None
     except OSError as error:
-        raise PlanError(f"{path} cannot be read: {error.strerror}", "give the name of a TOML file") from None
+        raise PlanError(f"{path} cannot be read: {reason(error)}", "give the name of a TOML file") from None
     return parse_plan(
         text,
         str(path),

@@ -27,6 +27,7 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "LostGenerator",
+    "LostTime",
     "OutcomeEntry",
     "PlacementEntry",
     "ResourceSample",
@@ -363,7 +364,18 @@ class LostGenerator(TypedDict):
     moved_to: NotRequired[Text]
 
 
-class OutcomeEntry(TypedDict):
+class LostTime(TypedDict):
+    """What happened to the time of a trial; a key is missing where nothing of the kind did.
+
+    `suspended_ns`: how long the machine was suspended during the load. `clock_set_ns`: by how much its wall
+    clock was set meanwhile; negative: back.
+    """
+
+    suspended_ns: NotRequired[Ns]
+    clock_set_ns: NotRequired[int]
+
+
+class OutcomeEntry(LostTime):
     """outcome.json: how the trial ended. `why`: "" where it ended as it should.
 
     `files`: those of the trial's folder, by their path in it, as they were when the trial ended.

@@ -126,6 +126,16 @@ class TrialRecord:
         """Generators that died before the end."""
         return self._outcome.get("generators_lost", [])
 
+    @property
+    def suspended_s(self) -> float:
+        """How long the machine was suspended during the load."""
+        return self._outcome.get("suspended_ns", 0) / 1e9
+
+    @property
+    def clock_set_s(self) -> float:
+        """By how much the wall clock was set during the load; negative: back."""
+        return self._outcome.get("clock_set_ns", 0) / 1e9
+
     def check(self) -> None:
         """Raises NotARun where a file is not as it was when the trial ended.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import RecordLost, UserError
+from jostle.host.clocks import Clocks
 from jostle.host.files import write_json, write_whole
 from jostle.record.hlog import header, interval_lines
 from jostle.record.journal import append_event
@@ -26,6 +27,7 @@ from jostle.record.layout import (
     HostFacts,
     IntervalEntry,
     LostGenerator,
+    LostTime,
     OutcomeEntry,
     Status,
     TrialDescription,
@@ -142,6 +144,7 @@ class TrialWriter:
     def __init__(self, folder: Path, run: Path, description: TrialDescription, version: str) -> None:
         self.folder = folder
         self._run = run
+        self._began = Clocks.now()
         self._files = contextlib.ExitStack()
         self._hlog = self._files.enter_context((folder / "intervals.hlog").open("x", encoding="ascii"))
         self._intervals = self._files.enter_context((folder / "intervals.ndjson").open("x", encoding="utf-8"))
@@ -177,6 +180,7 @@ class TrialWriter:
                 "ended_unix_ns": time.time_ns(),
                 "server_output_tail": server_output_tail,
                 "generators_lost": list(generators_lost),
+                **_lost_time(self._began, Clocks.now()),
                 "files": _fingerprints(self.folder),
             }
             write_json(self.folder / "outcome.json", outcome)
@@ -220,6 +224,15 @@ def _fresh_folder(base: Path, name: str) -> Path:
             folder.mkdir()
             return folder
     raise AssertionError("unreachable")
+
+
+def _lost_time(before: Clocks, after: Clocks) -> LostTime:
+    found: LostTime = {}
+    if suspended := after.suspended_ns(before):
+        found["suspended_ns"] = suspended
+    if by := after.set_ns(before):
+        found["clock_set_ns"] = by
+    return found
 
 
 def _fingerprints(folder: Path) -> dict[str, Fingerprint]:

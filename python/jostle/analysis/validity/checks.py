@@ -26,6 +26,7 @@ from jostle.analysis.validity.generator import (
     started_together,
 )
 from jostle.analysis.validity.limits import within_files, within_ports
+from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.formatting import percent, tallied
 from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
@@ -403,6 +404,8 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     saw_the_same,
     accounts_closed,
     all_recorded,
+    time_was_lost,
+    clock_was_set,
     _wrong_answers,
     _errors,
     _excess,

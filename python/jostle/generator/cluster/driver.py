@@ -108,9 +108,10 @@ class ClusterExecutor:
                 for index, remote in enumerate(remotes)
             ]
             parts = partition(spec, len(followers))
-            zero_ns = time.time_ns() + round((LEAD_S + LEAD_EACH_S * len(followers)) * 1e9)
+            lead_ns = round((LEAD_S + LEAD_EACH_S * len(followers)) * 1e9)
+            starts_ns = time.monotonic_ns() + lead_ns
             calls = [
-                call_start(follower, part, zero_ns, self._lease)
+                call_start(follower, part, starts_ns, self._lease)
                 for follower, part in zip(followers, parts, strict=True)
             ]
             started = self._answers(remotes, calls)

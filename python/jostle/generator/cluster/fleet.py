@@ -59,6 +59,8 @@ class Fleet:
         self.generators = list(generators)
         self.started_unix_ns = zero_ns
         self.lost: list[Lost] = []
+        self._zero = time.monotonic_ns() + zero_ns - time.time_ns()
+        """The start by the monotonic clock: the wall clock may be set while the load runs."""
         self._transport = transport
         self._followers = list(followers)
         self._shares = shares
@@ -146,7 +148,7 @@ class Fleet:
         for interval in intervals:
             if state in ("fenced", "failed"):
                 interval["last"] = False  # of this generator, not of its share
-            self._merger.add(follower.index, interval)
+            self._merger.add(follower.index, interval, follower.node.address)
         if state == "running":
             return
         follower.ended_whole = True
@@ -204,7 +206,7 @@ class Fleet:
     def _begin(self, handover: Handover) -> None:
         """Reserve its place in the merged intervals, so that none is given without it, and start it."""
         spec = self._shares[handover.index]
-        from_ns = first_interval(spec, time.time_ns() - self.started_unix_ns)
+        from_ns = first_interval(spec, time.monotonic_ns() - self._zero)
         running = self._running()
         if not running or from_ns >= (spec["duration_ns"] or math.inf):
             return
@@ -227,7 +229,7 @@ class Fleet:
             remote = self._transport.place(node)
             clock = measure(lambda: self._transport.answer(remote.call("clock")))
             successor = Follower(handover.index, log, remote, clock, from_ns, phases)
-            self._transport.answer(call_start(successor, rest, self.started_unix_ns + from_ns, self._lease))
+            self._transport.answer(call_start(successor, rest, self._zero + from_ns, self._lease))
             successor.answered_at = successor.called_at = time.monotonic()
         except (Unavailable, Gone, StartRefused) as error:
             self._taken_over.put((handover, error))
@@ -246,9 +248,10 @@ class Fleet:
         return {"offset_ns": clock.wall_ns, "error_ns": clock.error_ns}
 
 
-def call_start(follower: Follower, spec: Mapping[str, Any], start_unix_ns: int, lease: LeaseTimes) -> Call:
-    """Have it start its load at that time of the clock here. Its first lease lasts beyond that moment."""
-    there = {**spec, "start_unix_ns": start_unix_ns + follower.clock.wall_ns}
-    lease_ns = round((lease.length_s + max(0.0, start_unix_ns / 1e9 - time.time())) * 1e9)
-    lease_end = time.monotonic_ns() + follower.clock.monotonic_ns + lease_ns
+def call_start(follower: Follower, spec: Mapping[str, Any], start_ns: int, lease: LeaseTimes) -> Call:
+    """Have it start its load at that time of the monotonic clock here. Its first lease lasts beyond it."""
+    now_ns = time.monotonic_ns()
+    there = {**spec, "start_unix_ns": time.time_ns() + start_ns - now_ns + follower.clock.wall_ns}
+    lease_ns = round(lease.length_s * 1e9) + max(0, start_ns - now_ns)
+    lease_end = now_ns + follower.clock.monotonic_ns + lease_ns
     return follower.remote.call("start", json.dumps(there), follower.log, lease_end)

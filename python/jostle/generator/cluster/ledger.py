@@ -13,7 +13,7 @@ from jostle.generator.cluster.follower import Follower, Tally
 from jostle.generator.cluster.spool import FrameReader, read_from
 from jostle.generator.cluster.transport import Gone, Node, Transport, Unavailable
 from jostle.host.files import open_to_append, write_json
-from jostle.record.jsonl import append_line, read_object, read_objects
+from jostle.record.jsonl import append_line, damaged, read_object, read_objects
 from jostle.record.layout import Ledger, LedgerEntry, StreamEntry
 
 __all__ = ["collect", "note_follower", "read_ledger", "write_ledger"]
@@ -74,12 +74,15 @@ def _opened(folder: Path, entry: StreamEntry) -> LedgerEntry:
 
 
 def _tally(from_ns: int, *paths: Path) -> Tally:
-    """Of files put together: a frame may have been cut between them."""
+    """Of files put together: a frame may have been cut between them. Raises NotARun."""
     tally, frames = Tally(), FrameReader()
     for path in paths:
-        for piece in read_from(path, 0):
-            for interval in frames.add(piece):
-                tally.add(interval)
+        try:
+            for piece in read_from(path, 0):
+                for interval in frames.add(piece):
+                    tally.add(interval)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise damaged(path, error if isinstance(error, OSError) else repr(error)) from None
     if tally.intervals:
         tally.until_ns += from_ns
     return tally

@@ -5,7 +5,6 @@ of it, and what is missing there is its rest.
 """
 
 import contextlib
-import io
 import os
 import re
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.errors import NotARun
-from jostle.generator.wire import read_frame, write_frame
+from jostle.generator.wire import frame_end, parse_frame, write_frame
 from jostle.host.cache import cache_folder
 from jostle.host.files import open_regular
 
@@ -89,16 +88,17 @@ class FrameReader:
     """Pieces of a log in, whole intervals out. Frames may be cut anywhere."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._held = bytearray()
 
     def add(self, piece: bytes) -> list[Any]:
-        """The intervals that are whole with this piece."""
-        data = io.BytesIO(self._rest + piece)
-        found = []
-        while True:
-            start = data.tell()
-            if (frame := read_frame(data)) is None:
-                break
-            found.append(frame["interval"])
-        self._rest = data.getvalue()[start:]
+        """The intervals that are whole with this piece. Raises `ValueError` for what is no log."""
+        self._held += piece
+        found, start = [], 0
+        while (end := frame_end(self._held, start)) is not None and end <= len(self._held):
+            frame = parse_frame(bytes(self._held[start:end]))
+            if not isinstance(interval := frame.get("interval"), dict):
+                raise ValueError("a frame without an interval")
+            found.append(interval)
+            start = end
+        del self._held[:start]
         return found

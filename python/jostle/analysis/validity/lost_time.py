@@ -1,0 +1,53 @@
+"""Did time pass in which nobody measured? The generator stood still, or the whole machine was suspended."""
+
+from jostle.analysis.results import Check
+from jostle.analysis.trial.data import TrialData
+from jostle.formatting import percent
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["clock_was_set", "time_was_lost"]
+
+STILL_S = 0.25
+"""A generator whose loop comes round so late is not merely busy: it was stopped, or had no processor."""
+
+LOST_INVALID = 0.05
+"""Of the trial; as for requests that were due and not sent."""
+
+
+def time_was_lost(data: TrialData) -> Check | None:
+    """Silent without any. Requests that were in flight meanwhile have it in their response times."""
+    late_s = data.counts.loop_lag_max_us / 1e6
+    still = late_s >= STILL_S
+    suspended_s, still_s = data.trial.suspended_s, float(late_s[still].sum())
+    lost_s = suspended_s + still_s
+    if not lost_s:
+        return None
+    share = lost_s / (data.duration_s + suspended_s)
+    each = []
+    if still_s:
+        woke_s = data.counts.end_ns[still][0] / 1e9
+        each.append(
+            f"the generator stood still for {format_duration(still_s)}, until {format_duration(woke_s)} "
+            "after the start or later"
+        )
+    if suspended_s:
+        each.append(f"the machine was suspended for {format_duration(suspended_s)}")
+    message = f"{' and '.join(each)}: {percent(share)} of the trial was not measured"
+    verdict = Verdict.INVALID if share > LOST_INVALID else Verdict.SUSPECT
+    threshold = LOST_INVALID if verdict is Verdict.INVALID else 0
+    remedy = "run it again, and neither stop jostle nor suspend or overload the machine meanwhile"
+    return Check("lost time", verdict, share, threshold, "share", message, remedy)
+
+
+def clock_was_set(data: TrialData) -> Check | None:
+    """No figure depends on the wall clock; dates in the record do. Silent where it was left alone."""
+    by_s = data.trial.clock_set_s
+    if not by_s:
+        return None
+    way = "forward" if by_s > 0 else "back"
+    message = (
+        f"the wall clock was set {way} by {format_duration(abs(by_s))} during the trial; "
+        "response times are measured by another clock"
+    )
+    return Check("wall clock", Verdict.VALID, by_s, 0, "s", message)

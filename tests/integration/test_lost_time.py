@@ -1,0 +1,85 @@
+"""jostle itself is stopped, and its wall clock is set: no figure is wrong without a word."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.real import command, environment, recorded, reference_server
+
+LOAD_S = 2
+SHIFTED = Path(__file__).parents[1] / "support" / "wall_clock" / "shifted.c"
+
+
+def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
+    output, complaints = running.communicate(timeout=60)
+    assert output, complaints
+    (trial,) = json.loads(output)["trials"]
+    found: dict[str, Any] = trial
+    return found
+
+
+def begun(tmp_path: Path, url: str, *more: str, **env: str) -> "subprocess.Popen[str]":
+    """A load that has recorded something."""
+    running = subprocess.Popen(
+        command("hit", f"{url}/hello", "-d", f"{LOAD_S}s", *more, "--save", tmp_path / "runs", "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment() | env,
+    )
+    recorded(tmp_path / "runs", 2_000)
+    return running
+
+
+@pytest.mark.parametrize("load", [["-c", "2"], ["--rate", "200/s", "--processes", "2"]])
+def test_a_trial_during_which_jostle_was_stopped_says_so(tmp_path: Path, load: list[str]) -> None:
+    with reference_server("run-to-completion") as url:
+        running = begun(tmp_path, url, *load)
+        stopped = [running.pid, *_children(running.pid)]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.6)  # the fault itself: it takes as long as it takes
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        trial = measured(running)
+    (lost,) = [check for check in trial["validity"]["checks"] if check["name"] == "lost time"]
+    assert lost["verdict"] == "invalid"
+    assert "the generator stood still for" in lost["message"]
+    assert 0.5 / LOAD_S < lost["value"] < 1
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.fixture(scope="module")
+def shifted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("clock") / "shifted.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, SHIFTED, "-ldl"], check=True)
+    return library
+
+
+@pytest.mark.parametrize(("by_s", "load"), [(3600, ["-c", "2"]), (-3600, ["--processes", "2"])])
+def test_a_wall_clock_that_is_set_changes_no_figure(
+    tmp_path: Path, shifted: Path, by_s: int, load: list[str]
+) -> None:
+    shift = tmp_path / "shift"
+    shift.write_text("0")
+    with reference_server("run-to-completion") as url:
+        running = begun(tmp_path, url, *load, LD_PRELOAD=str(shifted), WALL_CLOCK_SHIFT=str(shift))
+        (tmp_path / "next").write_text(str(by_s))
+        (tmp_path / "next").replace(shift)
+        trial = measured(running)
+    (clock,) = [check for check in trial["validity"]["checks"] if check["name"] == "wall clock"]
+    assert clock["value"] == pytest.approx(by_s, abs=0.1)
+    assert clock["verdict"] == "valid"
+    assert not [check for check in trial["validity"]["checks"] if check["name"] == "lost time"]
+    assert trial["response"]["max"]["value"] < LOAD_S
+    (outcome,) = [json.loads(p.read_text()) for p in tmp_path.glob("runs/*/trials/*/outcome.json")]
+    assert outcome["status"] == "ended"
