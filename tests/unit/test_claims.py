@@ -10,16 +10,18 @@ from rich.console import Console
 
 from jostle import report, roster
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, rounds_needed, rule_of
+from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, rounds_needed
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
+from jostle.plan.claims import Part, same_size
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
+from jostle.report.sections.published import claims, tally
 from support.synthetic import STARVATION_PLAN, Trial, closed, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
@@ -124,7 +126,79 @@ RULES = [  # rule, estimate, verdict
 
 @pytest.mark.parametrize(("rule", "estimate", "verdict"), RULES)
 def test_the_whole_interval_decides(rule: dict[str, object], estimate: Estimate, verdict: str) -> None:
-    assert rule_of(rule).judge(estimate) == verdict
+    part = Part.model_validate({"quantity": "p50", "contestant": "node", "workload": "w"} | rule)
+    assert Rule(*part.limits).judge(estimate) == verdict
+
+
+SIZES = [  # published, as a ratio, from, to
+    (1.15, True, 1.072, 1.3225),  # 15 % more: 7 % to 32 %
+    (1.88, True, 1.371, 2.82),  # about twice: no more than half as much again
+    (0.436, True, 0.2907, 0.654),
+    (0.9, True, 0.81, 0.949),
+    (1.0, True, 0.667, 1.5),
+    (1650.0, False, 1100, 2475),
+]
+
+
+@pytest.mark.parametrize(("published", "ratio", "low", "high"), SIZES)
+def test_the_same_size_is_one_rule_for_all(published: float, ratio: bool, low: float, high: float) -> None:
+    assert same_size(published, ratio=ratio) == pytest.approx((low, high), rel=1e-3)
+
+
+SIZED = [  # how much longer the second contestant takes, round by round; its verdict where 15 % was published
+    ([1.15, 1.16, 1.14], "reproduced"),
+    ([1.98, 2.0, 1.96], "same direction, other size"),
+    ([1.02, 1.021, 1.02], "same direction, other size"),
+    ([1.2, 1.35, 1.05], "cannot tell"),  # the direction is plain, the size is not
+    ([0.9, 0.91, 0.9], "not reproduced"),
+    ([0.8, 1.2, 1.0], "cannot tell"),
+]
+
+
+@pytest.mark.parametrize(("ratios", "verdict"), SIZED)
+def test_a_number_is_judged_on_both_sides(tmp_path: Path, ratios: list[float], verdict: str) -> None:
+    found = judged_sides(tmp_path, ratios, "published = 1.15")
+    assert found.verdict == verdict
+    assert "(published 1.15)" in found.sentence
+    assert found.criteria[0].published == 1.15
+    assert found.criteria[0].size == "between 1.07 and 1.32"
+
+
+def test_what_lacks_a_precondition_cannot_be_told_whatever_was_measured(tmp_path: Path) -> None:
+    few = judged_sides(tmp_path / "few", [1.98, 2.0, 1.96], "", "needs = { server-cores = 8 }")
+    assert (few.verdict, few.sentence) == ("cannot tell", "It needs 8 server cores, has 1.")
+    assert few.criteria[0].verdict == "cannot tell"
+    assert few.criteria[0].estimate.value == pytest.approx(1.98, rel=0.01)  # it is shown all the same
+    enough = judged_sides(tmp_path / "enough", [1.98, 2.0, 1.96], "", "needs = { server-cores = 1 }")
+    assert enough.verdict == "reproduced"
+
+
+def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:
+    holds = judged_sides(tmp_path / "holds", [1.98, 2.0, 1.96], "", "ours = true")
+    not_so = judged_sides(tmp_path / "not", [0.8, 0.81, 0.8], "", "ours = true")
+    assert (holds.verdict, not_so.verdict) == ("holds", "does not hold")
+    assert tally([holds, not_so]) == "our own checks: 1 hold, 1 do not hold (b takes longer)"
+    assert claims([holds]).items[0].text == "Our check: b takes longer"
+
+
+def judged_sides(folder: Path, ratios: list[float], part: str, keys: str = "") -> Claim:
+    """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
+    trials = [
+        Trial(name, "hello", number, closed(lambda _, took=0.002 * factor: took, 5.0))
+        for number, ratio in enumerate(ratios, 1)
+        for name, factor in (("a", 1.0), ("b", ratio))
+    ]
+    part = ", ".join(filter(None, ['above = 1.0, against = { contestant = "a" }', part]))
+    text = f"""
+title = "two"
+contestants = ["a", "b"]
+[[claim]]
+says = "b takes longer"
+{keys}
+holds = [{{ quantity = "service p50", contestant = "b", workload = "hello", {part} }}]
+"""
+    (found,) = analyse(RunRecord.open(make_run(folder, trials, plan_text=text))).claims
+    return found
 
 
 def test_all_must_hold_and_one_failure_is_enough(judged: RunResult) -> None:
@@ -222,6 +296,16 @@ REFUSED = [
         '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 1, below = 2 }',
         "above and below together",
         "exactly one",
+    ),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = 1, published = 0.5 }',
+        "does not satisfy the rule beside it",
+        "not the article's",
+    ),
+    (
+        '{ quantity = "p50", contestant = "node", workload = "fast-only", above = -1, published = 0 }',
+        "has no size",
+        "leave published out",
     ),
     (
         '{ quantity = "p50", contestant = "node", workload = "fast-only", between = [2, 1] }',

@@ -1,7 +1,6 @@
 """Ratios of workloads, what a thread costs, and runs before the measured one: from known records."""
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from jostle.analysis.results import PublishedFigure, RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.report.sections import costs
 from support.pictures import pictures_of, validated
@@ -97,7 +97,7 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
 
 
 def figure(workload: str, quantity: str, value: float, unit: str) -> PublishedFigure:
-    return PublishedFigure("go", quantity, value, unit, "s", workload)
+    return PublishedFigure("go", quantity, value, unit, "s", workload, beside="go")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_published_figures_of_different_units_are_divided_in_one(
 ) -> None:
     trial = [TrialData(t) for t in RunRecord.open(Path(compared.folder)).trials if t.contestant == "go"]
     own = [figure("buffers", "throughput", *published), figure("hello", "throughput", *against)]
-    [ratio] = ratios(tomllib.loads(PLAN), by_workload(trial), own)
+    [ratio] = ratios(RecordedPlan.parse(PLAN).ratio, by_workload(trial), own)
     assert (ratio.published, ratio.published_against) == expected
 
 

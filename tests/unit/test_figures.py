@@ -2,49 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
-from jostle.analysis.judge.figures import figure, figures_of
-from jostle.analysis.results import PublishedFigure
+from jostle.analysis.judge.figures import figure
 from jostle.analysis.run import analyse
 from jostle.record import RunRecord
 from jostle.report.sections.published import figures
 from support.synthetic import Trial, closed, lognormal, make_run
-
-
-def published(contestant: str, value: float, workload: str = "hello") -> PublishedFigure:
-    return PublishedFigure(contestant, "throughput", value, "/s", "Someone, 2010", workload)
-
-
-FIGURES = [
-    published("rails", 4),
-    published("rails:workers=1", 1),
-    published("rails", 5, "other"),
-    published("go", 9),
-]
-
-
-@pytest.mark.parametrize(
-    ("measured", "values"),
-    [
-        (["rails", "rails:workers=1", "go"], {"rails": 4, "rails:workers=1": 1, "go": 9}),
-        (["rails:workers=1", "rails:workers=2"], {"rails:workers=1": 1, "rails:workers=2": 4}),
-        (["rails", "rails:workers=2"], {"rails": 4, "rails:workers=2": None}),
-    ],
-)
-def test_a_figure_is_of_the_very_contestant_or_else_of_its_variants(
-    measured: list[str], values: dict[str, float | None]
-) -> None:
-    for contestant, value in values.items():
-        found = figure(figures_of(contestant, FIGURES, measured), "hello", "throughput")
-        assert (found.value if found else None) == value
-
-
-def test_a_figure_is_of_its_workload_and_quantity() -> None:
-    own = figures_of("rails", FIGURES, ["rails"])
-    assert figure(own, "other", "throughput") is FIGURES[2]
-    assert figure(own, "hello", "p50") is None
-
 
 PLAN = """
 [published]
@@ -86,3 +48,16 @@ def test_a_figure_stands_beside_every_variant_that_has_none_of_its_own(tmp_path:
         (9, "", None),
     ]
     assert [row[1] for row in figures(result).rows] == [two, four, "rails:workers=1", "go"]
+    assert [
+        figure(result.published, name, "hello", "throughput") for name in (two, four)
+    ] == result.published[:2]
+    assert figure(result.published, two, "hello", "p50") is None
+    assert figure(result.published, "go", "hello", "throughput") is None  # nobody was measured beside it
+
+
+def test_a_figure_is_of_the_very_contestant_where_it_was_measured(tmp_path: Path) -> None:
+    trials = [
+        Trial(name, "hello", 1, closed(lognormal(0.01, 0.1), 5.0)) for name in ("rails", "rails:workers=2")
+    ]
+    result = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=PLAN)))
+    assert [(f.value, f.beside) for f in result.published] == [(4, "rails"), (1, ""), (9, "")]

@@ -44,7 +44,13 @@ def together() -> CombinedReport:
 
 def test_claims_are_counted_and_grouped_by_article() -> None:
     both = together()
-    assert both.counts == {"reproduced": 1, "not reproduced": 1, "cannot tell": 1}
+    assert both.counts == {
+        "reproduced": 1,
+        "same direction, other size": 0,
+        "not reproduced": 1,
+        "cannot tell": 1,
+    }
+    assert both.checks == {"holds": 0, "does not hold": 0, "cannot tell": 0}
     articles = [s for s in both.document.sections if s.key.startswith("article-")]
     assert [(s.title, [b.key for b in s.blocks if isinstance(b, Section)]) for s in articles] == [
         ("A, First article, 2016", ["starvation", "pair"]),

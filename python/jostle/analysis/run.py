@@ -4,18 +4,16 @@ result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
 
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.compare.pairs import Key, with_the_first
-from jostle.analysis.judge.figures import figures_of
+from jostle.analysis.judge.claims import Measured, judge_claims
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
+from jostle.analysis.judge.requirements import judge_requirements
 from jostle.analysis.results import (
-    Claim,
     PublishedFigure,
-    Requirement,
     RunResult,
     Starvation,
     TrialResult,
@@ -28,17 +26,19 @@ from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.phased import phased_loads
-from jostle.analysis.topics.starvation import Form, compare
+from jostle.analysis.topics.starvation import compare
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity.checks import judge_data
+from jostle.plan import model as asked
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count
 
-__all__ = ["analyse", "analyse_trial", "judge", "plan_of", "summarize_all"]
+__all__ = ["analyse", "analyse_trial", "judge", "summarize_all"]
 
 COMMANDS = ("hit", "race", "run")
 
@@ -50,19 +50,19 @@ FEW = 100
 
 def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
-    plan = plan_of(record)
+    plan = RecordedPlan.parse(record.plan_text)
     data = [TrialData(trial) for trial in record.trials]
     trials = [describe_trial(f) for f in data]
     verdicts = {trial.number: trial.validity.verdict for trial in trials}
     grouped = _in_order(by_workload(data), plan, record)
     summaries = summarize_all(grouped, verdicts, plan, distributions=distributions)
     skipped = _skipped(record)
-    published = published_figures(plan, grouped)
-    starvation = _starvation(plan, grouped, summaries, published)
+    published = published_figures(plan.published, grouped)
+    starvation = _starvation(plan.starvation, grouped, summaries, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     return RunResult(
-        title=str(plan.get("title", "")),
+        title=plan.title,
         folder=str(record.folder),
         started=str(record.host.get("started", "")),
         complete=record.complete,
@@ -79,14 +79,14 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         plan_text=record.plan_text,
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=_requirements(plan, grouped, summaries, skipped),
-        comparisons=with_the_first(grouped, summaries, plan.get("contestants", [])) if distributions else [],
-        claims=_claims(plan, grouped, summaries, starvation, skipped),
-        setup=used_here(data, plan, record.host) if plan.get("published") else [],
-        published_setup=str(plan.get("published", {}).get("setup", "")).strip(),
-        article=_web_address(plan.get("published", {}).get("url")),
+        requirements=judge_requirements(plan, grouped, summaries, skipped),
+        comparisons=with_the_first(grouped, summaries, plan.contestants) if distributions else [],
+        claims=judge_claims(plan.claim, Measured(grouped, summaries, starvation, skipped)),
+        setup=used_here(data, plan.parameters, record.host) if plan.published else [],
+        published_setup=plan.published.setup.strip() if plan.published else "",
+        article=_web_address(plan.published.url if plan.published else ""),
         took_s=_took_s(record),
-        ratios=ratios(plan, grouped, published) if plan.get("ratio") else [],
+        ratios=ratios(plan.ratio, grouped, published),
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
         goodputs=goodputs(grouped),
@@ -95,9 +95,8 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     )
 
 
-def _web_address(value: object) -> str:
+def _web_address(text: str) -> str:
     """What a reader can follow: a record of any origin may say anything here."""
-    text = str(value or "")
     return text if text.startswith(("http://", "https://")) else ""
 
 
@@ -108,11 +107,11 @@ def _took_s(record: RunRecord) -> float | None:
 
 
 def _in_order(
-    grouped: Mapping[Key, list[TrialData]], plan: Mapping[str, Any], record: RunRecord
+    grouped: Mapping[Key, list[TrialData]], plan: RecordedPlan, record: RunRecord
 ) -> dict[Key, list[TrialData]]:
     """Workloads in the order of the plan, each with its contestants in theirs; what it has not, last."""
     started = (e.get("contestants", []) for e in record.journal if e["event"] == "run started")
-    workloads, contestants = list(plan.get("workload", {})), next(started, [])
+    workloads, contestants = list(plan.workload), next(started, [])
 
     def rank(key: Key) -> tuple[int, int]:
         contestant, workload = key
@@ -128,48 +127,20 @@ def _place(name: str, known: list[str]) -> int:
 def summarize_all(
     grouped: Mapping[Key, Sequence[TrialData]],
     verdicts: Mapping[int, Verdict],
-    plan: Mapping[str, Any],
+    plan: RecordedPlan,
     *,
     distributions: bool,
 ) -> dict[Key, WorkloadSummary]:
     """The cells of trials by contestant and workload; `verdicts` by the trials' numbers."""
-    workloads = plan.get("workload", {})
     return {
         key: summarize(
             group,
             [verdicts[f.trial.number] for f in group],
-            _title(group[0], workloads),
+            _title(group[0], plan),
             distributions=distributions,
         )
         for key, group in grouped.items()
     }
-
-
-def _requirements(
-    plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[TrialData]],
-    summaries: Mapping[Key, WorkloadSummary],
-    skipped: Mapping[str, str],
-) -> list[Requirement]:
-    if not plan.get("require"):
-        return []
-    from jostle.analysis.judge.requirements import judge_requirements  # plans take long to import
-
-    return judge_requirements(plan, grouped, summaries, skipped)
-
-
-def _claims(
-    plan: Mapping[str, Any],
-    grouped: Mapping[Key, Sequence[TrialData]],
-    summaries: Mapping[Key, WorkloadSummary],
-    starvation: Sequence[Starvation],
-    skipped: Mapping[str, str],
-) -> list[Claim]:
-    if not plan.get("claim"):
-        return []
-    from jostle.analysis.judge.claims import Measured, judge_claims
-
-    return judge_claims(plan, Measured(grouped, summaries, starvation, skipped))
 
 
 def _skipped(record: RunRecord) -> dict[str, str]:
@@ -190,21 +161,13 @@ def judge(trial: TrialRecord) -> Validity:
     return judge_data(TrialData(trial))
 
 
-def plan_of(record: RunRecord) -> Mapping[str, Any]:
-    """The plan as data, read without the plan's own model: the plan of an old run never stands in the way."""
-    try:
-        return tomllib.loads(record.plan_text)
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
-def _title(data: TrialData, workloads: Mapping[str, Any]) -> str:
-    told = data.trial.description.get("title") or workloads.get(data.trial.workload, {}).get("title")
-    return str(told or data.trial.workload)
+def _title(data: TrialData, plan: RecordedPlan) -> str:
+    name = data.trial.workload
+    return str(data.trial.description.get("title") or plan.workload_title(name) or name)
 
 
 def _starvation(
-    plan: Mapping[str, Any],
+    forms: Sequence[asked.Starvation],
     grouped: Mapping[Key, Sequence[TrialData]],
     summaries: Mapping[Key, WorkloadSummary],
     published: Sequence[PublishedFigure],
@@ -212,7 +175,7 @@ def _starvation(
     """Every form for every contestant that was measured in both of its workloads."""
     found = []
     contestants = list(dict.fromkeys(name for name, _ in summaries))
-    for form in map(Form.of, plan.get("starvation", [])):
+    for form in forms:
         for contestant in contestants:
             own_trials = {
                 workload: group for (name, workload), group in grouped.items() if name == contestant
@@ -220,9 +183,8 @@ def _starvation(
             own_cells = {
                 workload: summary for (name, workload), summary in summaries.items() if name == contestant
             }
-            if form.alone in own_cells and form.beside in own_cells:
-                figures = figures_of(contestant, published, contestants)
-                found.append(compare(form, own_trials, own_cells, figures))
+            if form.alone in own_cells and form.with_ in own_cells:
+                found.append(compare(form, own_trials, own_cells, published))
     return found
 
 

@@ -1,6 +1,8 @@
 """What was published, and what of it is claimed: figures with their source, claims with the rule for each.
 
-The rules are fixed in the plan, before anything is measured.
+The rules are fixed in the plan, before anything is measured. A part has a rule (`above`, `below`, `between`):
+what the article says in words. Where the article gives a number, the part names it (`published`), and its
+size is judged too: `same_size` is the one rule for that, so that no claim gets a width of its own.
 """
 
 import math
@@ -12,8 +14,25 @@ from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table, is_lenient
 from jostle.plan.metrics import INDICES, METRICS, base_unit_of
+from jostle.plan.values import PositiveCount
 
-__all__ = ["Claim", "Figure", "Opponent", "Part", "Published", "Ratio", "in_base_unit"]
+__all__ = ["Claim", "Figure", "Needs", "Opponent", "Part", "Published", "Ratio", "in_base_unit", "same_size"]
+
+SAME = 1.5
+"""A value up to this factor away from the published one has its size."""
+
+
+def same_size(published: float, *, ratio: bool) -> tuple[float, float]:
+    """Lowest and highest value of the same size as a published one of more than 0.
+
+    Up to a factor of `SAME` away. A ratio must also be an effect of about the same strength: between half and
+    twice the published one on the logarithmic scale, so that 15 % more is 7 % to 32 %, and not 50 %.
+    """
+    low, high = published / SAME, published * SAME
+    if not ratio or published == 1:
+        return low, high
+    weak, strong = sorted((math.sqrt(published), published**2))
+    return max(low, weak), min(high, strong)
 
 
 def _known(value: Any, info: ValidationInfo) -> Any:
@@ -128,12 +147,27 @@ class Part(Table):
     above: float | None = Field(default=None, description="the whole interval must lie above this")
     below: float | None = Field(default=None, description="the whole interval must lie below this")
     between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
+    published: float | None = Field(
+        default=None,
+        description="the published value, in seconds, bytes or per second, or the published ratio; beside "
+        "`above` or `below`, the size is judged too",
+    )
 
     @property
     def limits(self) -> tuple[float, float]:
         """Lowest and highest value that satisfies the rule; infinite on the open side."""
         low, high = self.between or (-math.inf, math.inf)
         return (low if self.above is None else self.above), (high if self.below is None else self.below)
+
+    @property
+    def size(self) -> tuple[float, float] | None:
+        """Lowest and highest value of the published size; None where no size is judged.
+
+        `between` has two sides by itself.
+        """
+        if self.published is None or self.between is not None:
+            return None
+        return same_size(self.published, ratio=self.against is not None)
 
     @model_validator(mode="after")
     def _consistent(self) -> "Part":
@@ -149,7 +183,21 @@ class Part(Table):
             )
         if self.against is not None:
             self._check_ratio(self.against)
+        self._check_published()
         return self
+
+    def _check_published(self) -> None:
+        """What the article measured satisfies its own claim; else the rule is not the article's."""
+        low, high = self.limits
+        if self.published is None:
+            return
+        if self.published <= 0:
+            raise BadValue(f"published = {self.published:g} has no size", "leave published out")
+        if not low <= self.published <= high:
+            raise BadValue(
+                f"published = {self.published:g} does not satisfy the rule beside it",
+                "a rule that the published value breaks is not the article's: change one of them",
+            )
 
     def _check_ratio(self, against: Opponent) -> None:
         other = against.quantity or self.quantity
@@ -168,9 +216,28 @@ class Part(Table):
             raise BadValue("against itself", 'say what differs, for example against = { contestant = "go" }')
 
 
+class Needs(Table):
+    """What a machine must have for a claim to mean here what it meant in the article."""
+
+    server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
+
+
 class Claim(Table):
-    """What an article says, and the rule by which it is decided whether it reproduces."""
+    """What an article says, and by which rule it is decided whether it reproduces; or a check of our own."""
 
     says: str = Field(min_length=1, description="the claim in the article's own terms")
     published: str = Field(default="", description="the figures that it was founded on")
+    ours: bool = Field(
+        default=False,
+        description="a check of our own, which the article does not make: it holds or it does not",
+    )
+    needs: Needs = Field(default=Needs(), description="without this it cannot be told: { server-cores = 8 }")
     holds: Annotated[list[Part], Field(min_length=1)] = Field(description="all of these must hold")
+
+    @model_validator(mode="after")
+    def _whose(self) -> "Claim":
+        if self.ours and self.published:
+            raise BadValue(
+                "ours and published together", "leave out one of them: what is ours was not published"
+            )
+        return self

@@ -38,7 +38,11 @@ class Starvation(Table):
     title: str = Field(default="", description="what the reader of a report sees")
     alone: str = Field(description="the workload with fast requests only")
     with_: str = Field(description="the workload with slow requests beside the fast ones")
-    slow: str = Field(description="the workload that measures the slow request by itself")
+    slow: str = Field(
+        default="",
+        description="the workload that measures the slow request by itself; when not given, it is measured "
+        "beside the fast ones",
+    )
 
 
 def _confidence(value: Any) -> Any:
@@ -218,7 +222,8 @@ class Plan(Table):
                 ("with", comparison.with_),
                 ("slow", comparison.slow),
             ):
-                yield f"starvation.{number}.{key}", name
+                if name:
+                    yield f"starvation.{number}.{key}", name
         for number, require in enumerate(self.require, 1):
             if require.workload:
                 yield f"require.{number}.workload", require.workload

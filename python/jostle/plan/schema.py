@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Figure, Opponent, Part, Published, Ratio
+from jostle.plan.claims import Claim, Figure, Needs, Opponent, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
@@ -104,6 +104,7 @@ def reference() -> str:
         ("`[[claim]]`", Claim),
         ("`claim.holds`", Part),
         ("`claim.holds.against`", Opponent),
+        ("`claim.needs`", Needs),
     ]
     return "\n".join(_section(heading, table) for heading, table in tables)
 

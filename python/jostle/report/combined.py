@@ -2,20 +2,20 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.results import RunResult
+from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimVerdict, RunResult
 from jostle.host.files import write_whole
 from jostle.report.document import (
     Block,
     Depth,
     Document,
     Figure,
-    Finding,
     Findings,
     Link,
     Mark,
@@ -40,7 +40,7 @@ from jostle.report.sections import (
     published,
     validity,
 )
-from jostle.report.sections.marks import claim_mark, verdict_mark
+from jostle.report.sections.marks import verdict_mark
 from jostle.report.workload import moment
 from jostle.units import format_duration
 
@@ -49,15 +49,15 @@ __all__ = ["Chapter", "CombinedReport"]
 FORMAT = 1
 """Version of the JSON form."""
 
-VERDICTS = ("reproduced", "not reproduced", "cannot tell")
 MOST_FIGURES = 6
 """Of one experiment: its full report has all."""
 
 HOW_CLAIMS = (
     "Each claim has a rule that was fixed in its plan before anything was measured. It is reproduced when "
     "the whole 95 % interval over the rounds satisfies the rule, not reproduced when the whole interval "
-    "violates it; else it is undecided. Claims are about shape: machines, versions and scale differ from "
-    "those of the articles."
+    "violates it; else it is undecided. Where the article gives a number, its size is judged too. What an "
+    "article does not claim is a check of our own: it holds or it does not. Machines, versions and scale "
+    "differ from those of the articles."
 )
 HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether a claim holds."
 
@@ -159,9 +159,17 @@ class CombinedReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Claims by verdict."""
-        found: list[str] = [claim.verdict for r in self._results() for claim in r.claims]
-        return {verdict: found.count(verdict) for verdict in VERDICTS}
+        """Claims of the articles by verdict."""
+        return self._counts(OF_ARTICLES, ours=False)
+
+    @property
+    def checks(self) -> dict[str, int]:
+        """Checks of our own by verdict."""
+        return self._counts(OF_OURS, ours=True)
+
+    def _counts(self, verdicts: Sequence[ClaimVerdict], *, ours: bool) -> dict[str, int]:
+        found = Counter(claim.verdict for r in self._results() for claim in r.claims if claim.ours is ours)
+        return {verdict: found[verdict] for verdict in verdicts}
 
     @cached_property
     def document(self) -> Document:
@@ -207,10 +215,10 @@ class CombinedReport:
             blocks += [Paragraph(published.tally(every)), Paragraph(HOW_CLAIMS, small=True)]
         for source, chapters in self._by_source():
             items = [
-                Finding(c.statement, claim_mark(c.verdict), href=chapter.name)
+                replace(finding, details=())
                 for chapter in chapters
                 if chapter.result
-                for c in chapter.result.claims
+                for finding in published.claims(chapter.result.claims, href=chapter.name).items
             ]
             if items:
                 blocks.append(Section(source, [Findings(items)]))
@@ -275,7 +283,13 @@ class CombinedReport:
             }
             for c in self.chapters
         ]
-        return {"format": FORMAT, "title": self.title, "claims": self.counts, "experiments": chapters}
+        return {
+            "format": FORMAT,
+            "title": self.title,
+            "claims": self.counts,
+            "checks": self.checks,
+            "experiments": chapters,
+        }
 
     def write(self, folder: Path, *, pictures: bool = True) -> list[Path]:
         """Write index.html, results.md, results.json, and, with `pictures`, those; the paths."""

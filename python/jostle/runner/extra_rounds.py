@@ -22,7 +22,9 @@ def plan_repeats(
     record = RunRecord.open(writer.folder)
     if not plan.starvation or any(trial.round > plan.rounds for trial in record.trials):
         return []
-    cells = [c for c in to_repeat(plan.data(), [TrialData(t) for t in record.trials]) if c[0] in contestants]
+    cells = [
+        c for c in to_repeat(plan.starvation, [TrialData(t) for t in record.trials]) if c[0] in contestants
+    ]
     for contestant, workload in cells:
         why = "its rounds look like two modes"
         writer.journal("extra rounds planned", contestant=contestant, workload=workload, why=why)

@@ -15,13 +15,14 @@ from jostle.analysis.results import (
     Estimate,
     WorkloadSummary,
 )
-from jostle.analysis.run import plan_of, summarize_all
+from jostle.analysis.run import summarize_all
 from jostle.analysis.stats.enough import TWO_RUNS
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.checks import judge_data
 from jostle.errors import NotComparable, PlanError, UnknownName
 from jostle.plan.conditions import Condition
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
@@ -39,7 +40,9 @@ class _Run:
         data = [TrialData(trial) for trial in record.trials]
         verdicts = {f.trial.number: judge_data(f).verdict for f in data}
         grouped = by_workload(data)
-        summaries = summarize_all(grouped, verdicts, plan_of(record), distributions=False)
+        summaries = summarize_all(
+            grouped, verdicts, RecordedPlan.parse(record.plan_text), distributions=False
+        )
         return cls(record.folder.name, grouped, summaries)
 
     def contestants(self) -> list[str]:

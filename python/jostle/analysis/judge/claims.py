@@ -1,31 +1,42 @@
-"""The plan's `[[claim]]`: reproduced, not reproduced, or cannot tell, by the rule that was fixed beforehand.
+"""The plan's `[[claim]]`, by the rule that was fixed beforehand: reproduced, the same direction but another
+size, not reproduced, or cannot tell.
 
-A part holds when its whole interval satisfies the rule, fails when its whole interval violates it. A claim is
-reproduced when all of its parts hold, not reproduced when any of them fails; else it cannot be told. With k
-parts there are k chances to fail: each of them fails only by an interval of 1 - 5 %/k (Bonferroni). That all
-hold needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
+A part holds when its whole interval satisfies the rule, fails when its whole interval violates it. Where the
+article gives a number, the interval must also lie within its size (`jostle.plan.claims.same_size`). A claim
+is reproduced when all of its parts hold, not reproduced when any of them fails; else it cannot be told. With
+k parts there are k chances to fail: each of them fails only by an interval of 1 - 5 %/k (Bonferroni). That
+all hold needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.rule import Rule, distrusted
-from jostle.analysis.results import Claim, CriterionResult, Estimate, Starvation, WorkloadSummary
+from jostle.analysis.judge.rule import Answer, Rule, distrusted, written
+from jostle.analysis.results import (
+    Claim,
+    ClaimVerdict,
+    CriterionResult,
+    Estimate,
+    PartVerdict,
+    Starvation,
+    WorkloadSummary,
+)
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.topics.starvation import index_of
 from jostle.analysis.trial.data import TrialData, by_round
 from jostle.formatting import interval
+from jostle.plan import claims as asked
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims", "rounds_needed", "rule_of"]
+__all__ = ["Measured", "judge_claims", "rounds_needed"]
 
 MOST_ROUNDS = 100
 """A claim that would take more rounds than this is too close to call."""
@@ -54,84 +65,150 @@ class Measured:
         return by_round(self.grouped.get(key, ()))
 
 
-def judge_claims(plan: Mapping[str, Any], measured: Measured) -> list[Claim]:
-    """Every claim of the plan."""
-    return [_claim(table, measured) for table in plan.get("claim", [])]
+def judge_claims(claims: Sequence[asked.Claim], measured: Measured) -> list[Claim]:
+    """Every claim, in the plan's order."""
+    return [_claim(claim, measured) for claim in claims]
 
 
-def _claim(table: Mapping[str, Any], measured: Measured) -> Claim:
-    sides = [(asked, *pair) for asked in table.get("holds", []) for pair in _sides(asked, measured)]
+def _claim(claim: asked.Claim, measured: Measured) -> Claim:
+    sides = [(part, *pair) for part in claim.holds for pair in _sides(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
-    parts = [_part(asked, left, right, measured, confidence) for asked, left, right in sides]
-    message, published = str(table.get("says", "")), str(table.get("published", ""))
-    failed = [part for part in parts if part.verdict == "fails"]
-    unknown = [part for part in parts if part.verdict == "cannot tell"]
-    if failed:
-        return Claim(message, published, "not reproduced", _deciding(failed), parts)
-    if unknown or not parts:
-        return Claim(message, published, "cannot tell", _deciding(unknown), parts)
-    return Claim(message, published, "reproduced", _deciding(parts), parts)
+    parts = [_part(part, left, right, measured, confidence) for part, left, right in sides]
+    if missing := _missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
+        untold: PartVerdict = "cannot tell"
+        parts = [replace(part, verdict=untold) for part in parts]
+        return Claim(claim.says, claim.published, "cannot tell", f"It {missing}.", parts, claim.ours)
+    verdict, deciding = _decided(parts)
+    if claim.ours:
+        verdict = _OURS.get(verdict, verdict)
+    return Claim(claim.says, claim.published, verdict, _deciding(deciding), parts, claim.ours)
+
+
+_OURS: Mapping[ClaimVerdict, ClaimVerdict] = {"reproduced": "holds", "not reproduced": "does not hold"}
+
+
+def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[CriterionResult]]:
+    """The verdict, and the parts that it is founded on. Worst first: one part is enough to refute a claim."""
+    order: list[tuple[PartVerdict, ClaimVerdict]] = [
+        ("fails", "not reproduced"),
+        ("cannot tell", "cannot tell"),
+        ("other size", "same direction, other size"),
+        ("size unclear", "cannot tell"),
+    ]
+    for of_part, of_claim in order:
+        if found := [part for part in parts if part.verdict == of_part]:
+            return of_claim, found
+    return ("reproduced", parts) if parts else ("cannot tell", [])
 
 
 def _deciding(parts: Sequence[CriterionResult]) -> str:
     return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
-def _sides(asked: Mapping[str, Any], measured: Measured) -> list[tuple[Key, Key | None]]:
+def _missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+    """What the machine lacks: "needs 8 server cores, has 1"; "" where it has all, or nothing was measured."""
+    if needs.server_cores is None:
+        return ""
+    had = [
+        len(placement["server_cores"])
+        for key in keys
+        for data in measured.rounds(key).values()
+        if (placement := data.trial.description.get("placement")) is not None
+    ]
+    if not had or min(had) >= needs.server_cores:
+        return ""
+    return f"needs {needs.server_cores} server cores, has {min(had)}"
+
+
+def _sides(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
-    against = asked.get("against")
-    left = _keys(asked, {}, measured)
-    right: Sequence[Key | None] = _keys(asked, against, measured) if against is not None else [None]
+    left = _keys(part, asked.Opponent(), measured)
+    right: Sequence[Key | None] = _keys(part, part.against, measured) if part.against else [None]
     return [(a, b) for a in left for b in right]
 
 
-def _keys(asked: Mapping[str, Any], other: Mapping[str, Any], measured: Measured) -> list[Key]:
-    contestant = str(other.get("contestant", asked.get("contestant", "")))
-    workload = str(other.get("workload", asked.get("workload", "")))
-    return [(name, workload) for name in measured.meant(contestant)]
+def _keys(part: asked.Part, other: asked.Opponent, measured: Measured) -> list[Key]:
+    workload = other.workload or part.workload
+    return [(name, workload) for name in measured.meant(other.contestant or part.contestant)]
 
 
 def _part(
-    asked: Mapping[str, Any], left: Key, right: Key | None, measured: Measured, confidence: float
+    part: asked.Part, left: Key, right: Key | None, measured: Measured, confidence: float
 ) -> CriterionResult:
     """It holds by the interval of 95 %, and fails by that of `confidence`."""
-    quantity = str(asked.get("quantity", ""))
-    other = str((asked.get("against") or {}).get("quantity", quantity))
-    unit = "ratio" if right is not None else METRICS.get(quantity, "")
-    rule, name = rule_of(asked), f"{quantity} of {', '.join(left)}"
+    other = (part.against.quantity if part.against else None) or part.quantity
+    unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
+    rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
     if right is not None:
         name += f" / {other} of {', '.join(right)}"
     sides = [left] if right is None else [left, right]
 
     def estimated(confidence: float) -> Estimate:
         if right is None:
-            return _plain(quantity, left, measured, confidence)
-        return _ratio((quantity, left), (other, right), measured, confidence)
+            return _plain(part.quantity, left, measured, confidence)
+        return _ratio((part.quantity, left), (other, right), measured, confidence)
 
-    estimate = estimated(CONFIDENCE)
-    verdict, message = rule.judge(estimate), f"{name} {interval(estimate, unit)}"
-    if verdict == "fails":
-        verdict = rule.judge(estimated(confidence))
+    estimate, surely = estimated(CONFIDENCE), estimated(confidence)
+    size = Rule(*part.size) if part.size else None
+    verdict = _judge(rule, size, estimate, surely)
+    message = f"{name} {interval(estimate, unit)}"
+    if part.published is not None:
+        message += f" (published {written(part.published, unit)})"
     absent = [key for key in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
     elif invalid := [key for key in sides if measured.summaries[key].verdict is Verdict.INVALID]:
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
-        message += {"holds": ", is ", "fails": ", is not ", "cannot tell": ", asked: "}[verdict] + rule.text(
-            unit
-        )
-        message += _needed(rule, estimate) if verdict == "cannot tell" and quantity != "errors" else ""
+        message += _told(verdict, rule, size, unit)
+        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors":
+            message += _needed(rule if verdict == "cannot tell" or size is None else size, estimate)
     return CriterionResult(
         name,
         rule.text(unit),
         *left,
-        quantity,
+        part.quantity,
         estimate,
         verdict,
         message,
         absent[0][0] if absent else "",
+        part.published,
+        size.text(unit) if size else "",
     )
+
+
+def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:
+    """`surely`: the wider interval, by which a rule is broken."""
+
+    def answer(by: Rule) -> Answer:
+        found = by.judge(estimate)
+        return by.judge(surely) if found == "fails" else found
+
+    held = answer(rule)
+    if held != "holds" or size is None:
+        return held
+    sized: Mapping[Answer, PartVerdict] = {
+        "holds": "holds",
+        "fails": "other size",
+        "cannot tell": "size unclear",
+    }
+    return sized[answer(size)]
+
+
+def _told(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str:
+    asked_for = rule.text(unit)
+    if verdict == "fails":
+        return f", is not {asked_for}"
+    if verdict == "cannot tell":
+        return f", asked: {asked_for}"
+    if size is None:
+        return f", is {asked_for}"
+    sizes = {
+        "holds": ", is",
+        "other size": ", but is not",
+        "size unclear": "; it cannot be told whether it is",
+    }
+    return f", is {asked_for}{sizes[verdict]} of the published size, {size.text(unit)}"
 
 
 def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
@@ -146,14 +223,8 @@ def _index(quantity: str, key: Key, measured: Measured) -> Estimate:
     contestant, workload = key
     for s in measured.starvation:
         if s.contestant == contestant and workload in (s.alone_workload, s.with_workload):
-            return s.index if quantity == INDICES[0] else s.blocking
+            return index_of(quantity, s)
     return Estimate(None, unit="", note="not measured alone and beside a slow request")
-
-
-def rule_of(asked: Mapping[str, Any]) -> Rule:
-    """The rule that a plan states: `above`, `below` or `between`."""
-    low, high = asked.get("between", (-math.inf, math.inf))
-    return Rule(float(asked.get("above", low)), float(asked.get("below", high)))
 
 
 def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, confidence: float) -> Estimate:

@@ -1,52 +1,52 @@
 """The plan's `[[ratio]]`: what one workload is beside another, contestant by contestant."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import PublishedFigure, Ratio
 from jostle.analysis.stats.over_rounds import Value, ratio_of_rounds
 from jostle.analysis.trial.data import TrialData, by_round
+from jostle.plan import claims as asked
 
 __all__ = ["ratios"]
 
 
 def ratios(
-    plan: Mapping[str, Any],
+    tables: Sequence[asked.Ratio],
     grouped: Mapping[Key, Sequence[TrialData]],
     published: Sequence[PublishedFigure],
 ) -> list[Ratio]:
     """Every ratio for every contestant that was measured under both workloads, paired by round."""
     contestants = list(dict.fromkeys(name for name, _ in grouped))
     return [
-        _ratio(table, contestant, grouped, figures_of(contestant, published, contestants))
-        for table in plan.get("ratio", [])
+        _ratio(table, contestant, grouped, published)
+        for table in tables
         for contestant in contestants
-        if {(contestant, str(table.get(key))) for key in ("workload", "against")} <= grouped.keys()
+        if {(contestant, table.workload), (contestant, table.against)} <= grouped.keys()
     ]
 
 
 def _ratio(
-    table: Mapping[str, Any],
+    table: asked.Ratio,
     contestant: str,
     grouped: Mapping[Key, Sequence[TrialData]],
-    own: Sequence[PublishedFigure],
+    known: Sequence[PublishedFigure],
 ) -> Ratio:
-    quantity, workload, against = (str(table.get(key, "")) for key in ("quantity", "workload", "against"))
-    ours, theirs = (by_round(grouped[contestant, name]) for name in (workload, against))
+    quantity, workloads = table.quantity, (table.workload, table.against)
+    ours, theirs = (by_round(grouped[contestant, name]) for name in workloads)
     common = sorted(ours.keys() & theirs.keys())
     left, right = ([_value(quantity, side[number]) for number in common] for side in (ours, theirs))
     published, published_against = _comparable(
-        figure(own, workload, quantity), figure(own, against, quantity)
+        *(figure(known, contestant, name, quantity) for name in workloads)
     )
     return Ratio(
-        title=str(table.get("title", "")),
+        title=table.title,
         quantity=quantity,
         contestant=contestant,
-        workload=workload,
-        against=against,
+        workload=table.workload,
+        against=table.against,
         value=metrics.estimate(quantity, list(ours.values())),
         against_value=metrics.estimate(quantity, list(theirs.values())),
         ratio=ratio_of_rounds(left, right),

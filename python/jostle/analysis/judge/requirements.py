@@ -1,95 +1,69 @@
 """The plan's `[[require]]`: pass, fail, or cannot tell: the whole interval lies on one side of the limit."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from jostle.analysis import metrics
 from jostle.analysis.judge.rule import Answer, Rule, distrusted
 from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.topics.starvation import Form, compare
+from jostle.analysis.topics.starvation import compare, index_of
 from jostle.analysis.trial.data import TrialData
-from jostle.errors import PlanError
 from jostle.formatting import interval
-from jostle.plan.conditions import INDICES, Condition, requirement
+from jostle.plan import model
+from jostle.plan.conditions import INDICES, Condition
 from jostle.plan.labels import meant
+from jostle.plan.recorded import RecordedPlan, Unreadable
 from jostle.record.verdict import Verdict
-from jostle.units import share
 
 __all__ = ["decide", "judge_requirements"]
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """One `[[require]]`."""
-
-    condition: Condition
-    workload: str
-    contestant: str
-    confidence: float
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> "_Asked":
-        return cls(
-            requirement(str(table.get("that", ""))),
-            str(table.get("workload", "")),
-            str(table.get("contestant", "")),
-            share(str(table.get("confidence", CONFIDENCE))),
-        )
-
-    def of_whom(self, contestants: Sequence[str]) -> list[str]:
-        """Those of a run's contestants that it is about."""
-        return meant(self.contestant, contestants) if self.contestant else list(contestants)
-
-
 def judge_requirements(
-    plan: Mapping[str, Any],
+    plan: RecordedPlan,
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     skipped: Mapping[str, str],
 ) -> list[Requirement]:
-    """Every requirement for every cell that it is about; one whose cells were not measured cannot be told."""
+    """Every requirement for every cell that it is about; one whose cells were not measured cannot be told.
+
+    Those that this version cannot read come last.
+    """
     found: list[Requirement] = []
-    for table in plan.get("require", []):
-        try:
-            asked = _Asked.of(table)
-        except PlanError as error:  # the plan of another version of jostle
-            found.append(_unreadable(table, error))
-            continue
-        whom = asked.of_whom([*(contestant for contestant, _ in summaries), *skipped])
-        judged = list(_judge(asked, whom, plan, grouped, summaries))
+    for asked in plan.require:
+        known = [*(contestant for contestant, _ in summaries), *skipped]
+        whom = meant(asked.contestant, known) if asked.contestant else known
+        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries))
         found += judged or [_not_measured(asked, whom, skipped)]
-    return found
+    return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
 
 def _judge(
-    asked: _Asked,
+    asked: model.Requirement,
     whom: Sequence[str],
-    plan: Mapping[str, Any],
+    forms: Sequence[model.Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
 ) -> Iterator[Requirement]:
-    forms = list(map(Form.of, plan.get("starvation", [])))
+    quantity = asked.condition.quantity
     for (contestant, workload), summary in summaries.items():
         if contestant not in whom or asked.workload not in ("", workload):
             continue
-        if asked.condition.quantity not in INDICES:
+        if quantity not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
-            estimate = metrics.estimate(asked.condition.quantity, measured, asked.confidence)
+            estimate = metrics.estimate(quantity, measured, asked.confidence)
             yield _requirement(asked, contestant, workload, estimate, [summary])
             continue
         for form in forms:
-            if workload != form.beside and not (asked.workload and workload == form.alone):
+            if workload != form.with_ and not (asked.workload and workload == form.alone):
                 continue
             own = {w: group for (name, w), group in grouped.items() if name == contestant}
             own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
-            if form.alone in own and form.beside in own:
+            if form.alone in own and form.with_ in own:
                 compared = compare(form, own, own_cells, [], asked.confidence)
-                index = compared.index if asked.condition.quantity == INDICES[0] else compared.blocking
-                both = [own_cells[form.alone], own_cells[form.beside]]
-                yield _requirement(asked, contestant, form.beside, index, both)
+                index = index_of(quantity, compared)
+                both = [own_cells[form.alone], own_cells[form.with_]]
+                yield _requirement(asked, contestant, form.with_, index, both)
 
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
@@ -100,7 +74,11 @@ def decide(condition: Condition, estimate: Estimate) -> Decision:
 
 
 def _requirement(
-    asked: _Asked, contestant: str, workload: str, estimate: Estimate, summaries: Sequence[WorkloadSummary]
+    asked: model.Requirement,
+    contestant: str,
+    workload: str,
+    estimate: Estimate,
+    summaries: Sequence[WorkloadSummary],
 ) -> Requirement:
     condition = asked.condition
     verdict = decide(condition, estimate)
@@ -116,13 +94,14 @@ def _requirement(
     )
 
 
-def _unreadable(table: Mapping[str, Any], error: PlanError) -> Requirement:
+def _unreadable(one: Unreadable) -> Requirement:
+    table = one.data if isinstance(one.data, dict) else {}
     that, contestant, workload = (str(table.get(key, "")) for key in ("that", "contestant", "workload"))
-    unknown = Estimate(None, unit="", note=error.message)
-    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", error.message)
+    unknown = Estimate(None, unit="", note=one.reason)
+    return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", one.reason)
 
 
-def _not_measured(asked: _Asked, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
+def _not_measured(asked: model.Requirement, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
     whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
     message = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
     nothing = Estimate(None, unit=asked.condition.unit, note=message)

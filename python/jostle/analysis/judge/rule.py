@@ -7,7 +7,7 @@ from typing import Literal
 from jostle.analysis.results import Estimate
 from jostle.formatting import amount
 
-__all__ = ["Answer", "Rule", "distrusted"]
+__all__ = ["Answer", "Rule", "distrusted", "written"]
 
 Answer = Literal["holds", "fails", "cannot tell"]
 
@@ -38,12 +38,17 @@ class Rule:
 
     def text(self, unit: str) -> str:
         """As people read it: "above 1.5"."""
-        low, high = (f"{v:g}" if unit in ("", "ratio") else amount(v, unit) for v in (self.low, self.high))
+        low, high = written(self.low, unit), written(self.high, unit)
         if self.high == math.inf:
             return f"above {low}"
         if self.low == -math.inf:
             return f"below {high}"
         return f"between {low} and {high}"
+
+
+def written(value: float, unit: str) -> str:
+    """A limit, or the value that it is about: ratios as plain numbers."""
+    return f"{value:.3g}" if unit in ("", "ratio") else amount(value, unit)
 
 
 def distrusted(what: str, message: str) -> str:

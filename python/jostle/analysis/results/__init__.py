@@ -5,7 +5,15 @@ Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` byte
 
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
 from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
-from jostle.analysis.results.judgement import Claim, CriterionResult, Requirement
+from jostle.analysis.results.judgement import (
+    OF_ARTICLES,
+    OF_OURS,
+    Claim,
+    ClaimVerdict,
+    CriterionResult,
+    PartVerdict,
+    Requirement,
+)
 from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary
 from jostle.analysis.results.run import RunResult
 from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
@@ -24,8 +32,11 @@ from jostle.analysis.results.workload import (
 
 __all__ = [
     "FORMAT",
+    "OF_ARTICLES",
+    "OF_OURS",
     "Check",
     "Claim",
+    "ClaimVerdict",
     "CompareResult",
     "Comparison",
     "ConditionResult",
@@ -39,6 +50,7 @@ __all__ = [
     "GeneratorStats",
     "Goodput",
     "Mode",
+    "PartVerdict",
     "Phase",
     "PhaseSummary",
     "PhasedLoad",

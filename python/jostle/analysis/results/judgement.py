@@ -5,7 +5,32 @@ from typing import Literal
 
 from jostle.analysis.results.estimate import Decision, Estimate
 
-__all__ = ["Claim", "CriterionResult", "Requirement"]
+__all__ = ["OF_ARTICLES", "OF_OURS", "Claim", "ClaimVerdict", "CriterionResult", "PartVerdict", "Requirement"]
+
+PartVerdict = Literal["holds", "other size", "size unclear", "fails", "cannot tell"]
+"""Of one criterion. `other size`, `size unclear`: what the article says in words holds; the number that it
+gives does not, or may not.
+"""
+
+ClaimVerdict = Literal[
+    "reproduced",
+    "same direction, other size",
+    "not reproduced",
+    "holds",
+    "does not hold",
+    "cannot tell",
+]
+
+OF_ARTICLES: tuple[ClaimVerdict, ...] = (
+    "reproduced",
+    "same direction, other size",
+    "not reproduced",
+    "cannot tell",
+)
+"""What becomes of a claim of an article, best first."""
+
+OF_OURS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "cannot tell")
+"""What becomes of a check of our own."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +57,11 @@ class CriterionResult:
     workload: str
     quantity: str
     estimate: Estimate
-    verdict: Literal["holds", "fails", "cannot tell"]
+    verdict: PartVerdict
     message: str
     absent: str = ""  # the contestant that was not measured; "": all that the part is about was
+    published: float | None = None  # the same as published, in the estimate's unit
+    size: str = ""  # the published size: "between 1.07 and 1.32"; "": no size is judged
 
 
 @dataclass(frozen=True)
@@ -43,9 +70,10 @@ class Claim:
 
     statement: str
     published: str
-    verdict: Literal["reproduced", "not reproduced", "cannot tell"]
+    verdict: ClaimVerdict
     sentence: str  # names the part that decides
     criteria: list[CriterionResult]
+    ours: bool = False  # a check of our own, which the article does not make
 
     @property
     def absent(self) -> list[str]:

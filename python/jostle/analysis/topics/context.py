@@ -12,7 +12,7 @@ LOOPBACK = ("127.", "::1", "localhost", "unix:")
 
 
 def used_here(
-    data: Sequence[TrialData], plan: Mapping[str, Any], host: Mapping[str, Any]
+    data: Sequence[TrialData], parameters: Mapping[str, int | float | str], host: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
     """(Fact, value), from the records alone."""
     found = [
@@ -21,7 +21,7 @@ def used_here(
         ("cores", "; ".join(dict.fromkeys(_cores(f) for f in data))),
         ("network", "; ".join(dict.fromkeys(_network(f) for f in data))),
         ("rounds", str(len({f.trial.round for f in data}))),
-        ("parameters", ", ".join(f"{key} {value}" for key, value in plan.get("parameters", {}).items())),
+        ("parameters", ", ".join(f"{key} {value}" for key, value in parameters.items())),
         ("measured by", f"jostle {host.get('jostle', '')}".rstrip()),
     ]
     return [(fact, value) for fact, value in found if value]

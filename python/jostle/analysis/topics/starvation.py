@@ -7,7 +7,6 @@ the time of the slow request by itself.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,12 @@ from jostle.analysis.stats.sample import pool
 from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.formatting import interval, percent
+from jostle.plan import model as asked
+from jostle.plan.metrics import INDICES
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["Form", "compare", "to_repeat"]
+__all__ = ["compare", "index_of", "to_repeat"]
 
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 """Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
@@ -34,48 +35,27 @@ NEARLY_ALL = 0.7
 """Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """One `[[starvation]]` of the plan: which workloads are compared."""
-
-    form: str
-    title: str
-    alone: str
-    beside: str
-    slow: str | None
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> "Form":
-        return cls(
-            str(table.get("form", "")),
-            str(table.get("title", "")),
-            str(table.get("alone", "")),
-            str(table.get("with", "")),
-            table.get("slow"),
-        )
-
-
 def compare(
-    form: Form,
+    form: asked.Starvation,
     trials: Mapping[str, Sequence[TrialData]],
     summaries: Mapping[str, WorkloadSummary],
     published: Sequence[PublishedFigure],
     confidence: float = CONFIDENCE,
 ) -> Starvation:
-    """Compare the workloads of one contestant; `trials` and `cells` by workload and `published` are its own.
+    """Compare the workloads of one contestant; `trials` and `summaries` by workload are its own.
 
     `confidence` is that of the indices.
     """
-    alone, beside = summaries[form.alone], summaries[form.beside]
-    rounds = _paired(trials[form.alone], trials[form.beside])
-    seed = seed_of(alone.contestant, form.alone, form.beside)
-    slow = _slow(trials.get(form.slow or "", ()), trials[form.beside])
+    alone, beside = summaries[form.alone], summaries[form.with_]
+    rounds = _paired(trials[form.alone], trials[form.with_])
+    seed = seed_of(alone.contestant, form.alone, form.with_)
+    slow = _slow(trials.get(form.slow, ()), trials[form.with_])
     starvation = Starvation(
         form=form.form,
         title=form.title,
         contestant=alone.contestant,
         alone_workload=form.alone,
-        with_workload=form.beside,
+        with_workload=form.with_,
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=_index(rounds, seed, confidence),
@@ -83,8 +63,8 @@ def compare(
         slow_s=slow,
         alone_response=alone.response,
         with_response=beside.response,
-        published_alone=figure(published, form.alone, "throughput"),
-        published_with=figure(published, form.beside, "throughput"),
+        published_alone=figure(published, alone.contestant, form.alone, "throughput"),
+        published_with=figure(published, alone.contestant, form.with_, "throughput"),
         sentence="",
     )
     open_loop = bool(rounds) and rounds[0][1].open is not None
@@ -94,6 +74,11 @@ def compare(
     if Verdict.INVALID in (alone.verdict, beside.verdict):
         sentence = "Not to be trusted, the trials were invalid: " + sentence
     return replace(starvation, sentence=sentence, modes=found)
+
+
+def index_of(quantity: str, found: Starvation) -> Estimate:
+    """The index of that name."""
+    return dict(zip(INDICES, (found.index, found.blocking), strict=True))[quantity]
 
 
 def _two_modes(found: Sequence[Mode]) -> str:
@@ -274,15 +259,15 @@ def _time(estimate: Estimate) -> str:
     return ("at least " if estimate.bound else "") + format_duration(estimate.value)
 
 
-def to_repeat(plan: Mapping[str, Any], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
+def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:
     """(Contestant, workload) of the closed comparisons whose rounds look like two modes, one of them perhaps
     of a single round.
     """
     found: list[tuple[str, str]] = []
-    for form in map(Form.of, plan.get("starvation", [])):
+    for form in forms:
         for contestant in dict.fromkeys(f.trial.contestant for f in trials):
             own = [f for f in trials if f.trial.contestant == contestant and f.open is None]
-            rounds = _paired(*([f for f in own if f.trial.workload == w] for w in (form.alone, form.beside)))
+            rounds = _paired(*([f for f in own if f.trial.workload == w] for w in (form.alone, form.with_)))
             if modes([b.throughput / a.throughput for a, b in rounds if a.throughput], least=1):
-                found += [(contestant, form.alone), (contestant, form.beside)]
+                found += [(contestant, form.alone), (contestant, form.with_)]
     return list(dict.fromkeys(found))

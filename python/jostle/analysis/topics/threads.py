@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Threads
 from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.trial.data import TrialData
@@ -51,18 +51,17 @@ def threads(
     grouped: Mapping[Key, Sequence[TrialData]], published: Sequence[PublishedFigure]
 ) -> list[Threads]:
     """A row for each contestant and workload that starts threads."""
-    contestants = [contestant for contestant, _ in grouped]
     return [
-        _threads(key, group, figures_of(key[0], published, contestants))
+        _threads(key, group, published)
         for key, group in grouped.items()
         if any(started_threads(data) for data in group)
     ]
 
 
-def _threads(key: Key, group: Sequence[TrialData], own: Sequence[PublishedFigure]) -> Threads:
+def _threads(key: Key, group: Sequence[TrialData], published: Sequence[PublishedFigure]) -> Threads:
     contestant, workload = key
     usable = [f for f in group if f.trial.status != "failed" and f.ok()]
-    told = figure(own, workload, "memory per thread")
+    told = figure(published, contestant, workload, "memory per thread")
     return Threads(
         contestant=contestant,
         workload=workload,

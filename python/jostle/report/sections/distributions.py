@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from jostle.analysis.judge.figures import figure, figures_of
+from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import RunResult, WorkloadSummary
 from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
@@ -79,8 +79,7 @@ def _five(c: WorkloadSummary) -> list[str]:
 
 def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
     """In the order of `FIVE`; empty where none of them was published."""
-    own = figures_of(c.contestant, result.published, result.contestants)
-    known = [figure(own, c.workload, quantity) for quantity in FIVE]
+    known = [figure(result.published, c.contestant, c.workload, quantity) for quantity in FIVE]
     return [as_published(f) if f else MISSING for f in known] if any(known) else []
 
 

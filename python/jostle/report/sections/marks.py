@@ -5,16 +5,20 @@ from jostle.report.document import Mark, Tone
 
 __all__ = ["claim_mark", "decision_mark", "verdict_mark"]
 
-_TONES: dict[str, Tone] = {"✓": "good", "?": "warning", "✗": "bad"}
+_TONES: dict[str, Tone] = {"✓": "good", "≈": "warning", "?": "warning", "✗": "bad"}
 
 _SYMBOLS = {
     "pass": "✓",
     "fail": "✗",
     "cannot tell": "?",
     "reproduced": "✓",
+    "same direction, other size": "≈",
     "not reproduced": "✗",
     "holds": "✓",
+    "other size": "≈",
+    "size unclear": "?",
     "fails": "✗",
+    "does not hold": "✗",
 }
 
 

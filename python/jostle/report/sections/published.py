@@ -1,10 +1,11 @@
 """What was published: claims and what decides them, figures, the set-up."""
 
-from collections import Counter
 from collections.abc import Sequence
 
-from jostle.analysis.results import Claim, PublishedFigure, RunResult
+from jostle.analysis.judge.rule import written
+from jostle.analysis.results import OF_ARTICLES, OF_OURS, Claim, PublishedFigure, RunResult
 from jostle.formatting import Formatted, amount, formatted
+from jostle.plan.claims import SAME
 from jostle.report.document import (
     Block,
     Depth,
@@ -22,7 +23,9 @@ __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it. A claim is reproduced when all of its parts hold. Ratios are paired by round."
+    "interval violates it. Where the article gives a number, the interval must also lie within its size: at "
+    f"most a factor of {SAME:g} away, and for a ratio an effect between half and twice as strong (on a "
+    "logarithmic scale). A claim is reproduced when all of its parts hold. Ratios are paired by round."
 )
 
 
@@ -47,11 +50,11 @@ def section(result: RunResult) -> Section:
 
 
 def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
-    """A finding per claim: what was published, and what decides it here."""
+    """A finding per claim: what was published, and what decides it here. Our own checks are named so."""
     return Findings(
         [
             Finding(
-                c.statement,
+                f"Our check: {c.statement}" if c.ours else c.statement,
                 claim_mark(c.verdict),
                 (f"Published: {c.published}." if c.published else "", f"Here: {c.sentence}"),
                 href,
@@ -62,25 +65,43 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
 
 
 def tally(found: Sequence[Claim]) -> str:
-    """How many of each verdict: "2 reproduced, 1 not reproduced (…), 4 cannot tell"."""
-    counts = Counter(c.verdict for c in found)
-    failed = [c.statement for c in found if c.verdict == "not reproduced"]
+    """How many of each verdict: "2 reproduced, 1 not reproduced (…), 4 undecided; our own checks: 3 hold"."""
+    whose = [[c for c in found if c.ours is ours] for ours in (False, True)]
+    articles, ours = (_counts(c, order) for c, order in zip(whose, (OF_ARTICLES, OF_OURS), strict=True))
+    return "; ".join(filter(None, [articles, f"our own checks: {ours}" if ours else ""]))
+
+
+def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
     texts = []
-    for verdict in ("reproduced", "not reproduced", "cannot tell"):
-        if counts[verdict]:
-            names = f" ({'; '.join(failed)})" if verdict == "not reproduced" else ""
-            texts.append(f"{counts[verdict]} {'undecided' if verdict == 'cannot tell' else verdict}{names}")
+    for verdict in order:
+        of_it = [c.statement for c in found if c.verdict == verdict]
+        if of_it:
+            names = f" ({'; '.join(of_it)})" if verdict in ("not reproduced", "does not hold") else ""
+            texts.append(f"{len(of_it)} {_PLURAL.get(verdict, verdict)}{names}")
     return ", ".join(texts)
+
+
+_PLURAL = {"cannot tell": "undecided", "holds": "hold", "does not hold": "do not hold"}
 
 
 def parts(result: RunResult) -> Table:
     """The rule of every claim, part by part, as the plan fixed it before the run."""
-    names = columns("claim | what is measured | rule | result", "value and 95 % interval")
+    names = columns(
+        "claim | what is measured | rule | published size = | result", "published = | value and 95 % interval"
+    )
     table = Table("The rules, fixed in the plan before the run", names)
     for c in result.claims:
         for part in c.criteria:
+            unit = part.estimate.unit
+            published = "" if part.published is None else written(part.published, unit)
             table.add(
-                c.statement, part.measure, part.rule, decision_mark(part.verdict), formatted(part.estimate)
+                c.statement,
+                part.measure,
+                part.rule,
+                part.size,
+                decision_mark(part.verdict),
+                published,
+                formatted(part.estimate),
             )
     return table
 
