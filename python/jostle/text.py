@@ -107,8 +107,8 @@ def redact_body(body: str) -> str:
 def redact_command(words: Sequence[str]) -> list[str]:
     """The words of a command, fit for a record.
 
-    Redacted are headers (`-H`), bodies (`-b`), settings (`--set`), the value of any option whose own name
-    names a secret, and passwords and secret keys of queries in every other word.
+    Redacted are headers (`-H`), bodies (`-b`, `--data`), settings (`--set`), the value of any option whose
+    name names a secret, and passwords and secret keys of queries in every other word.
     """
     redacted: list[str] = []
     hide: Callable[[str], str] | None = None
@@ -163,7 +163,7 @@ _OPTIONS: list[tuple[re.Pattern[str], Callable[[str], str]]] = [
         re.compile(r"(?P<option>--header(=|$)|-[A-Za-z]*?H)(?P<value>.*)", re.DOTALL),
         partial(_redact_pair, ":"),
     ),
-    (re.compile(r"(?P<option>--body(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
+    (re.compile(r"(?P<option>--(?:body|data)(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
     (re.compile(r"(?P<option>--set(=|$))(?P<value>.*)", re.DOTALL), partial(_redact_pair, "=")),
     (
         re.compile(rf"(?P<option>--?[\w.-]*({_NAME})[\w.-]*(=|$))(?P<value>.*)", re.DOTALL | re.IGNORECASE),

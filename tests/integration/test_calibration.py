@@ -26,7 +26,7 @@ def test_later_runs_carry_the_floor(tmp_path: Path, null_server: str, cache: str
         finished = subprocess.run(
             command(*arguments), cwd=tmp_path, capture_output=True, text=True, env=own, timeout=120
         )
-        assert finished.returncode in (0, 1), finished.stderr
+        assert finished.returncode in (0, 1, 3), finished.stderr
         return finished.stdout
 
     assert "floor" in jostle("doctor", "--calibrate")

@@ -72,7 +72,7 @@ def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> No
     settings = [word for setting in (*SHORT, "clients=1400", "think=5s") for word in ("--set", setting)]
     race = ["race", "crowd-100k", "--rounds", "1", *settings, "--contestants"]
     alone = with_few_files(tmp_path, *race, "reference-workers")
-    assert alone.returncode == 1
+    assert alone.returncode == 3
     assert "reference-workers holds its connections in one process" in alone.stderr
     assert "reference-workers:processes=2 can hold them" in alone.stderr
     assert not (tmp_path / "runs").exists()
@@ -81,7 +81,7 @@ def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> No
         tmp_path, *race, "reference-run-to-completion,reference-workers:processes=2", "--json", "--no-pages"
     )
     result = as_json(finished)
-    assert finished.returncode == 1
+    assert finished.returncode == 3
     assert list(result["skipped"]) == ["reference-run-to-completion"]
     assert "too few for 1,400 clients" in result["skipped"]["reference-run-to-completion"]
     (crowd,) = result["phased_loads"]

@@ -56,7 +56,7 @@ def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: 
     fill(disk, leave=60_000)
     with reference_server("run-to-completion") as url:
         full = jostle_command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", disk, timeout=30)
-    assert full.returncode == 1
+    assert full.returncode == 3
     assert "Traceback" not in full.stderr
     assert full.stderr.count("is full") == 1
     assert "jostle run --resume" in full.stderr
@@ -76,7 +76,7 @@ def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stay
         jostle_command("hit", f"{url}/hello", "-n", "200", "--save", disk)
     (folder,) = disk.glob("20*")
     reported = jostle_command("report", folder)
-    assert reported.returncode == 1
+    assert reported.returncode == 3
     assert "p50" in reported.stdout
     assert "Traceback" not in reported.stderr
     assert "could not be written: no space left on device" in reported.stderr
@@ -93,5 +93,5 @@ def test_an_export_to_a_full_device_is_one_message(jostle_command: Jostle, tmp_p
         full = subprocess.run(
             command("report", folder, "--format", "csv"), stdout=device, stderr=subprocess.PIPE, text=True
         )
-    assert full.returncode == 1
+    assert full.returncode == 3
     assert full.stderr == "jostle: No space left on device\n"

@@ -60,7 +60,7 @@ command = "no-such-command --port {port}"
 """
     )
     finished = jostle_command("run", "plan.toml", "--json", "--no-pages")
-    assert finished.returncode == 1
+    assert finished.returncode == 3
     trials = {trial["workload"]: trial for trial in as_json(finished)["trials"]}
     assert trials["alone"]["status"] == "ended"
     assert trials["asking"]["status"] == "failed"

@@ -1,5 +1,6 @@
 """The command `jostle` by itself: help, version, and what it does not load for them."""
 
+import re
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 import jostle
 from jostle import cli
+from support.commands import run_command
 from support.real import environment
 
 HEAVY = ("typer", "pydantic", "rich", "numpy", "scipy", "polars", "altair", "jinja2")
@@ -68,8 +70,54 @@ def test_every_command_has_help_under_both_options(name: str, capsys: pytest.Cap
 
 def test_pages_are_left_out_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr("jostle.cli.carry_out.carry_out", lambda *_, pages, **__: asked.append(pages) or 0)
+    monkeypatch.setattr(
+        "jostle.cli.carry_out.carry_out", lambda *_, output, **__: asked.append(output.pages) or 0
+    )
     for more in ([], ["--no-pages"]):
         with pytest.raises(SystemExit):
             cli.main(["race", "pair", *more])
     assert asked == [True, False]
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_no_help_shows_types_of_python(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([name, "--help"])
+    shown = capsys.readouterr().out
+    assert not re.search(r"<(str|int|list|Path|text)\b", shown)
+    assert not re.search(r"\w\.\.\.", shown), "a summary is cut off"
+
+
+def test_the_options_of_hit_are_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["hit", "--help"])
+    titles = re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE)
+    assert titles == ["Arguments", "Load", "Request", "Connections", "TLS", "Generator", "Output", "Options"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("jostle ra", ["race"]),
+        ("jostle hit --expect-", ["--expect-status"]),
+        ("jostle race pre", ["preemption"]),
+        ("jostle contestants ver", ["verify"]),
+    ],
+)
+def test_a_shell_is_offered_what_can_come_next(
+    words: str, offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_JOSTLE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit) as left:
+        cli.main([])
+    assert left.value.code == 0
+    assert capsys.readouterr().out.split() == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_script(shell: str) -> None:
+    code, script = run_command("completion", shell)
+    assert code == 0
+    assert f"_JOSTLE_COMPLETE=complete_{shell}" in script

@@ -61,7 +61,9 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
         (["http://localhost/", "--connect-to", "localhost:80"], '--connect-to: "localhost:80" is no place'),
         (["http://localhost/", "--connect-to", "::1:80"], '--connect-to: "::1:80" is no place'),
         (["http://localhost/", "--source-address", "lo"], '--source-address: "lo" is no IP address'),
-        (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is no socket"),
+        (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is not a socket"),
+        (["http://localhost/", "--expect-status", "99"], "--expect-status: 99 is not a status"),
+        (["http://localhost/", "--expect-status", "ok"], "--expect-status: 'ok' is not a list"),
         (["http://localhost/", "--cacert", "a.pem"], "'http://localhost/' does not use TLS"),
         (
             ["https://localhost/", "--cert", __file__],

@@ -77,6 +77,9 @@ def test_what_is_asked() -> None:
     assert request(method="HEAD").method == "HEAD"
     assert request(expect="Hello").expect.contains == "Hello"
     assert request(expect=204).expect.status == [204]
+    assert request(expect_status="200, 404").expect.status == [200, 404]
+    both = request(expect="Hello", expect_status="201").expect
+    assert (both.contains, both.status) == ("Hello", [201])
 
 
 def test_a_body_may_come_from_a_file(tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ GIVEN: dict[str, Any] = {
     "server_name": "s",
     "resume": True,
 }
-ELSEWHERE = {"rate", "arrivals", "method", "expect", "insecure", "ca", "cert", "key"}
+ELSEWHERE = {"rate", "arrivals", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"}
 """Tested above, or files."""
 
 

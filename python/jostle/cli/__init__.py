@@ -1,7 +1,6 @@
 """The command line: one file per command. This module only finds them and turns errors into messages.
 
-Exit codes: 0 done and valid; 1 done, but something is invalid, failed, or was not measured; 2 the user's
-mistake.
+Exit codes: `jostle.cli.exit_codes`.
 """
 
 import errno
@@ -9,6 +8,7 @@ import importlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,42 +22,63 @@ __all__ = ["COMMANDS", "HELP", "command", "main"]
 
 HELP = """Usage: jostle COMMAND [OPTIONS]
 
-  Show how a server behaves in a crowd.
+Load HTTP servers, compare them with confidence intervals, and know when not to
+trust a result.
 
-  jostle hit http://localhost:8080/ -c 50 -d 10s   load a server now: table and verdict
-  jostle hit http://localhost:8080/ --rate 2000/s  open loop: requests are due whatever happens
-  jostle race starvation                           rerun a published experiment on real servers
-  jostle run my-plan.toml                          an experiment of your own, your servers included
-  jostle report runs/2026-…                        page, pictures, CSV, JSON of a run
-  jostle compare runs/before runs/after            what changed, and how surely
+Measure:
+  jostle hit http://localhost:8080/ -c 50 -d 10s   load one URL now
+  jostle hit http://localhost:8080/ --rate 2000/s  open loop: 2,000 requests/s,
+                                                   however fast it answers
+  jostle init                                      write a first plan.toml
+  jostle check plan.toml                           what would it run?
+  jostle run plan.toml                             your servers, compared
+  jostle race starvation                           rerun a published experiment
+
+Look at runs:
+  jostle report runs/2026-…                        page, pictures, CSV, JSON
+  jostle compare RUN --contestants a,b             what differs, with intervals
   jostle history                                   all runs over time
-  jostle contestants list                          the servers that come with jostle
-  jostle doctor                                    can this machine do it?
-  jostle cluster                                   many machines that generate one load together
-  jostle collect runs/2026-…                       what generators recorded and could not give
+
+This machine, and others:
+  jostle doctor                                    is this machine fit for it?
+  jostle contestants list                          the servers jostle comes with
+  jostle cluster                                   generate load on many machines
+  jostle collect runs/2026-…                       fetch what lost generators
+                                                   recorded
+  jostle completion bash                           completion for your shell
 
 Options:
-  --version   Show the version and leave.
-  -h, --help  Show this text, or that of a COMMAND.
+  --version   Show the version and exit.
+  -h, --help  Show this help, or that of a COMMAND.
+
+Exit codes: 0 done, 1 a requirement failed, 2 a mistake in the command or the
+plan, 3 the result cannot be trusted or is incomplete, 4 undecided.
 """
 
 COMMANDS = (
-    "hit", "race", "run", "report", "collect", "compare", "history", "doctor", "contestants", "cluster"
+    "hit", "init", "check", "run", "race", "report", "compare", "history", "doctor", "contestants", "cluster",
+    "collect", "completion",
 )  # fmt: skip
 """Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
+
+STOPPED_BY_CTRL_C = 130
+"""As shells have it: 128 and the number of the signal."""
+
+COMPLETING = "_JOSTLE_COMPLETE"
+"""The shell's function for completion sets it; see `jostle.cli.completion`."""
 
 
 def command(name: str) -> "typer._click.Command":
     """One of `COMMANDS`; its module is imported now, so that a user of one does not wait for the others."""
     import typer
 
-    from jostle.cli.options import PLAIN
+    from jostle.cli.help import PLAIN, Command
 
     module = importlib.import_module(f"jostle.cli.{name}")
     app = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(**PLAIN)
-        app.command(name, help=module.HELP, context_settings=PLAIN["context_settings"])(
+        app.command(name, help=module.HELP, cls=Command, context_settings=PLAIN["context_settings"])(
             _leaving(getattr(module, name))
         )
     return typer.main.get_command(app)
@@ -71,7 +92,11 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def leave(*args: Any, **kwargs: Any) -> None:
-        raise typer.Exit(function(*args, **kwargs))
+        try:
+            code = int(function(*args, **kwargs))
+        except KeyboardInterrupt:  # before anything was measured
+            code = STOPPED_BY_CTRL_C
+        raise typer.Exit(code)
 
     return leave
 
@@ -85,7 +110,11 @@ def _leave_without_a_place_to_write(error: OSError) -> NoReturn:
     if error.errno not in (errno.EPIPE, errno.EIO):
         print(f"jostle: {where}{error.strerror}", file=sys.stderr)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it leaves
-    sys.exit(1)
+    sys.exit(UNTRUSTED)
+
+
+UNTRUSTED, MISTAKE = 3, 2
+"""As in `jostle.cli.exit_codes`, which is not imported for `--help`."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -101,21 +130,29 @@ def main(words: Sequence[str] | None = None) -> None:
             sys.stdout.flush()
     except OSError as error:
         if error.errno not in NO_PLACE_TO_WRITE:
-            raise
+            traceback.print_exc()
+            sys.exit(UNTRUSTED)
         _leave_without_a_place_to_write(error)
     except JostleError as error:
         print(f"jostle: {error.message}", file=sys.stderr)
         for line in error.hint.splitlines():
             print(f"  {line}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UserError) else 1)
+        sys.exit(MISTAKE if isinstance(error, UserError) else UNTRUSTED)
+    except Exception:  # not Python's 1, which says that a requirement failed
+        traceback.print_exc()
+        sys.exit(UNTRUSTED)
 
 
 def _run(words: list[str]) -> None:
-    """Help and version are told without the library for command lines: it takes longer to load than that."""
+    """Help and version do without the library for command lines, which takes longer to load than they do."""
+    if COMPLETING in os.environ:
+        from jostle.cli.completion import complete
+
+        sys.exit(complete())
     match words:
         case []:
             print(HELP, end="")
-            sys.exit(2)
+            sys.exit(MISTAKE)
         case ["-h" | "--help", *_]:
             print(HELP, end="")
         case ["--version", *_]:

@@ -1,12 +1,12 @@
 """What `hit`, `race` and `run` have in common: run a plan or what is left of it, show the result."""
 
-import contextlib
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
+from jostle.cli.output import Form, RunOutput, put, report_written
 from jostle.cli.progress import observer_for
 from jostle.errors import JostleError, NotARun, RecordLost
 from jostle.generator import executor_for
@@ -16,44 +16,37 @@ from jostle.record.verdict import Verdict
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 from jostle.runner.observer import Silent, UntilItFails
-from jostle.text import reason
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
 
-__all__ = ["carry_out", "go_on", "report_written", "show"]
+__all__ = ["carry_out", "go_on", "show"]
 
 
-def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, as_json: bool, pages: bool) -> int:
-    """Run `plan`, print its result, write its pages when asked to; the exit code."""
+def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, output: RunOutput) -> int:
+    """Run `plan`, give its result as `output` says; the exit code."""
     executor = executor_for(plan)
-    return _carried_out(
-        lambda observer: run_experiment(plan, base, slug, seed, executor, observer),
-        as_json=as_json,
-        pages=pages,
-    )
+    return _carried_out(lambda observer: run_experiment(plan, base, slug, seed, executor, observer), output)
 
 
-def go_on(folder: Path, *, as_json: bool, pages: bool) -> int:
-    """Finish the run in `folder`, print its result, write its pages when asked to; the exit code."""
+def go_on(folder: Path, output: RunOutput) -> int:
+    """Finish the run in `folder`, give its result as `output` says; the exit code."""
     from jostle.runner.resume import unfinished
 
     run = unfinished(folder)
     if run is None:
         print(f"{folder} is complete: nothing to do (jostle report {folder} shows it)", file=sys.stderr)
-        return 0
+        return ExitCode.DONE
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
-    return _carried_out(
-        lambda observer: resume_experiment(run, executor, observer), as_json=as_json, pages=pages
-    )
+    return _carried_out(lambda observer: resume_experiment(run, executor, observer), output)
 
 
-def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: bool) -> int:
+def _carried_out(work: Callable[[Silent], Outcome], output: RunOutput) -> int:
     """What was measured is shown whatever ended the run; an error is raised where nothing was."""
-    observer = UntilItFails(Silent() if as_json else observer_for(sys.stderr))
+    observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()
-    complete = False
+    complete, pages = False, output.pages
     try:
         complete = work(observer).complete
     except KeyboardInterrupt:
@@ -67,8 +60,9 @@ def _carried_out(work: Callable[[Silent], Outcome], *, as_json: bool, pages: boo
     finally:
         observer.close()
     assert observer.folder is not None
-    code = show(observer.folder, as_json=as_json, pages=pages)
-    return code if complete else 1
+    form, undecided = output.form, output.undecided_as
+    code = show(observer.folder, form, output.output, pages=pages, undecided=undecided)
+    return code if complete or code is ExitCode.FAILED else ExitCode.UNTRUSTED
 
 
 def _has_intervals(folder: Path) -> bool:
@@ -81,55 +75,40 @@ def _has_intervals(folder: Path) -> bool:
         return False
 
 
-def show(folder: Path, *, as_json: bool, pages: bool, full: bool = False) -> int:
-    """Analyse the run in `folder` and show it, with `full` all its tables; the exit code.
-
-    1 when it is invalid, a requirement fails, or nothing was answered; else 0.
-    """
-    from jostle import report
+def show(
+    folder: Path,
+    form: Form,
+    output: Path | None,
+    *,
+    pages: bool,
+    undecided: Undecided | None,
+    full: bool = False,
+) -> ExitCode:
+    """Analyse the run in `folder`, give its result in `form`, write its pages; the exit code."""
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
 
-    result = analyse(RunRecord.open(folder), distributions=pages or not as_json)
-    if as_json:
-        print(json.dumps(report.to_json(result)))
-    else:
-        _print(result, full=full)
+    result = analyse(RunRecord.open(folder), distributions=pages or form is not Form.json)
+    put(result, form, output, full=full)
     if pages:
-        _write_pages(result, folder, quiet=as_json)
-    failed = any(requirement.verdict == "fail" for requirement in result.requirements)
-    unanswered = not any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)
-    return 1 if failed or unanswered or result.verdict is Verdict.INVALID else 0
+        _write_pages(result, folder, say=form is Form.text and output is None)
+    answered = any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)
+    return exit_code(
+        (requirement.verdict for requirement in result.requirements),
+        trusted=answered and result.verdict is not Verdict.INVALID,
+        undecided=undecided,
+    )
 
 
-def _print(result: "RunResult", *, full: bool) -> None:
-    from rich.console import Console
-
-    from jostle import report
-
-    report.render_terminal(result, Console(), full=full)
-
-
-@contextlib.contextmanager
-def report_written(folder: Path) -> Iterator[None]:
-    """Where a file of the report cannot be written, one message says so, and what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise JostleError(
-            f"the report in {folder} could not be written: {reason(error)}",
-            f"the record is not touched; when there is room: jostle report {folder}",
-        ) from None
-
-
-def _write_pages(result: "RunResult", folder: Path, *, quiet: bool) -> None:
+def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
     from jostle import report
 
     page = folder / "report.html"
-    with report_written(folder):
+    again = f"the record is complete; when there is room: jostle report {folder}"
+    with report_written(f"the report in {folder}", again):
         report.write_page(result, page)
         pictures = report.write_pictures(result, folder)
-    if not quiet:
+    if say:
         print(f"\nreport    {page}")
         for picture in pictures:
             print(f"picture   {picture}")

@@ -5,33 +5,33 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import PLAIN
+from jostle.cli.help import Command, group
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    **PLAIN,
-    no_args_is_help=True,
-    help="""Many machines that generate one load together (docs/CLUSTER.md).
+app = group(
+    help="""Generate one load on many machines (docs/CLUSTER.md).
 
 \b
-  jostle cluster init secrets head=10.0.0.1 n1=10.0.0.11 n2=10.0.0.12   certificates and token
-  jostle cluster start --ip 10.0.0.1                                    on the head
-  jostle cluster start --ip 10.0.0.11 --join 10.0.0.1:6379              on each other node
+  jostle cluster init secrets head=10.0.0.1 n1=10.0.0.11 n2=10.0.0.12
+                                                    certificates and a token
+  jostle cluster start --ip 10.0.0.1                on the head
+  jostle cluster start --ip 10.0.0.11 --join 10.0.0.1:6379
+                                                    on each other node
   jostle hit http://10.0.0.99:8080/ --cluster 10.0.0.1:6379 --allow-target 10.0.0.99
-  jostle cluster stop                                                   on each
+  jostle cluster stop                               on each node
 """,
 )
 
 
-@app.command("init")
+@app.command("init", cls=Command)
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; keep it to yourself.")],
-    nodes: Annotated[list[str], typer.Argument(metavar="NAME=IP…", help="Every node, the head too.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the secrets; keep it private.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NAME=IP…", help="All nodes, the head too.")],
 ) -> None:
-    """Write an authority, one token, and for each node a folder with its certificate and key.
+    """Write a certificate and a key for each node, and one token.
 
-    Run it again with further nodes to add them.
+    Run it again with more nodes to add them.
     """
     from jostle.errors import ClusterRefused
     from jostle.generator.cluster.pki import write_credentials
@@ -47,33 +47,34 @@ def init(
     print(f"{folder}/ca.key and {folder}/token stay here: whoever has them can use the cluster")
 
 
-@app.command("start")
+@app.command("start", cls=Command)
 def start(
-    address: Annotated[str, typer.Option("--ip", help="This machine's address in the cluster.")],
+    address: Annotated[
+        str, typer.Option("--ip", metavar="IP", help="This machine's address in the cluster.")
+    ],
     join: Annotated[
         str | None, typer.Option("--join", metavar="HEAD:PORT", help="The head; without it this is the head.")
     ] = None,
     generate: Annotated[
-        bool | None, typer.Option("--generate/--no-generate", help="Nodes do, the head does not.")
+        bool | None,
+        typer.Option("--generate/--no-generate", help="Generate load here (nodes do, the head does not)."),
     ] = None,
     block: Annotated[
-        bool, typer.Option("--block", help="Stay in the foreground: for systemd and containers.")
+        bool, typer.Option("--block", help="Stay in the foreground, as systemd and containers need.")
     ] = False,
     autoscaling_config: Annotated[
         Path | None,
-        typer.Option(
-            "--autoscaling-config", metavar="FILE", help="From `ray up`: what the head is to start."
-        ),
+        typer.Option("--autoscaling-config", metavar="FILE", help="The file of `ray up`, for the head."),
     ] = None,
 ) -> None:
-    """Start a node on this machine: Ray with token, TLS and fixed ports."""
+    """Start a node here: Ray with a token, TLS and fixed ports."""
     from jostle.generator.cluster.node import start_node
 
     generates = join is not None if generate is None else generate
     start_node(address, head=join, generate=generates, block=block, starts=autoscaling_config)
 
 
-@app.command("stop")
+@app.command("stop", cls=Command)
 def stop() -> None:
     """Stop the node on this machine."""
     from jostle.generator.cluster.node import stop_node
@@ -81,9 +82,9 @@ def stop() -> None:
     stop_node()
 
 
-@app.command("ports")
+@app.command("ports", cls=Command)
 def ports() -> None:
-    """The ports that must be open between all nodes, and to nobody else."""
+    """List the ports that must be open between the nodes."""
     from jostle.generator.cluster.node import HEAD_PORT, PORTS
 
     print(f"{HEAD_PORT:<13} on the head")

@@ -6,24 +6,28 @@ from typing import Annotated
 
 import typer
 
-from jostle.cli.options import Cluster
+from jostle.cli.exit_codes import ExitCode
 from jostle.record.layout import LedgerEntry
 
 __all__ = ["collect"]
 
-HELP = """Fetch what generators recorded and could not give: they were cut off, or the driver or head died.
+HELP = """Fetch results that generators of a cluster recorded but could not deliver.
 
 \b
-  jostle collect runs/2026-11-21T18-52-34-crowd
-  jostle collect runs/2026-11-21T18-52-34-crowd --cluster 10.0.0.1:6379     where the head has moved
+  jostle collect runs/2026-…
+  jostle collect runs/2026-… --cluster 10.0.0.1:6379     the head has moved
 
-Says for every generator what was streamed during the run and what was in its spool only, and keeps the
-latter in the trial's folder, under generators/.
+Prints for every generator how many requests it streamed during the run, and
+how many are only in its spool. Those are fetched into the trial's folder, under
+generators/.
 """
 
 
 def collect(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")], cluster: Cluster = None
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="HOST:PORT", help="The head (the run's own).")
+    ] = None,
 ) -> int:
     from jostle.generator.cluster.ledger import collect as fetch
     from jostle.generator.cluster.ledger import read_ledger
@@ -43,14 +47,16 @@ def collect(
     missing = 0
     for number, place in places.items():
         for account in read_ledger(place):
-            print(f"trial {number}, generator {account['generator']} on {account['host']}: {_says(account)}")
+            print(
+                f"trial {number}, generator {account['generator']} on {account['host']}: {_account(account)}"
+            )
             missing += not account["whole"]
     if not any(map(read_ledger, places.values())):
-        print(f"{folder} has no generators on other machines", file=sys.stderr)
-    return 1 if missing else 0
+        print(f"{folder} used no generators on other machines", file=sys.stderr)
+    return ExitCode.UNTRUSTED if missing else ExitCode.DONE
 
 
-def _says(account: LedgerEntry) -> str:
+def _account(account: LedgerEntry) -> str:
     streamed, only = account["streamed"], account["only_in_log"]
     if only is None:
         return f"{streamed['sent']:,} requests streamed; {account['why']}"

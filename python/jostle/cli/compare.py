@@ -1,33 +1,43 @@
 """`jostle compare`: two runs, or two contestants of one run."""
 
+import io
 import json
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
+
+from jostle.cli.exit_codes import exit_code
+from jostle.cli.options import OUTPUT
+from jostle.cli.output import OutputFile, UndecidedAs
+from jostle.errors import PlanError
+from jostle.host.files import write_whole
 
 if TYPE_CHECKING:
     from jostle.analysis.results import CompareResult
 
 __all__ = ["compare"]
 
-HELP = """Compare two runs, or two contestants of one run: what differs, by how much, how surely.
+HELP = """Compare two contestants of a run, or two runs: what differs, and by how much.
 
 \b
-  jostle compare runs/before runs/after                            the second against the first
-  jostle compare runs/2026-… --contestants node,go                 go against node, in one run
-  jostle compare RUN --contestants a,b --fail-if "p99 > +5 %"     exit code 1 where that surely holds
+  jostle compare RUN --contestants node,go         go against node
+  jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
+  jostle compare runs/before runs/after            the second against the first
 
-A condition names throughput, p50, p90, p99, p99.9 or errors, and a change of the second against the first:
-in percent, or in the quantity's own unit ("p50 > +2 ms"); of errors in percentage points.
-On GitHub the result is added to the job's summary.
+A condition is about the change from the first to the second in throughput,
+p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
+("p50 > +2 ms"); for errors in percentage points. The exit code is 1 where the
+whole interval meets a condition, 4 where only a part of it does. On GitHub
+the result is added to the job summary.
 """
 
 
 class Format(StrEnum):
-    """Forms of the result, on standard output."""
+    """Forms of the result."""
 
     text = "text"
     md = "md"
@@ -35,40 +45,61 @@ class Format(StrEnum):
     junit = "junit"
 
 
+FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Format.junit}
+"""By the suffix of `--output`."""
+
+
 def compare(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN [RUN]", help="One or two folders of runs.")],
     contestants: Annotated[
-        str | None, typer.Option("--contestants", help="Two contestants of one run: node,go.")
+        str | None,
+        typer.Option("--contestants", metavar="A,B", help="Two contestants of one run: node,go."),
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option("--fail-if", metavar="CONDITION", help='For example "p99 > +5 %"; may be repeated.'),
+        typer.Option("--fail-if", metavar="CONDITION", help='For example "p99 > +5 %"; repeatable.'),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="text, md, json or junit.")] = Format.text,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", metavar="FORM", help=f"One of {', '.join(Format)}.", rich_help_panel=OUTPUT),
+    ] = None,
+    output: OutputFile = None,
+    undecided: UndecidedAs = None,
 ) -> int:
     from jostle import api
     from jostle.cli.options import split_contestants
 
+    if output is not None and output.suffix not in FORMS:
+        raise PlanError(
+            f"--output: a comparison cannot be written as {output.suffix}", f"use one of {', '.join(FORMS)}"
+        )
+    chosen = form or (FORMS[output.suffix] if output is not None else Format.text)
     result = api.compare(*folders, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
-    _print(result, form)
+    if output is None:
+        _print(result, chosen, sys.stdout)
+    else:
+        written = io.StringIO()
+        _print(result, chosen, written)
+        write_whole(output, written.getvalue())
     _add_to_job_summary(result)
-    return 1 if any(condition.verdict == "fail" for condition in result.conditions) else 0
+    decisions = (condition.verdict for condition in result.conditions)
+    return exit_code(decisions, trusted=True, undecided=undecided)
 
 
-def _print(result: "CompareResult", form: Format) -> None:
+def _print(result: "CompareResult", form: Format, file: IO[str]) -> None:
     from jostle import report
 
     match form:
         case Format.text:
             from rich.console import Console
 
-            report.render_comparison(result, Console())
+            report.render_comparison(result, Console(file=file))
         case Format.md:
-            print(report.compare_to_markdown(result), end="")
+            file.write(report.compare_to_markdown(result))
         case Format.json:
-            print(json.dumps(report.compare_to_json(result), indent=2))
+            file.write(json.dumps(report.compare_to_json(result), indent=2) + "\n")
         case Format.junit:
-            print(report.compare_to_junit(result), end="")
+            file.write(report.compare_to_junit(result))
 
 
 def _add_to_job_summary(result: "CompareResult") -> None:

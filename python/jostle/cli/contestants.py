@@ -1,15 +1,17 @@
 """`jostle contestants`: the servers that come with jostle."""
 
+import json
 import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jostle.cli.options import PLAIN
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.help import Command, group
 
 if TYPE_CHECKING:
     from jostle.contestant import Contestant
@@ -17,56 +19,104 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    **PLAIN,
-    no_args_is_help=True,
-    help="""The servers that come with jostle: list them, verify them, start one to try it with curl.
+app = group(
+    help="""The servers that jostle comes with.
 
 \b
-  jostle contestants list                 name, runtime, discipline, ready or what is missing
-  jostle contestants install node go      bring what is missing, and build them
-  jostle contestants verify node go       build, start, ask every route, stop
-  jostle contestants start node           leave it running until Ctrl-C
-  jostle contestants stop                 stop the ones that `start` left running
+  jostle contestants list                 all of them, and which can run here
+  jostle contestants list node            one of them: versions, variants, routes
+  jostle contestants install node go      install what they need, and build them
+  jostle contestants verify node go       check every route
+  jostle contestants start node           run one, to try it with curl
+  jostle contestants stop                 stop those that `start` left running
 """,
 )
 
 
-@app.command("list")
-def list_them() -> None:
-    """Every contestant: what it is, discipline, version, and what it still needs."""
+@app.command("list", cls=Command)
+def list_them(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="Show these in full.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """List them: runtime, discipline, and whether they can run here."""
+    from jostle import contestant, roster
+
+    found = [contestant.find(name) for name in names or roster.names()]
+    if as_json:
+        print(json.dumps([_described(one) for one in found], indent=2))
+    elif names:
+        for one in found:
+            _show(_described(one))
+    else:
+        _table(found)
+
+
+def _table(found: "list[Contestant]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from jostle import contestant, roster
-
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("contestant", "what it is", "discipline", "version", "ready"):
-        table.add_column(column, overflow="fold")
-    for name in roster.names():
-        found = contestant.find(name)
-        missing = found.missing()
-        ready = (
-            "yes" if not missing else "; ".join(f"needs {need.command}: {need.install}" for need in missing)
+    for column in ("contestant", "runtime", "discipline", "ready"):
+        table.add_column(column, no_wrap=column != "ready")
+    lacking = []
+    for one in found:
+        missing = one.missing()
+        if missing:
+            lacking.append(one.name)
+        table.add_row(
+            one.name,
+            one.file.runtime.removeprefix("jostle-"),
+            one.file.discipline.partition(";")[0].replace("c workers, ", "workers, ").partition(", conn")[0],
+            "no" if missing else "yes",
         )
-        version = "" if missing else found.versions_in_words()
-        table.add_row(name, found.file.title, found.file.discipline, version, ready)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    Console().print(table)
+    if lacking:
+        print(f"\njostle contestants install {' '.join(lacking)}   installs what is missing")
 
 
-@app.command()
+def _described(one: "Contestant") -> "dict[str, Any]":
+    """For machines; `_show` prints the same."""
+    missing = one.missing()
+    return {
+        "name": one.name,
+        "title": one.file.title,
+        "runtime": one.file.runtime,
+        "discipline": one.file.discipline,
+        "ready": not missing,
+        "missing": {need.command: need.install for need in missing},
+        "versions": {} if missing else one.versions(),
+        "variants": {name: variant.about for name, variant in one.file.variants.items()},
+        "absent": dict(one.file.absent),
+        "folder": str(one.folder),
+    }
+
+
+def _show(described: "dict[str, Any]") -> None:
+    """One line for each fact, wrapped at 80 columns."""
+    import textwrap
+
+    for label, value in described.items():
+        if label == "ready" or not value:
+            continue
+        rows = [f"{key}: {text}" for key, text in value.items()] if isinstance(value, dict) else [value]
+        for lead, row in zip([label, *[""] * len(rows)], rows, strict=False):
+            print(textwrap.fill(row, 80, initial_indent=f"{lead:<12}", subsequent_indent=" " * 14))
+    print()
+
+
+@app.command(cls=Command)
 def install(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="Contestants.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every contestant of the roster.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")] = False,
 ) -> None:
-    """Install what contestants need (Debian packages) and build them, each step said before it is taken."""
+    """Install the Debian packages they need, and build them."""
     from jostle import contestant, database, roster
     from jostle.contestant import install as installing
     from jostle.errors import PlanError
 
     if not names and not everything:
-        raise PlanError("install whom?", "name contestants, or give --all")
+        raise PlanError("which contestants?", "name some, or give --all")
     chosen = [contestant.find(label) for label in names or roster.names()]
     if dry_run:
         plan = installing.what_is_missing(chosen, database.missing)
@@ -75,27 +125,27 @@ def install(
         return
     left = installing.install(chosen, database.missing, lambda step: print(step, flush=True))
     for need in left:
-        print(f"to be installed by hand: {need}", file=sys.stderr)
-    raise typer.Exit(1 if left else 0)
+        print(f"install by hand: {need}", file=sys.stderr)
+    raise typer.Exit(ExitCode.FAILED if left else ExitCode.DONE)
 
 
-@app.command()
+@app.command(cls=Command)
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME…]", help="All when none is named.")
     ] = None,
 ) -> None:
-    """Build, start, ask every route, stop. Exit code 1 when a route answers wrongly."""
+    """Build and start them, check every route, and stop."""
     from jostle import contestant, roster
 
     chosen = [contestant.find(label) for label in names or roster.names()]
     with _database_for(chosen) as database:
         passed = [_verified(found, database) for found in chosen]
-    raise typer.Exit(0 if all(passed) else 1)
+    raise typer.Exit(ExitCode.DONE if all(passed) else ExitCode.FAILED)
 
 
 def _verified(found: "Contestant", database: "Database | None") -> bool:
-    """Tell how one contestant did; whether all was right."""
+    """Print how one contestant did; whether every check passed."""
     from jostle.contestant.contract import verify as verify_contract
     from jostle.errors import ContestantError
 
@@ -116,7 +166,7 @@ def _verified(found: "Contestant", database: "Database | None") -> bool:
 
 @contextmanager
 def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]":
-    """A private database while somebody uses one; None, and a word about it, when there can be none."""
+    """A private database where one is used; None, with a message, where there can be none."""
     from jostle import database
     from jostle.errors import ContestantError
 
@@ -125,7 +175,7 @@ def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]"
         try:
             started = database.start()
         except ContestantError as error:
-            print(f"/orders will do without a database: {error}", file=sys.stderr)
+            print(f"/orders is not checked, as there is no database: {error}", file=sys.stderr)
     try:
         yield started
     finally:
@@ -133,12 +183,14 @@ def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]"
             started.stop()
 
 
-@app.command()
+@app.command(cls=Command)
 def start(
     label: Annotated[str, typer.Argument(metavar="NAME", help="For example go, or go:procs=1.")],
-    port: Annotated[int, typer.Option("-p", "--port", help="0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("-p", "--port", metavar="PORT", show_default=False, help="Port (a free one).")
+    ] = 0,
 ) -> None:
-    """Start one, with its database, and leave it running until Ctrl-C, for trying with curl."""
+    """Run one until Ctrl-C, to try it with curl."""
     from jostle import contestant
     from jostle.contestant.registry import registered
 
@@ -155,13 +207,13 @@ def start(
                 time.sleep(0.2)
         except KeyboardInterrupt:
             return
-        print(f"{label} ended by itself; {server.printed()}", file=sys.stderr)
-        raise typer.Exit(1)
+        print(f"{label} exited; {server.printed()}", file=sys.stderr)
+        raise typer.Exit(ExitCode.UNTRUSTED)
 
 
-@app.command()
+@app.command(cls=Command)
 def stop() -> None:
-    """Stop the contestants that `jostle contestants start` left running, in whatever terminal."""
+    """Stop those that `start` left running, in any terminal."""
     from jostle.contestant.registry import stop_all
 
     stopped = stop_all()

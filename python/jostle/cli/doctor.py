@@ -4,27 +4,33 @@ from typing import Annotated
 
 import typer
 
+from jostle.cli.exit_codes import ExitCode
+
 __all__ = ["doctor"]
 
-HELP = """Say what this machine can do, and what would stand in the way of a run.
+HELP = """Check whether this machine can measure: cores, limits, ports, timers.
 
 \b
-  jostle doctor            limits, ports, cores, timers, contestants
-  jostle doctor --json     the same for machines
-  jostle doctor --calibrate   measure the floor of this machine first: about 15 seconds; later runs show it
+  jostle doctor
+  jostle doctor --calibrate   first measure the floor of this machine, against a
+                              server that answers at once (15 seconds); later
+                              results are shown beside it
 
-Exit code 1 when something would make runs fail.
+The exit code is 1 where something would make runs fail.
 """
+
+MARKS = {"good": "✓", "note": "·", "bad": "✗"}
+WIDTH = 80
 
 
 def doctor(
     calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="Measure what a server that does nothing shows here, and keep it."),
+        bool, typer.Option("--calibrate", help="Measure the floor of this machine, and keep it.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> int:
     import json
+    import textwrap
     from dataclasses import asdict
 
     from jostle.doctor.checks import check_machine
@@ -33,15 +39,20 @@ def doctor(
         _calibrate()
     findings = check_machine()
     if as_json:
-        print(json.dumps([asdict(finding) for finding in findings]))
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        marks = {"good": "✓", "note": "·", "bad": "✗"}
         width = max(len(finding.subject) for finding in findings)
-        for finding in findings:
-            print(f"{marks[finding.state]} {finding.subject:<{width}}  {finding.message}")
-            if finding.remedy:
-                print(f"  {'':<{width}}  → {finding.remedy}")
-    return 1 if any(finding.state == "bad" for finding in findings) else 0
+        lead = " " * (width + 4)
+        for found in findings:
+            first = f"{MARKS[found.state]} {found.subject:<{width}}  "
+            print(textwrap.fill(found.message, WIDTH, initial_indent=first, subsequent_indent=lead))
+            if found.remedy:
+                print(
+                    textwrap.fill(
+                        found.remedy, WIDTH, initial_indent=f"{lead}→ ", subsequent_indent=f"{lead}  "
+                    )
+                )
+    return ExitCode.FAILED if any(finding.state == "bad" for finding in findings) else ExitCode.DONE
 
 
 def _calibrate() -> None:

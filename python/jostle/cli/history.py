@@ -8,27 +8,24 @@ import typer
 
 __all__ = ["history"]
 
-HELP = """Show the runs in a folder over time: by plan, contestant and workload, the newest last.
+HELP = """List the runs in a folder by plan, server and workload, newest last.
 
 \b
   jostle history                            all runs in ./runs
-  jostle history runs --contestants node    only this contestant
-  jostle history runs --json                for machines
+  jostle history runs --contestants node    only this server
 
-The figures of each run are kept in FOLDER/index.ndjson and made anew when a run has changed; --rebuild makes
-all of them anew.
+Figures are kept in FOLDER/index.ndjson and computed again when a run has
+changed.
 """
 
 
 def history(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Holds the folders of runs.")] = Path(
-        "runs"
-    ),
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder of runs (runs).")] = Path("runs"),
     contestants: Annotated[
-        str | None, typer.Option("--contestants", help="Only these, comma-separated.")
+        str | None, typer.Option("--contestants", metavar="A,B,…", help="Only these servers.")
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Analyse every run again.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON on standard output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> int:
     from dataclasses import asdict
 

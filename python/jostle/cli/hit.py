@@ -3,18 +3,24 @@
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jostle.cli.options import (
+    CONNECTION,
+    GENERATOR,
+    LOAD,
+    OUTPUT,
+    REQUEST,
+    TLS,
     AllowTargets,
-    AsJson,
     Cluster,
     Processes,
     option_names,
     unfold,
 )
+from jostle.cli.output import RunOutput
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -22,20 +28,24 @@ if TYPE_CHECKING:
 
 __all__ = ["hit"]
 
-HELP = """Load one server now and say what its clients felt.
+HELP = """Load one URL now: throughput, response times, and whether to trust them.
 
 \b
-  jostle hit http://localhost:8080/                       10 clients for 10 seconds
-  jostle hit http://localhost:8080/ -c 50 -d 30s          50 clients
-  jostle hit http://localhost:8080/ -n 10000              10,000 requests in all
-  jostle hit http://localhost:8080/ --rate 2000/s         open loop, Poisson arrivals
-  jostle hit http://localhost:8080/api -m POST -H 'Content-Type: application/json' -b '{"id": 1}'
-  jostle hit http://localhost:8080/ -c 10000 --think '900ms ± 10%' --expect 'Hello' --json
-  jostle hit https://api.local/ --connect-to 127.0.0.1:8443 --cacert ca.pem --cert me.pem --key me.key
+  jostle hit http://localhost:8080/                    10 clients, 10 seconds
+  jostle hit http://localhost:8080/ -c 50 -d 30s       50 clients
+  jostle hit http://localhost:8080/ -n 10000           10,000 requests in all
+  jostle hit http://localhost:8080/ --rate 2000/s      open loop
+  jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
-Closed loop (-c): each client sends, waits for the answer, and sends again. Open loop (--rate): requests are
-due at times that do not depend on the answers, and response times count from when they were due.
+Closed loop (-c): each client waits for its answer before it sends again. Open
+loop (--rate): requests are sent at a rate, however fast the server answers,
+and response times count from when a request was due. Redirects are answers;
+they are not followed.
 """
+
+
+def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,111 +54,148 @@ class HitOptions:
 
     clients: Annotated[
         str | None,
-        typer.Option(
-            "-c",
-            "--connections",
-            "--clients",
+        _option(
+            *("-c", "--connections", "--clients"),
             metavar="N",
-            help="Clients, each with a connection: 50, 10k (10); with --rate the most connections.",
+            help="Clients with a connection each: 50, 10k (10). With --rate: at most so many connections.",
+            group=LOAD,
         ),
     ] = None
     seconds: Annotated[
-        str | None, typer.Option("-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (10s).")
+        str | None,
+        _option("-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (10s).", group=LOAD),
     ] = None
     requests: Annotated[
         str | None,
-        typer.Option("-n", "--requests", metavar="N", help="Requests in all; with -d, whichever ends first."),
+        _option(
+            "-n",
+            "--requests",
+            metavar="N",
+            help="Requests in all. With -d: whichever ends first.",
+            group=LOAD,
+        ),
     ] = None
     rate: Annotated[
         str | None,
-        typer.Option("--rate", "-r", metavar="RATE", help="Requests due per second: 2000/s or 2000."),
+        _option("-r", "--rate", metavar="RATE", help="Requests per second: 2000/s or 2000.", group=LOAD),
     ] = None
-    arrivals: Annotated[str, typer.Option("--arrivals", help="With --rate: poisson or constant.")] = "poisson"
+    arrivals: Annotated[
+        str,
+        _option("--arrivals", metavar="KIND", help="With --rate: poisson or constant.", group=LOAD),
+    ] = "poisson"
     think: Annotated[
         str | None,
-        typer.Option(
+        _option(
             "--think",
             metavar="TIME",
-            help="Pause of a client between answer and next request: 1s, '900ms ± 10%', 'exponential 1s'.",
+            help="Pause between an answer and the next request: 1s, '900ms ± 10%', 'exponential 1s'.",
+            group=LOAD,
         ),
     ] = None
     method: Annotated[
-        str | None, typer.Option("-m", "--method", "-X", help="GET, or POST when there is a body.")
+        str | None,
+        _option(*("-m", "--method", "-X"), metavar="METHOD", help="GET, or POST with a body.", group=REQUEST),
     ] = None
     headers: Annotated[
         list[str] | None,
-        typer.Option("-H", "--header", metavar="HEADER", help="'Name: value'; may be repeated."),
+        _option("-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", group=REQUEST),
     ] = None
-    body: Annotated[str | None, typer.Option("-b", "--body", help="Request body, or @file.")] = None
-    expect: Annotated[str | None, typer.Option("--expect", help="Text that every answer must contain.")] = (
-        None
-    )
+    body: Annotated[
+        str | None,
+        _option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
+    ] = None
+    expect: Annotated[
+        str | None,
+        _option("--expect", metavar="TEXT", help="Text that every answer must contain.", group=REQUEST),
+    ] = None
+    expect_status: Annotated[
+        str | None,
+        _option(
+            "--expect-status", metavar="CODE,…", help="Accepted status codes (200 to 399).", group=REQUEST
+        ),
+    ] = None
     timeout: Annotated[
-        str, typer.Option("--timeout", metavar="TIME", help="Give up on an answer after this time.")
+        str, _option("--timeout", metavar="TIME", help="Give up on an answer after this time.", group=REQUEST)
     ] = "10s"
     first_byte_timeout: Annotated[
         str | None,
-        typer.Option(
-            "--first-byte-timeout", metavar="TIME", help="Give up when nothing has come after this time."
+        _option(
+            "--first-byte-timeout",
+            metavar="TIME",
+            help="Give up if nothing has arrived after this time.",
+            group=REQUEST,
         ),
     ] = None
     connect_timeout: Annotated[
         str | None,
-        typer.Option(
+        _option(
             "--connect-timeout",
             metavar="TIME",
-            help="Give up connecting (name, TCP and TLS together) after this time (3s).",
+            help="Give up connecting (DNS, TCP and TLS) after this time (3s).",
+            group=CONNECTION,
         ),
     ] = None
     keep_alive: Annotated[
         bool,
-        typer.Option("--keepalive/--no-keepalive", help="Keep connections, or open one for each request."),
+        _option(
+            "--keepalive/--no-keepalive", help="Reuse connections, or open one per request.", group=CONNECTION
+        ),
     ] = True
     requests_per_connection: Annotated[
         int | None,
-        typer.Option(
-            "--requests-per-connection", metavar="N", help="Open a new connection after so many requests."
+        _option(
+            "--requests-per-connection",
+            metavar="N",
+            help="Open a new connection after N requests.",
+            group=CONNECTION,
         ),
     ] = None
     connect_to: Annotated[
         list[str] | None,
-        typer.Option(
+        _option(
             "--connect-to",
             metavar="IP:PORT",
-            help="Connect there instead of to the URL's host; repeated: in turn.",
+            help="Connect there, not to the URL's host; repeated: in turn.",
+            group=CONNECTION,
         ),
     ] = None
     unix_socket: Annotated[
         Path | None,
-        typer.Option(
-            "--unix-socket", metavar="PATH", help="Connect to this socket instead of to the URL's host."
+        _option(
+            "--unix-socket",
+            metavar="PATH",
+            help="Connect to this socket, not to the URL's host.",
+            group=CONNECTION,
         ),
     ] = None
     source_addresses: Annotated[
         list[str] | None,
-        typer.Option(
+        _option(
             "--source-address",
             metavar="IP",
-            help="Local address to connect from; repeated: in turn, each with its own range of ports.",
+            help="Connect from this local address; repeated: in turn. Each has its own ports.",
+            group=CONNECTION,
         ),
     ] = None
     insecure: Annotated[
-        bool, typer.Option("-k", "--insecure", help="Do not verify the server's certificate.")
+        bool, _option("-k", "--insecure", help="Do not verify the server's certificate.", group=TLS)
     ] = False
     ca: Annotated[
         Path | None,
-        typer.Option("--cacert", metavar="PEM", help="Authorities to trust instead of the built-in ones."),
+        _option("--cacert", metavar="PEM", help="Trust these authorities, not the built-in ones.", group=TLS),
     ] = None
     cert: Annotated[
-        Path | None, typer.Option("--cert", metavar="PEM", help="The client's certificate chain.")
+        Path | None, _option("--cert", metavar="PEM", help="The client's certificate chain.", group=TLS)
     ] = None
-    key: Annotated[Path | None, typer.Option("--key", metavar="PEM", help="The client's private key.")] = None
+    key: Annotated[
+        Path | None, _option("--key", metavar="PEM", help="The client's private key.", group=TLS)
+    ] = None
     resume: Annotated[
         bool,
-        typer.Option("--tls-resume", help="Clients resume their TLS sessions; else every handshake is full."),
+        _option("--tls-resume", help="Resume TLS sessions (otherwise full handshakes).", group=TLS),
     ] = False
     threads: Annotated[
-        int, typer.Option("-t", "--threads", metavar="N", help="Threads of the generator.")
+        int, _option("-t", "--threads", metavar="N", help="Threads of the generator.", group=GENERATOR)
     ] = 1
     processes: Processes = None
     cluster: Cluster = None
@@ -161,7 +208,7 @@ class HitOptions:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         if (socket := given.pop("unix_socket")) is not None:
             if not socket.is_socket():
-                raise PlanError(f"--unix-socket: {socket} is no socket", "is its server running?")
+                raise PlanError(f"--unix-socket: {socket} is not a socket", "is its server running?")
             given["connect_to"] = [*(self.connect_to or []), f"unix:{socket}"]
         names = option_names(context)
         return hit_plan(url, given, lambda name: names.get(name, name))
@@ -171,19 +218,22 @@ class HitOptions:
 def hit(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")],
+    *,
     options: HitOptions,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Makes every random choice repeatable.")
+        int | None,
+        _option("--seed", metavar="N", help="Seed of every random choice; drawn when not given.", group=LOAD),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="DIR", help="Keep the record in a folder under DIR.")
+        Path | None,
+        _option("--save", metavar="DIR", help="Keep the record in a new folder in DIR.", group=OUTPUT),
     ] = None,
-    as_json: AsJson = False,
+    output: RunOutput,
 ) -> int:
     from jostle.cli.carry_out import carry_out
 
     plan = options.plan(context, url)
     if save is not None:
-        return carry_out(plan, save, "hit", seed=seed, as_json=as_json, pages=False)
+        return carry_out(plan, save, "hit", seed=seed, output=output)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
-        return carry_out(plan, Path(folder), "hit", seed=seed, as_json=as_json, pages=False)
+        return carry_out(plan, Path(folder), "hit", seed=seed, output=output)

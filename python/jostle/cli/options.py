@@ -12,12 +12,16 @@ import typer
 from jostle.errors import PlanError
 
 __all__ = [
-    "PLAIN",
+    "CONNECTION",
+    "GENERATOR",
+    "LOAD",
+    "OUTPUT",
+    "PLAN",
+    "REQUEST",
+    "TLS",
     "AllowTargets",
-    "AsJson",
     "Cluster",
     "Into",
-    "NoPages",
     "Processes",
     "Seed",
     "option_names",
@@ -28,31 +32,45 @@ __all__ = [
     "unfold",
 ]
 
-PLAIN: dict[str, Any] = {
-    "add_completion": False,
-    "rich_markup_mode": None,
-    "pretty_exceptions_enable": False,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
-"""How every `typer.Typer` of jostle is made: help as it is written, our own bugs with a plain traceback."""
+LOAD, REQUEST, CONNECTION, TLS = "Load", "Request", "Connections", "TLS"
+PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
+"""The groups of options in `--help`."""
 
-Seed = Annotated[int | None, typer.Option("--seed", help="Order of trials and all arrivals.")]
-Processes = Annotated[int | None, typer.Option("--processes", help="Generator processes; as many as needed.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", metavar="N", help="Seed of every random choice; drawn when not given.", rich_help_panel=PLAN
+    ),
+]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes", metavar="N", help="Generator processes (as many as needed).", rich_help_panel=GENERATOR
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        "--cluster", metavar="ADDRESS:PORT", help="Load from every node of the cluster with this head."
+        "--cluster",
+        metavar="HOST:PORT",
+        help="Send the load from all nodes of this Ray cluster; its head's address.",
+        rich_help_panel=GENERATOR,
     ),
 ]
 AllowTargets = Annotated[
     list[str] | None,
-    typer.Option("--allow-target", metavar="HOST", help="The cluster may load it; may be repeated."),
+    typer.Option(
+        "--allow-target",
+        metavar="HOST",
+        help="A host that the cluster may load; repeatable.",
+        rich_help_panel=GENERATOR,
+    ),
 ]
-Into = Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder for the run's record.")]
-AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")]
-NoPages = Annotated[
-    bool,
-    typer.Option("--no-pages", help="Write neither report.html nor pictures: `jostle report` can, later."),
+Into = Annotated[
+    Path,
+    typer.Option(
+        "--into", metavar="DIR", help="Record the run in a new folder in DIR.", rich_help_panel=OUTPUT
+    ),
 ]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.options import (
+    GENERATOR,
+    PLAN,
     AllowTargets,
     Cluster,
     Processes,
@@ -19,45 +21,76 @@ from jostle.cli.options import (
 if TYPE_CHECKING:
     from jostle.plan import Plan
 
-__all__ = ["PlanOptions"]
+__all__ = ["DryRun", "PlanOptions"]
+
+DATABASE = "Database"
+
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would run, and stop.", rich_help_panel=PLAN)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
     """Each field is an option of the command line, with its text as it was given.
 
-    Those that `jostle.plan.model.Changes` has too have the same name there.
+    Those that are fields of `jostle.plan.model.Changes` as well have the same name there.
     """
 
     contestants: Annotated[
         str | None,
-        typer.Option("--contestants", help="Comma-separated, e.g. node,go:procs=1; instead of the plan's."),
+        typer.Option(
+            "--contestants",
+            metavar="A,B,…",
+            help="These servers in place of the plan's: node,go:procs=1.",
+            rich_help_panel=PLAN,
+        ),
     ] = None
     workloads: Annotated[
-        str | None, typer.Option("--workloads", help="Comma-separated: measure these of the plan's only.")
+        str | None,
+        typer.Option(
+            "--workloads", metavar="A,B,…", help="Only these of the plan's workloads.", rich_help_panel=PLAN
+        ),
     ] = None
-    rounds: Annotated[int | None, typer.Option("--rounds", help="How often each contestant is measured.")] = (
-        None
-    )
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            "--rounds",
+            metavar="N",
+            help="How often every workload is measured on every server.",
+            rich_help_panel=PLAN,
+        ),
+    ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the plan; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Set a parameter of the plan; repeatable.",
+            rich_help_panel=PLAN,
+        ),
     ] = None
     share_cores: Annotated[
-        bool, typer.Option("--share-cores", help="Let server and generator use the same cores.")
+        bool,
+        typer.Option(
+            "--share-cores", help="Let server and generator share their cores.", rich_help_panel=GENERATOR
+        ),
     ] = False
     database: Annotated[
         str | None,
         typer.Option(
-            "--database", metavar="URL", help="A PostgreSQL of one's own (postgresql://…), not a private one."
+            "--database",
+            metavar="URL",
+            help="Use this PostgreSQL (postgresql://…), not a temporary one.",
+            rich_help_panel=DATABASE,
         ),
     ] = None
     fill_database: Annotated[
         bool,
         typer.Option(
             "--fill-database",
-            help="Make the tables customers and orders in it, in place of any of these names; "
-            "else nothing is written.",
+            help="Create the tables customers and orders in it. Tables of these names are overwritten.",
+            rich_help_panel=DATABASE,
         ),
     ] = False
     processes: Processes = None

@@ -1,12 +1,12 @@
-"""What a person sees while a run goes on: a progress display on a terminal, plain lines elsewhere."""
+"""What a person sees while a run goes on: one line with the time left, and what goes wrong."""
 
-import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from jostle.record.outcomes import Outcome
-from jostle.record.verdict import Verdict
+from jostle.runner.duration import UNKNOWN_S
 from jostle.runner.observer import Silent
 
 if TYPE_CHECKING:
@@ -17,15 +17,79 @@ if TYPE_CHECKING:
     from jostle.analysis.results import Validity
     from jostle.runner.schedule import Planned
 
-__all__ = ["Plain", "Progress", "observer_for"]
+__all__ = ["Plain", "Progress", "minutes", "observer_for"]
+
+PARTS = 10
+"""Without a terminal, a line is printed after each of so many parts of the run."""
+
+
+def minutes(seconds: float) -> str:
+    """A rough length of time: "40 s", "12 min"."""
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+class _Course:
+    """How far a run is, and how much time is left, from what its trials took so far.
+
+    `done`: the trials that are over, those before a resumption too.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.total = 0
+        self.done = 0
+        self._began = 0.0
+        self._measured = 0
+
+    def begin(self, planned: "Planned") -> None:
+        self.done = planned.number - 1
+        if not self._measured:
+            self._began = self._now()
+
+    def end(self, planned: "Planned") -> bool:
+        """Whether another tenth of the run is over."""
+        before = self._part()
+        self.done = planned.number
+        self._measured += 1
+        return self._part() > before
+
+    def _part(self) -> int:
+        return self.done * PARTS // max(self.total, 1)
+
+    def left(self) -> str:
+        """For a reader; "" before the first trial is over, and after the last."""
+        if not self._measured or self.done >= self.total:
+            return ""
+        return (
+            f"about {minutes((self._now() - self._began) / self._measured * (self.total - self.done))} left"
+        )
+
+
+class _Failures:
+    """Trials that went wrong, each reason told once for a contestant and workload."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str, str]] = set()
+
+    def new(self, planned: "Planned", status: str, why: str) -> bool:
+        """Whether this one is to be told: a server that cannot start fails in each of its trials alike."""
+        key = (planned.contestant, "" if status == "failed" else planned.workload, why.partition("\n")[0])
+        if key in self._told:
+            return False
+        self._told.add(key)
+        return True
 
 
 class Plain(Silent):
-    """A line for everything that matters, for logs and pipes."""
+    """Lines, for logs and pipes: how far it is, and each failure once; `verbose`: a line for every trial."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(
+        self, stream: TextIO, *, verbose: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream = stream
-        self._total = 0
+        self._verbose = verbose
+        self._course = _Course(now)
+        self._failures = _Failures()
 
     def _say(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
@@ -38,41 +102,60 @@ class Plain(Silent):
 
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
         super().scheduled(trials, folder)
-        self._total = len(trials)
-        if self._total > 1:
-            self._say(f"{self._total} trials, recorded in {folder}")
+        self._course.total = len(trials)
+        if len(trials) > 1:
+            self._say(f"{len(trials)} trials, recorded in {folder}")
+
+    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+        self._course.begin(planned)
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
-        if self._total > 1:
-            self._say(f"{planned.number}/{self._total} {_name(planned)}: {_verdict(status, why, validity)}")
+        course = self._course
+        another_part = course.end(planned)
+        if course.total <= 1:
+            return
+        if self._verbose or (validity is None and self._failures.new(planned, status, why)):
+            self._say(f"{planned.number}/{course.total} {_name(planned)}: {_verdict(status, why, validity)}")
+        elif another_part and (left := course.left()):
+            self._say(f"{course.done} of {course.total} trials done, {left}")
 
 
 class Progress(Silent):
-    """A display with a bar for the whole run and a line for the trial that is running."""
+    """One line at the bottom of the terminal; above it each failure once, or with `verbose` every trial."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, verbose: bool = False, now: Callable[[], float] = time.monotonic) -> None:
+        self._verbose = verbose
+        self._course = _Course(now)
+        self._failures = _Failures()
         self._bars: RichProgress | None = None
-        self._all: TaskID | None = None
-        self._now: TaskID | None = None
-        self._seconds: float | None = None
+        self._line: TaskID | None = None
+        self._seconds = UNKNOWN_S
         self._failed = 0
 
     def _display(self) -> "RichProgress":
         if self._bars is None:
             from rich.console import Console
-            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as RichProgress
 
             self._bars = RichProgress(
                 TextColumn("{task.description}"),
-                BarColumn(bar_width=24),
+                BarColumn(bar_width=20),
                 TextColumn("{task.fields[said]}"),
-                TimeElapsedColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
+            self._line = self._bars.add_task("", total=None, said="")
             self._bars.start()
         return self._bars
+
+    def _show(self, description: str, said: str, within: float = 0.0) -> None:
+        """`within`: the share of the running trial that is over."""
+        bars = self._display()
+        assert self._line is not None
+        course = self._course
+        completed = course.done + within
+        bars.update(self._line, description=description, completed=completed, total=course.total, said=said)
 
     def building(self, label: str) -> None:
         self._display().console.print(f"building {label} …", style="dim", markup=False)
@@ -82,58 +165,59 @@ class Progress(Silent):
 
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
         super().scheduled(trials, folder)
-        if self._all is not None:
-            self._display().update(self._all, total=len(trials))
-        elif len(trials) > 1:
-            self._all = self._display().add_task("all trials", total=len(trials), said=f"0/{len(trials)}")
+        self._course.total = len(trials)
 
     def trial_started(self, planned: "Planned", seconds: float | None) -> None:
-        self._seconds = seconds
+        self._course.begin(planned)
+        self._seconds = seconds or UNKNOWN_S
         self._failed = 0
-        bars = self._display()
-        self._now = bars.add_task(_name(planned, short=self._all is None), total=seconds, said="starting")
+        self._show(self._where(planned), self._course.left() or "starting")
 
     def interval(self, planned: "Planned", interval: "Interval") -> None:
-        if self._now is None:
-            return
         outcomes = [series["outcomes"] for series in interval["series"] if series["workload"] == 0]
         ok = sum(outcome.get(Outcome.OK, 0) for outcome in outcomes)
         self._failed += sum(sum(outcome.values()) for outcome in outcomes) - ok
         length_s = (interval["end_ns"] - interval["start_ns"]) / 1e9
-        said = f"{ok / length_s:,.0f}/s" if length_s > 0 else ""
-        if self._failed:
-            said += f", {self._failed:,} failed"
-        self._display().update(self._now, completed=interval["end_ns"] / 1e9, said=said)
+        over_s = interval["end_ns"] / 1e9
+        alone = f"{minutes(max(0.0, self._seconds - over_s))} left"
+        left = alone if self._course.total == 1 else self._course.left()
+        said = [
+            f"{ok / length_s:,.0f}/s" if length_s > 0 else "",
+            f"{self._failed:,} failed" if self._failed else "",
+            left,
+        ]
+        self._show(self._where(planned), ", ".join(filter(None, said)), min(1.0, over_s / self._seconds))
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
-        bars = self._display()
-        if self._now is not None:
-            bars.remove_task(self._now)
-            self._now = None
-        if self._all is None:
-            return
-        total = bars.tasks[0].total or 0
-        bars.update(self._all, completed=planned.number, said=f"{planned.number}/{total:.0f}")
-        if validity is None or validity.verdict is not Verdict.VALID:
+        self._course.end(planned)
+        self._show(self._where(planned), self._course.left())
+        told = validity is None and self._failures.new(planned, status, why)
+        if self._course.total > 1 and (self._verbose or told):
             style = validity.verdict.style if validity else "red"
-            text = f"{planned.number}/{total:.0f} {_name(planned)}: {_verdict(status, why, validity)}"
-            bars.console.print(text, style=style, markup=False, highlight=False)
+            text = (
+                f"{planned.number}/{self._course.total} {_name(planned)}: {_verdict(status, why, validity)}"
+            )
+            self._display().console.print(text, style=style, markup=False, highlight=False)
+
+    def _where(self, planned: "Planned") -> str:
+        if self._course.total <= 1:
+            return planned.contestant
+        return f"{planned.number}/{self._course.total} {planned.contestant} {planned.workload}"
 
     def close(self) -> None:
         if self._bars is not None:
             self._bars.stop()
 
 
-def observer_for(stream: Any = None) -> Silent:
-    """The progress display when `stream` (standard error) is a terminal, plain lines when it is not."""
-    stream = stream or sys.stderr
-    return Progress() if stream.isatty() else Plain(stream)
+def observer_for(stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> Silent:
+    """One line that is redrawn when `stream` (standard error) is a terminal, plain lines when it is not."""
+    if quiet:
+        return Silent()
+    return Progress(verbose=verbose) if stream.isatty() else Plain(stream, verbose=verbose)
 
 
-def _name(planned: "Planned", short: bool = False) -> str:
-    return (
-        planned.contestant if short else f"{planned.contestant} · {planned.workload} · round {planned.round}"
-    )
+def _name(planned: "Planned") -> str:
+    return f"{planned.contestant}, {planned.workload}, round {planned.round}"
 
 
 def _verdict(status: str, why: str, validity: "Validity | None") -> str:

@@ -7,57 +7,74 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.cli.options import AsJson, Into, NoPages, Seed, refuse_beside, unfold
-from jostle.cli.plan_options import PlanOptions
+from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
+from jostle.cli.output import PlanOutput
+from jostle.cli.plan_options import DryRun, PlanOptions
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
 
 __all__ = ["race"]
 
-HELP = """Rerun a published experiment on real servers, with the published figures beside the measured ones.
+HELP = """Rerun a published experiment, and set your figures beside the published ones.
 
 \b
-  jostle race                                      which experiments there are
-  jostle race starvation                           all of its contestants, 5 rounds
-  jostle race starvation --contestants node,go     only these
-  jostle race starvation --quick                   short windows: a first look in about two minutes
-  jostle race starvation --set slow=41             another size of the slow request
-  jostle race preemption --as-published            the article's own sizes and times
-  jostle race --all                                every experiment, quick, on one page; in under 40 minutes
-  jostle race --all --into runs/2026-…-all         goes on where it stopped
+  jostle race                                   list the experiments
+  jostle race starvation                        all of its servers, 5 rounds
+  jostle race starvation --contestants node,go
+  jostle race starvation --quick                a first look, in two minutes
+  jostle race starvation --set slow=41          a larger slow request
+  jostle race preemption --as-published         the article's sizes and times
+  jostle race --all                             every experiment, quick, on one
+                                                page; about 40 minutes
+  jostle race --all --into runs/2026-…-all      continue where it stopped
 """
 
-ALL_TAKES = ("name", "quick", "rounds", "seed", "share_cores", "into")
+ALL_TAKES = ("name", "quick", "rounds", "seed", "share_cores", "into", "quiet", "verbose")
+
+
+def _experiments(incomplete: str) -> list[str]:
+    from jostle import experiments
+
+    return [name for name in experiments.names() if name.startswith(incomplete)]
 
 
 @unfold
 def race(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="The experiment.", autocompletion=_experiments),
+    ] = None,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="The experiment's short form.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short trials and few rounds.", rich_help_panel=PLAN)
+    ] = False,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="At the published scale; it may take hours.")
+        bool,
+        typer.Option("--as-published", help="The article's scale; it may take hours.", rich_help_panel=PLAN),
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every experiment, quick; NAME may list some: pair,threads.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Every experiment with --quick; NAME may list some: pair,threads.",
+            rich_help_panel=PLAN,
+        ),
     ] = False,
     options: PlanOptions,
     seed: Seed = None,
+    dry_run: DryRun = False,
     into: Into = Path("runs"),
-    as_json: AsJson = False,
-    no_pages: NoPages = False,
+    output: PlanOutput,
 ) -> int:
     from jostle import experiments
-    from jostle.api import load_experiment
-    from jostle.cli.carry_out import carry_out
     from jostle.errors import PlanError
 
     if everything:
         why = "it runs each experiment as it is"
         refuse_beside("--all", context, ALL_TAKES, why, "race one of them by name")
-        return _all(context, name, into, options, seed)
+        return _all(context, name, into, options, seed, output)
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
@@ -65,12 +82,26 @@ def race(
     if quick and as_published:
         raise PlanError("--quick and --as-published are two scales", "give one of them")
     scale = "quick" if quick else "as-published" if as_published else ""
+    if dry_run:
+        from jostle.cli.check import show_preview
+
+        return show_preview(
+            options.plan(context, functools.partial(experiments.load, name, scale=scale)), into, seed
+        )
+    from jostle.api import load_experiment
+    from jostle.cli.carry_out import carry_out
+
     plan = options.plan(context, functools.partial(load_experiment, name, scale=scale))
-    return carry_out(plan, into, name, seed=seed, as_json=as_json, pages=not no_pages)
+    return carry_out(plan, into, name, seed=seed, output=output)
 
 
 def _all(
-    context: typer.Context, names: str | None, into: Path, options: PlanOptions, seed: int | None
+    context: typer.Context,
+    names: str | None,
+    into: Path,
+    options: PlanOptions,
+    seed: int | None,
+    output: PlanOutput,
 ) -> int:
     """Into a folder of its own, or into the one that is given, as it is."""
     from jostle.api import load_experiment
@@ -81,4 +112,4 @@ def _all(
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None
-    return race_all(folder, only, load, seed)
+    return race_all(folder, only, load, seed, quiet=output.quiet, verbose=output.verbose)

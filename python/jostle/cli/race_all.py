@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import experiments
-from jostle.cli.progress import observer_for
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.progress import minutes, observer_for
 from jostle.errors import JostleError, NotARun, UserError
 from jostle.generator import executor_for
 from jostle.host.files import write_json
 from jostle.plan import Plan
 from jostle.record.jsonl import read_object
 from jostle.record.verdict import Verdict
+from jostle.runner.duration import trial_s
 from jostle.runner.experiment import Outcome, resume_experiment, run_experiment
 from jostle.runner.observer import Silent, UntilItFails
-from jostle.units import format_duration
 
 if TYPE_CHECKING:
     from jostle.analysis.results import RunResult
@@ -33,11 +34,6 @@ FORMAT = 1
 STATE = "all.json"
 ORDER = ("preemption", "crowd-10k", "crowd-100k", "orders", "starvation", "pair", "threads", "allocation")
 """As their articles appeared to us; experiments that are not named here come last."""
-
-START_S, UNKNOWN_S = 2.0, 2.0
-"""For the time that is left: what starting and judging a trial takes, and a load that ends after a number of
-requests. Corrected by what was seen, as soon as an experiment is done.
-"""
 
 
 @dataclass
@@ -99,7 +95,15 @@ class _Noting(Silent):
         self._inner.trial_ended(planned, status, why, validity)
 
 
-def race_all(folder: Path, only: Sequence[str] | None, load: Callable[[str], Plan], seed: int | None) -> int:
+def race_all(
+    folder: Path,
+    only: Sequence[str] | None,
+    load: Callable[[str], Plan],
+    seed: int | None,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+) -> int:
     """Run every experiment, or `only` these, as `load` gives their plans, into `folder`, and write the page.
 
     What `folder` holds already is not measured again; a run that was cut short goes on where it stopped. An
@@ -116,20 +120,21 @@ def race_all(folder: Path, only: Sequence[str] | None, load: Callable[[str], Pla
     for number, name in enumerate(names, 1):
         if name not in plans or state.of_experiment(name).get("state") == "done":
             continue
-        _tell(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
+        _say(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
         try:
-            _run(state, name, plans[name])
+            _run(state, name, plans[name], observer_for(sys.stderr, quiet=quiet, verbose=verbose))
         except KeyboardInterrupt:
             stopped = True
             break
         _write(state, names, results, pngs=False)
     paths = _write(state, names, results, pngs=True)
     if stopped:
-        _tell(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
+        _say(f"stopped; jostle race --all --into {shlex.quote(str(folder))} goes on from here")
     for path in paths[:1]:
         print(f"\nall       {path}")
     sound = all(state.of_experiment(name).get("state") == "done" for name in names)
-    return 0 if sound and all(r.verdict is not Verdict.INVALID for r in results.values()) else 1
+    trusted = sound and all(r.verdict is not Verdict.INVALID for r in results.values())
+    return ExitCode.DONE if trusted else ExitCode.UNTRUSTED
 
 
 def _names(only: Sequence[str] | None) -> list[str]:
@@ -148,14 +153,14 @@ def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
         return load(name)
     except JostleError as error:
         state.set(name, state="failed", why=str(error))
-        _tell(f"{name} cannot run: {error}")
+        _say(f"{name} cannot run: {error}")
         return None
 
 
-def _run(state: _State, name: str, plan: Plan) -> None:
-    """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted, and told."""
+def _run(state: _State, name: str, plan: Plan, shown: Silent) -> None:
+    """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted and printed."""
     started = time.monotonic()
-    observer = UntilItFails(observer_for(sys.stderr))
+    observer = UntilItFails(shown)
     before_s = float(state.of_experiment(name).get("took_s", 0.0))
     took = {}
     try:
@@ -163,7 +168,7 @@ def _run(state: _State, name: str, plan: Plan) -> None:
         took = {"state": "done", "why": ""}
     except JostleError as error:
         took = {"state": "failed", "why": str(error)}
-        _tell(f"{name} failed: {error}")
+        _say(f"{name} failed: {error}")
     except Exception as error:  # a mistake of ours in one experiment does not take the others with it
         took = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
         traceback.print_exc()
@@ -181,10 +186,10 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
             left = unfinished(begun)
             if left is None:
                 return None
-            _tell(f"{len(left.left)} of {len(left.trials)} trials are left")
+            _say(f"{len(left.left)} of {len(left.trials)} trials are left")
             return resume_experiment(left, executor_for(left.plan), observer)
         except NotARun as error:
-            _tell(f"{error.message}; it is run anew")
+            _say(f"{error.message}; it is run anew")
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 
@@ -239,23 +244,15 @@ def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
     factor = seen_s / planned_s if planned_s and seen_s else 1.0
     this_s = _expected_s(plans[name]) * factor
     all_s = sum(_expected_s(plan) for n, plan in plans.items() if n not in finished) * factor
-    return f"about {_minutes(this_s)}; {_minutes(all_s)} for all that is left"
+    return f"about {minutes(this_s)}; {minutes(all_s)} for all that is left"
 
 
 def _expected_s(plan: Plan) -> float:
-    """Trials one after another, each with its warm-up, all of its runs, and what starting it takes."""
     return plan.rounds * sum(
-        START_S
-        + (plan.warm_up if workload.warm_up is None else workload.warm_up)
-        + workload.runs * (workload.seconds() or UNKNOWN_S)
+        trial_s(plan, workload) * len(workload.measured_on(plan.contestants))
         for workload in plan.selected.values()
-        for _ in workload.measured_on(plan.contestants)
     )
 
 
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else format_duration(round(seconds))
-
-
-def _tell(line: str) -> None:
+def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)

@@ -1,31 +1,37 @@
 """`jostle report RUN`: what a run on disk says."""
 
-import json
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.options import OUTPUT
+from jostle.cli.output import FORMS, Form, OutputFile, UndecidedAs, put, report_written
+from jostle.errors import PlanError
+
 __all__ = ["report"]
 
-HELP = """Analyse a run on disk again and show it; a run that was cut short too.
+HELP = """Analyse a recorded run again and show it, even one that was cut short.
 
 \b
-  jostle report runs/2026-11-21T18-52-34-starvation                   table, page and pictures
-  jostle report runs/2026-11-21T18-52-34-starvation --format json     one form, on standard output
-  jostle report runs/2026-11-21T18-52-34-starvation --format png      files in its folder; svg too
+  jostle report runs/2026-…                       answer, page and pictures
+  jostle report runs/2026-… --full                every table in the terminal
+  jostle report runs/2026-… --format json         one form, on standard output
+  jostle report runs/2026-… -o result.xml         JUnit, into a file
+  jostle report runs/2026-… --format svg          pictures, into the run's folder
 
-junit has a test case for each requirement of the plan and for the validity of each workload; hgrm is
-HdrHistogram's percentile output, a file per contestant and workload. The form of json is in
-docs/result.schema.json.
+JUnit has a test case for each requirement of the plan and for the validity
+of each workload. docs/result.schema.json describes the JSON. With --format or
+-o the exit code says only whether the file was written.
 """
 
 
-class Format(StrEnum):
-    """Forms that go to standard output, and files that go into the run's folder."""
+class Shape(StrEnum):
+    """The forms of `jostle.cli.output.Form`, and pictures: files in the run's folder."""
 
+    text = "text"
     html = "html"
     md = "md"
     csv = "csv"
@@ -35,48 +41,51 @@ class Format(StrEnum):
     svg = "svg"
 
 
+PICTURES = (Shape.png, Shape.svg)
+
+
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs.")],
     form: Annotated[
-        Format | None, typer.Option("--format", help="html, md, csv, json, junit; files: png, svg.")
+        Shape | None,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help=f"One of {', '.join(Shape)}.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
+    output: OutputFile = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Print all tables, reasons and claims, not the answer alone.")
+        bool, typer.Option("--full", help="Print all tables, reasons and claims.", rich_help_panel=OUTPUT)
     ] = False,
+    undecided: UndecidedAs = None,
 ) -> int:
-    from jostle.cli.carry_out import show
+    if form is None and output is None:
+        from jostle.cli.carry_out import show
 
-    if form is None:
-        return max(show(folder, as_json=False, pages=True, full=full) for folder in folders)
+        return max(
+            show(folder, Form.text, None, pages=True, undecided=undecided, full=full) for folder in folders
+        )
+    if output is not None and (len(folders) > 1 or form in PICTURES):
+        raise PlanError("--output takes one form of one run", "pictures are written into the run's folder")
     for folder in folders:
-        _write(folder, form)
-    return 0
+        _write(folder, form, output, full=full)
+    return ExitCode.DONE
 
 
-def _write(folder: Path, form: Format) -> None:
-    from jostle import report as reports
+def _write(folder: Path, form: Shape | None, output: Path | None, *, full: bool) -> None:
     from jostle.analysis.run import analyse
-    from jostle.cli.carry_out import report_written
     from jostle.record import RunRecord
 
-    record = RunRecord.open(folder)
-    result = analyse(record, distributions=True)
-    match form:
-        case Format.html:
-            print(reports.page(result))
-        case Format.md:
-            print(reports.to_markdown(result), end="")
-        case Format.csv:
-            print(reports.to_csv(result), end="")
-        case Format.json:
-            print(json.dumps(reports.to_json(result), indent=2))
-        case Format.junit:
-            print(reports.to_junit(result), end="")
-        case Format.png | Format.svg:
-            with report_written(folder):
-                _list(path for path in reports.write_pictures(result, folder) if path.suffix == f".{form}")
+    result = analyse(RunRecord.open(folder), distributions=True)
+    if form in PICTURES:
+        again = f"the record is complete; when there is room: jostle report {folder}"
+        from jostle.report import write_pictures
 
-
-def _list(paths: Iterable[Path]) -> None:
-    for path in paths:
-        print(path)
+        with report_written(f"the pictures in {folder}", again):
+            for path in write_pictures(result, folder):
+                if path.suffix == f".{form}":
+                    print(path)
+        return
+    put(result, Form(form) if form is not None else FORMS[output.suffix], output, full=full)  # type: ignore[union-attr]

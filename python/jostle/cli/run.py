@@ -1,55 +1,71 @@
-"""`jostle run PLAN.toml`: an experiment of one's own; `--resume RUN` finishes any."""
+"""`jostle run PLAN.toml`: an experiment of your own; `--resume RUN` finishes any."""
 
 import functools
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jostle.cli.options import AsJson, Into, NoPages, Seed, refuse_beside, unfold
-from jostle.cli.plan_options import PlanOptions
+from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
+from jostle.cli.output import PlanOutput
+from jostle.cli.plan_options import DryRun, PlanOptions
 from jostle.errors import PlanError
 
 __all__ = ["run"]
 
-HELP = """Run the experiment that a plan file describes, your own servers included.
+HELP = """Run a plan: your own servers, workloads and requirements.
 
 \b
-  jostle run my-plan.toml
-  jostle run my-plan.toml --contestants mine,node --rounds 10
-  jostle run my-plan.toml --set rate=500/s
-  jostle run --resume runs/2026-…                  finish what was killed or stopped, a race too
+  jostle init                                      write a first plan.toml
+  jostle run plan.toml
+  jostle run plan.toml --contestants mine,node --rounds 10
+  jostle run plan.toml --set rate=500/s
+  jostle run --resume runs/2026-…                  finish a stopped run or race
 
-The form of a plan is in docs/PLAN.md. A run that is resumed keeps its plan, order and seed: what is done
-stands, a trial that was cut short is run anew.
+docs/PLAN.md describes plans. A resumed run keeps its plan, order and seed:
+finished trials are kept, an interrupted one is repeated.
 """
 
 
 @unfold
 def run(
     context: typer.Context,
-    plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", help="The plan.")] = None,
+    plan_file: Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="A TOML file.")] = None,
     *,
     duration: Annotated[
-        str | None, typer.Option("-d", "--duration", help="Length of every workload, instead of the plan's.")
+        str | None,
+        typer.Option(
+            "-d",
+            "--duration",
+            metavar="TIME",
+            help="Length of every workload, in place of the plan's.",
+            rich_help_panel=PLAN,
+        ),
     ] = None,
     options: PlanOptions,
     seed: Seed = None,
-    into: Into = Path("runs"),
-    as_json: AsJson = False,
-    no_pages: NoPages = False,
+    dry_run: DryRun = False,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.")
+        Path | None,
+        typer.Option("--resume", metavar="RUN", help="Finish the run in this folder.", rich_help_panel=PLAN),
     ] = None,
+    into: Into = Path("runs"),
+    output: PlanOutput,
 ) -> int:
-    from jostle.api import load_plan
     from jostle.cli.carry_out import carry_out, go_on
 
     if resume is not None:
-        why, instead = "a run keeps the plan that it began with", "to change the plan, run it anew"
-        refuse_beside("--resume", context, ("as_json", "no_pages"), why, instead)
-        return go_on(resume, as_json=as_json, pages=not no_pages)
+        why, instead = "a run keeps the plan that it began with", "to change the plan, start a new run"
+        refuse_beside("--resume", context, [field.name for field in fields(PlanOutput)], why, instead)
+        return go_on(resume, output)
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
+    if dry_run:
+        from jostle.cli.check import read, show_preview
+
+        return show_preview(options.plan(context, functools.partial(read, plan_file), duration), into, seed)
+    from jostle.api import load_plan
+
     plan = options.plan(context, functools.partial(load_plan, plan_file), duration)
-    return carry_out(plan, into, plan_file.stem, seed=seed, as_json=as_json, pages=not no_pages)
+    return carry_out(plan, into, plan_file.stem, seed=seed, output=output)

@@ -3,7 +3,7 @@
 import os
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -55,7 +55,7 @@ def check_machine() -> list[Finding]:
         _timers(_timer_lateness()),
         _real_time(real_time_allowed()),
         _floor(stored_floor(machine()), len(cores)),
-        *_contestants(),
+        _contestants(),
     ]
 
 
@@ -66,7 +66,7 @@ def _cores(cores: list[int]) -> Finding:
             "cores",
             "note",
             "one usable core: server and generator will share it, and every run will say so",
-            "runs on two or more cores can be trusted further",
+            "use a machine with two or more cores for figures that you publish",
         )
     return Finding(
         "cores",
@@ -81,8 +81,8 @@ def _other_work(load: float, cores: int) -> Finding:
         return Finding(
             "other work",
             "note",
-            f"load average {load:.1f} on {cores} cores: other programs will disturb what is measured",
-            "end them, or wait",
+            f"load average {load:.1f} on {cores} cores: other programs will disturb measurements",
+            "stop them, or wait",
         )
     return Finding("other work", "good", f"load average {load:.1f}")
 
@@ -106,9 +106,9 @@ def _local_ports(ports: PortRange) -> Finding:
     return Finding(
         "local ports",
         "good" if enough else "note",
-        f"{format_count(len(ports))}: that many connections at once to one address and port, and, without "
-        f"keep-alive, about {format_count(len(ports) // TIME_WAIT_S)} new ones per second (a closed one "
-        f"stays in TIME_WAIT for {TIME_WAIT_S} s)",
+        f"{format_count(len(ports))}: so many connections at once to one address and port; without "
+        f"keep-alive, about {format_count(len(ports) // TIME_WAIT_S)} new ones per second, as "
+        f"a closed one stays in TIME_WAIT for {TIME_WAIT_S} s",
         "" if enough else "sysctl net.ipv4.ip_local_port_range='1024 65535'",
     )
 
@@ -118,7 +118,7 @@ def _accept_queue(length: int) -> Finding:
     return Finding(
         "accept queue",
         "good" if enough else "note",
-        f"net.core.somaxconn = {length}: that many connections may wait to be accepted",
+        f"net.core.somaxconn = {length}: so many connections may wait to be accepted",
         "" if enough else "sysctl net.core.somaxconn=4096",
     )
 
@@ -134,10 +134,10 @@ def _cgroup(found: CgroupLimits, cores: int) -> Finding:
         return Finding(
             "container",
             "note",
-            f"its cgroup allows {text}: what uses more is stopped for a part of each period",
+            f"its cgroup allows {text}; processes that use more are paused for a part of each period",
             "run without a CPU quota, on cores of its own (docker run --cpuset-cpus)",
         )
-    return Finding("container", "good", f"its cgroup allows {text}" if text else "no limits of a cgroup")
+    return Finding("container", "good", f"its cgroup allows {text}" if text else "no cgroup limits")
 
 
 def _clock_source() -> str:
@@ -159,7 +159,7 @@ def _clock(source: str, cost_s: float) -> Finding:
         "clock",
         "note" if slow else "good",
         f"{source}, read in {format_duration(cost_s)} (from Python)",
-        "a slow clock source makes every request slower: prefer tsc" if slow else "",
+        "switch to tsc: a slow clock makes every request slower" if slow else "",
     )
 
 
@@ -181,17 +181,21 @@ def _timers(late_s: Sequence[float]) -> Finding:
         "note" if coarse else "good",
         f"a sleep of 1 ms ends {format_duration(median)} late at the median, "
         f"{format_duration(worst)} at worst",
-        "timers are coarse here: the pacing lag of open-loop runs will show it" if coarse else "",
+        "open loops will send late by about as much; the pacing lag shows it" if coarse else "",
     )
 
 
 def _real_time(allowed: bool) -> Finding:
     if allowed:
-        return Finding("real time", "good", "allowed: paced load has real-time priority on cores of its own")
+        return Finding(
+            "real time",
+            "good",
+            "real-time scheduling is available: paced load is sent with it, on its own cores",
+        )
     return Finding(
         "real time",
         "note",
-        "not allowed: whatever else runs on the generator's cores makes paced load some milliseconds late",
+        "not allowed: other programs on the generator's cores delay paced load by some milliseconds",
         "run as root, or raise the limit: ulimit -r 1, /etc/security/limits.conf (rtprio)",
     )
 
@@ -201,21 +205,23 @@ def _floor(floor: Floor | None, cores: int) -> Finding:
         return Finding("floor", "note", "not measured on this machine", "jostle doctor --calibrate")
     loads = "; ".join(map(load_line, floor["loads"]))
     if floor["load_average"] > BUSY * cores:
-        message = f"{loads}: measured while other programs ran (load average {floor['load_average']:.1f})"
+        message = f"{loads}; measured while other programs ran (load average {floor['load_average']:.1f})"
         return Finding("floor", "note", message, "jostle doctor --calibrate, when nothing else runs")
     return Finding("floor", "good", f"{loads} (measured {floor['measured'][:10]})")
 
 
-def _contestants() -> Iterator[Finding]:
-    for name in roster.names():
-        found = contestant.find(name)
-        missing = found.missing()
-        yield Finding(
-            name,
-            "note" if missing else "good",
-            "needs " + ", ".join(need.command for need in missing) if missing else found.versions_in_words(),
-            "; ".join(need.install for need in missing),
-        )
+def _contestants() -> Finding:
+    names = roster.names()
+    lacking = [name for name in names if contestant.find(name).missing()]
+    message = f"{len(names) - len(lacking)} of {len(names)} are ready"
+    if not lacking:
+        return Finding("contestants", "good", message)
+    return Finding(
+        "contestants",
+        "note",
+        f"{message}; not {', '.join(lacking)}",
+        f"jostle contestants install {' '.join(lacking)}",
+    )
 
 
 def _list(cores: list[int]) -> str:

@@ -41,6 +41,7 @@ PLACES = {
     "headers": f"{WORKLOAD}.request.headers",
     "body": f"{WORKLOAD}.request.body",
     "expect": f"{WORKLOAD}.request.expect",
+    "expect_status": f"{WORKLOAD}.request.expect.status",
     "timeout": f"{WORKLOAD}.timeout",
     "first_byte_timeout": f"{WORKLOAD}.first-byte-timeout",
     "connect_timeout": f"{WORKLOAD}.connect-timeout",
@@ -71,8 +72,9 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
     clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
     file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. Bare numbers are seconds, or requests per second. `name_of`: what the
-    caller calls an option, for messages. Raises `PlanError`.
+    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". Bare numbers are
+    seconds, or requests per second. `name_of`: what the caller calls an option, for messages. Raises
+    `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {
@@ -152,6 +154,15 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
         request |= {"body-file": body[1:]} if body.startswith("@") else {"body": body}
     if expect is not None:
         request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    if (statuses := given.pop("expect_status", None)) is not None:
+        codes = [code.strip() for code in str(statuses).split(",")]
+        if not all(code.isdecimal() for code in codes):
+            raise PlanError(
+                f"{name_of('expect_status')}: {statuses!r} is not a list of status codes",
+                "write for example 200,204",
+            )
+        expected = request["expect"] if isinstance(request.get("expect"), dict) else {}
+        request["expect"] = {**expected, "status": [int(code) for code in codes]}
     return request
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from jostle.analysis.results import Distribution, Estimate, PublishedFigure, WorkloadSummary
-from jostle.formatting import Formatted, amount, formatted, percent, tallied
+from jostle.formatting import Formatted, amount, formatted, percent, plural, tallied
 from jostle.plan.claims import in_base_unit
 from jostle.record.outcomes import CENSORED, Outcome, outcome_label
 from jostle.report.document import NOTHING
@@ -13,6 +14,7 @@ from jostle.text import one_line
 __all__ = [
     "QUANTILES",
     "as_published",
+    "describe_load",
     "describe_outcomes",
     "moment",
     "not_answered",
@@ -107,3 +109,19 @@ def moment(started: str) -> str:
         return "at an unknown time"
     zone = one_line(found.tzname() or "")
     return f"{found.day} {found:%b %Y, %H:%M} {zone}".rstrip()
+
+
+def describe_load(load: Mapping[str, Any]) -> str:
+    """A plan's `load` in words: "10 clients for 10s", "2000/s (poisson arrivals) for 10s"."""
+    if "clients" in load:
+        who = plural(load["clients"], "client")
+        who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
+    elif "rate" in load and isinstance(load.get("arrivals", ""), str):
+        who = f"{load['rate']} ({load.get('arrivals', 'poisson')} arrivals)"
+    else:
+        return ""
+    ends = [
+        plural(load["requests"], "request") if "requests" in load else "",
+        f"{'at most' if 'requests' in load else 'for'} {load['for']}" if "for" in load else "",
+    ]
+    return ", ".join(filter(None, [who, *ends])).replace(", for ", " for ")

@@ -10,7 +10,7 @@ from jostle.plan import Plan, Workload
 from jostle.runner.schedule import Planned
 from jostle.units import format_bytes
 
-__all__ = ["check_disk_space", "least_bytes"]
+__all__ = ["check_disk_space", "free_bytes", "least_bytes"]
 
 TRIAL_BYTES = 4_000
 """trial.json and outcome.json of any trial."""
@@ -33,12 +33,17 @@ def _least_bytes(workload: Workload) -> int:
     return workload.runs * (TRIAL_BYTES + loads * intervals * INTERVAL_BYTES)
 
 
-def check_disk_space(base: Path, needed: int) -> None:
-    """Raises `UserError` where less is free than a record under `base` takes."""
+def free_bytes(base: Path) -> int | None:
+    """What is free where `base` is, or will be; None where the file system does not say."""
     there = next(folder for folder in (base.absolute(), *base.absolute().parents) if folder.exists())
     found = os.statvfs(there)
-    free = found.f_bavail * found.f_frsize
-    if found.f_blocks and free < needed:
+    return found.f_bavail * found.f_frsize if found.f_blocks else None
+
+
+def check_disk_space(base: Path, needed: int) -> None:
+    """Raises `UserError` where less is free than a record under `base` takes."""
+    free = free_bytes(base)
+    if free is not None and free < needed:
         raise UserError(
             f"the record takes at least {format_bytes(needed)}, and {format_bytes(free)} are free in {base}",
             "make room, or choose another place with --into (hit: --save)",

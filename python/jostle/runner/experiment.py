@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from jostle.database.current import CurrentDatabase
     from jostle.runner.resume import Unfinished
 
-__all__ = ["Outcome", "resume_experiment", "run_experiment"]
+__all__ = ["Outcome", "find_room", "measured", "resume_experiment", "run_experiment", "with_their_labels"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def run_experiment(
     """
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
-    plan = _with_their_labels(plan)
-    found = [contestants.find(label, plan.contestant) for label in _measured(plan, observer)]
-    _find_room(plan, found, executor)
+    plan = with_their_labels(plan)
+    found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
+    find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.selected, plan.rounds, seed)
     check_disk_space(base, least_bytes(plan, trials))
@@ -90,7 +90,7 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     `KeyboardInterrupt` after what was measured has been recorded.
     """
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
-    _find_room(run.plan, left, executor)
+    find_room(run.plan, left, executor)
     for contestant in left:
         loads = [run.plan.workload[one.workload] for one in run.left if one.contestant == contestant.label]
         _build_one(contestant, loads, observer)
@@ -157,7 +157,7 @@ def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["C
     return databases
 
 
-def _find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
+def find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
     """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
     for host, port in {_address(contestant.url, executor.here) for contestant in found}:
         for name, workload in plan.selected.items():
@@ -204,7 +204,7 @@ def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer
     contestant.build()
 
 
-def _with_their_labels(plan: Plan) -> Plan:
+def with_their_labels(plan: Plan) -> Plan:
     """Each contestant under its one label wherever the plan names it, "x:workers=1" or "./x" as "x".
 
     Raises `UnknownName` for one that does not exist.
@@ -212,22 +212,22 @@ def _with_their_labels(plan: Plan) -> Plan:
     return plan.with_labels(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
 
 
-def _measured(plan: Plan, observer: Observer) -> list[str]:
+def measured(plan: Plan, observer: Observer) -> list[str]:
     """Those of the plan's contestants that a workload is driven on.
 
     Raises `PlanError` where one stands there for nothing. Where only some of the workloads were asked for,
     the observer is told of it.
     """
-    measured = {label for w in plan.selected.values() for label in w.measured_on(plan.contestants)}
-    left_out = [label for label in plan.contestants if label not in measured]
-    if left_out and not (plan.workloads and measured):
+    loaded = {label for w in plan.selected.values() for label in w.measured_on(plan.contestants)}
+    left_out = [label for label in plan.contestants if label not in loaded]
+    if left_out and not (plan.workloads and loaded):
         raise PlanError(
             f"contestants: no workload is measured on {', '.join(left_out)}",
             "name them in the contestants of a workload too, or take them out",
         )
     for label in left_out:
         observer.skipped(label, "no workload that was asked for is measured on it")
-    return [label for label in plan.contestants if label in measured]
+    return [label for label in plan.contestants if label in loaded]
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:

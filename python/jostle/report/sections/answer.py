@@ -28,6 +28,7 @@ from jostle.report.sections.marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
 from jostle.report.workload import (
     as_published,
+    describe_load,
     describe_outcomes,
     not_answered,
     quantiles,
@@ -213,23 +214,11 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
 
 
 def _load(plan_text: str, workload: str) -> str:
-    """What was sent, in the plan's words: "10 clients for 10s", "2000/s due (poisson) for 10s"."""
+    """What was sent, in words; "" for the plan of another version."""
     try:
-        load = tomllib.loads(plan_text)["workload"][workload]["load"]
+        return describe_load(tomllib.loads(plan_text)["workload"][workload]["load"])
     except (tomllib.TOMLDecodeError, KeyError, TypeError):
         return ""
-    if "clients" in load:
-        who = f"{amount(load['clients'], 'count')} client{'s' if load['clients'] != 1 else ''}"
-        who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
-    elif "rate" in load and isinstance(load.get("arrivals", ""), str):
-        who = f"{load['rate']} due ({load.get('arrivals', 'poisson')} arrivals)"
-    else:
-        return ""
-    ends = [
-        f"{amount(load['requests'], 'count')} requests" if "requests" in load else "",
-        f"{'at most' if 'requests' in load else 'for'} {load['for']}" if "for" in load else "",
-    ]
-    return ", ".join(filter(None, [who, *ends])).replace(", for ", " for ")
 
 
 def _times(summary: WorkloadSummary) -> Table:

@@ -1,0 +1,116 @@
+"""`jostle check PLAN`, and `--dry-run` of `run` and `race`: what would run, without starting anything."""
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.options import Into, Seed, unfold
+from jostle.cli.plan_options import PlanOptions
+
+if TYPE_CHECKING:
+    from jostle.plan import Plan
+    from jostle.runner.preview import Preview
+
+__all__ = ["check", "show_preview"]
+
+HELP = """Check a plan and say what it would run, in what order, and for how long.
+
+\b
+  jostle check plan.toml
+  jostle check plan.toml --rounds 20 --seed 7      with the order of each round
+  jostle check starvation                          a published experiment
+
+Nothing is built, started or measured. The exit code is 2 where the plan has a
+mistake or does not fit this machine.
+"""
+
+WIDTH = 80
+LABEL = 12
+
+
+@unfold
+def check(
+    context: typer.Context,
+    plan_file: Annotated[str, typer.Argument(metavar="PLAN", help="A TOML file, or an experiment's name.")],
+    options: PlanOptions,
+    seed: Seed = None,
+    into: Into = Path("runs"),
+) -> int:
+    from jostle import experiments
+
+    if plan_file in experiments.names() and not Path(plan_file).exists():
+        plan = options.plan(context, lambda **changes: experiments.load(plan_file, **changes))
+    else:
+        plan = options.plan(context, lambda **changes: read(Path(plan_file), **changes))
+    return show_preview(plan, into, seed)
+
+
+def read(file: Path, **changes: object) -> "Plan":
+    """The plan in `file`, without tuning it: that would start a server."""
+    from jostle import roster
+    from jostle.plan.loading import load_plan
+
+    return load_plan(file, environment=roster.environment(), **changes)  # type: ignore[arg-type]
+
+
+def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:
+    """Print what `plan` would run into `into`. Raises `PlanError` and `StartRefused`, as the run would."""
+    from jostle.runner.preview import preview
+
+    for label, text in _lines(preview(plan, into, seed), into):
+        print(
+            textwrap.fill(
+                text,
+                WIDTH,
+                initial_indent=label.ljust(LABEL),
+                subsequent_indent=" " * LABEL,
+                break_on_hyphens=False,
+            )
+        )
+    return ExitCode.DONE
+
+
+def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
+    from jostle.formatting import plural
+    from jostle.report.workload import describe_load
+    from jostle.runner.duration import trial_s
+    from jostle.units import format_bytes, format_duration
+
+    plan = found.plan
+    yield "plan", plan.title
+    yield "contestants", ", ".join(found.ready) or "none can run here"
+    for label, why in found.skipped.items():
+        yield "skipped", f"{label}: {why}"
+    if found.unbuilt:
+        yield "to build", ", ".join(found.unbuilt)
+    for name, tune in plan.tune.items():
+        yield "to tune", f"{name}, until {tune.on} takes {format_duration(tune.takes)} for {tune.get}"
+    for name, workload in plan.selected.items():
+        on = workload.measured_on(found.ready)
+        if not on:
+            continue
+        whom = "" if on == found.ready else f", on {', '.join(on)}"
+        load = describe_load(workload.load.data()) or "a load in phases"
+        beside = ", beside a background load" if workload.background is not None else ""
+        yield "workload", f"{name}: {load}{beside}{whom} ({_time(trial_s(plan, workload))} each)"
+    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.rounds, 'round')}"
+    if found.seed is None:
+        yield "order", "random in each round; --seed N fixes it"
+    else:
+        for number in range(1, plan.rounds + 1):
+            order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
+            yield f"round {number}", ", ".join(order)
+    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}"
+    free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
+    rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""
+    yield "disk", f"at least {format_bytes(found.least_bytes)} in {into}/{rows}{free}"
+
+
+def _time(seconds: float) -> str:
+    from jostle.cli.progress import minutes
+
+    return minutes(seconds)

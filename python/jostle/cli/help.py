@@ -1,0 +1,52 @@
+"""How `--help` looks: options in groups, names as a user types them, nothing of Python's types."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperOption
+
+__all__ = ["PLAIN", "Command", "group"]
+
+OTHER = "Options"
+"""The group of an option that names none; it comes last."""
+
+
+class Command(TyperCommand):
+    """A command whose options are listed by the group that each names as its `rich_help_panel`."""
+
+    def collect_usage_pieces(self, _: Any) -> list[str]:
+        arguments = [p.metavar or p.name or "" for p in self.params if isinstance(p, TyperArgument)]
+        return ["[OPTIONS]", *arguments]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        arguments = [(p.metavar or "", p.help or "") for p in self.params if isinstance(p, TyperArgument)]
+        if shown := [row for row in arguments if row[1]]:
+            with formatter.section("Arguments"):
+                formatter.write_dl(shown)
+        for title, rows in self._groups(ctx):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def _groups(self, ctx: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            if isinstance(option, TyperOption) and (row := option.get_help_record(ctx)) is not None:
+                groups.setdefault(option.rich_help_panel or OTHER, []).append(row)
+        rest = groups.pop(OTHER, [])
+        yield from groups.items()
+        yield OTHER, rest
+
+
+PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 80},
+}
+"""How every `typer.Typer` of jostle is made: help as it is written, our own bugs with a plain traceback."""
+
+
+def group(**settings: Any) -> typer.Typer:
+    """A `typer.Typer` for several commands; each is registered with `cls=Command`."""
+    return typer.Typer(**PLAIN, no_args_is_help=True, **settings)

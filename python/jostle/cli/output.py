@@ -1,0 +1,190 @@
+"""What becomes of a result: the options that say it, the form it takes, and where it is written."""
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jostle.cli.exit_codes import Undecided
+from jostle.cli.options import OUTPUT
+from jostle.errors import JostleError, PlanError
+from jostle.text import reason
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jostle.analysis.results import RunResult
+
+__all__ = ["FORMS", "Form", "OutputFile", "PlanOutput", "RunOutput", "UndecidedAs", "put", "report_written"]
+
+
+class Form(StrEnum):
+    """Forms of one text."""
+
+    text = "text"
+    html = "html"
+    md = "md"
+    csv = "csv"
+    json = "json"
+    junit = "junit"
+
+
+FORMS = {
+    ".txt": Form.text,
+    ".html": Form.html,
+    ".md": Form.md,
+    ".csv": Form.csv,
+    ".json": Form.json,
+    ".xml": Form.junit,
+}
+"""By the suffix of `--output`."""
+
+
+def _known(file: Path | None) -> Path | None:
+    """Refused before anything is measured."""
+    if file is None:
+        return None
+    if file.suffix not in FORMS:
+        raise PlanError(
+            f"--output: {file.name!r} does not end in a known suffix", f"use one of {', '.join(FORMS)}"
+        )
+    if not file.absolute().parent.is_dir():
+        raise PlanError(f"--output: there is no folder {file.parent}", "create it first")
+    return file
+
+
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        callback=_known,
+        help=f"Write the result to FILE, not to standard output; its suffix says how: {' '.join(FORMS)}.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+UndecidedAs = Annotated[
+    Undecided | None,
+    typer.Option(
+        "--undecided",
+        metavar="pass|fail",
+        help="Exit with 0 or 1 where a requirement cannot be decided (4).",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOutput:
+    """What every command that measures takes; as it is for `jostle hit`."""
+
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)
+    ] = False
+    output: OutputFile = None
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)
+    ] = False
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Print a line for every trial.", rich_help_panel=OUTPUT)
+    ] = False
+
+    @property
+    def pages(self) -> bool:
+        """Whether report.html and the pictures are written."""
+        return False
+
+    @property
+    def undecided_as(self) -> Undecided | None:
+        return None
+
+    @property
+    def form(self) -> Form:
+        if self.as_json:
+            return Form.json
+        return FORMS[self.output.suffix] if self.output is not None else Form.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOutput(RunOutput):
+    """`jostle run` and `race` also write pages, and may have requirements."""
+
+    no_pages: Annotated[
+        bool,
+        typer.Option(
+            "--no-pages",
+            help="Write no report.html and no pictures; `jostle report` can later.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
+    undecided: UndecidedAs = None
+
+    @property
+    def pages(self) -> bool:
+        return not self.no_pages
+
+    @property
+    def undecided_as(self) -> Undecided | None:
+        return self.undecided
+
+
+def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = False) -> None:
+    """The result in its form, on standard output or in a file."""
+    if output is not None:
+        from jostle.host.files import write_whole
+
+        with report_written(str(output), "choose another place for --output"):
+            write_whole(output, _text(result, form, full=full))
+    elif form is Form.text:
+        _print(result, _console(sys.stdout), full=full)
+    else:
+        sys.stdout.write(_text(result, form, full=full))
+
+
+def _text(result: "RunResult", form: Form, *, full: bool) -> str:
+    from jostle import report
+
+    match form:
+        case Form.text:
+            written = io.StringIO()
+            _print(result, _console(written), full=full)
+            return written.getvalue()
+        case Form.html:
+            return report.page(result)
+        case Form.md:
+            return report.to_markdown(result)
+        case Form.csv:
+            return report.to_csv(result)
+        case Form.json:
+            return json.dumps(report.to_json(result), indent=2) + "\n"
+        case Form.junit:
+            return report.to_junit(result)
+
+
+def _console(file: "io.TextIOBase | object") -> "Console":
+    from rich.console import Console
+
+    return Console(file=file)  # type: ignore[arg-type]
+
+
+def _print(result: "RunResult", console: "Console", *, full: bool) -> None:
+    from jostle import report
+
+    report.render_terminal(result, console, full=full)
+
+
+@contextlib.contextmanager
+def report_written(what: str, remedy: str) -> Iterator[None]:
+    """Where a file of the report cannot be written, one message says so, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise JostleError(f"{what} could not be written: {reason(error)}", remedy) from None

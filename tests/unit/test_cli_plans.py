@@ -1,0 +1,75 @@
+"""`jostle init`, `jostle check` and `--dry-run`: a first plan, and what a plan would run."""
+
+from pathlib import Path
+
+import pytest
+
+from jostle import roster
+from jostle.contestant import Contestant
+from jostle.contestant.tools import MissingTool
+from jostle.errors import PlanError
+from jostle.plan import load_plan
+from support.commands import run_command
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(Contestant, "build", lambda *_: pytest.fail("a check builds nothing"))
+    monkeypatch.setattr(Contestant, "start", lambda *_, **__: pytest.fail("a check starts nothing"))
+
+
+def test_the_first_plan_is_a_plan_and_is_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    code, said = run_command("init", file)
+    assert (code, said.splitlines()[0]) == (0, f"wrote {file}")
+    plan = load_plan(file, environment=roster.environment())
+    assert plan.require
+    assert set(plan.contestants) <= set(roster.names())
+    file.write_text("# mine")
+    with pytest.raises(PlanError, match="exists already"):
+        run_command("init", file)
+    assert file.read_text() == "# mine"
+
+
+def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    run_command("init", file)
+    code, said = run_command("check", file, "--rounds", "2", "--seed", "7", "--into", tmp_path)
+    assert code == 0
+    assert max(map(len, said.splitlines())) <= 80
+    text = " ".join(said.split())
+    assert "trials 8 trials in 2 rounds" in text
+    assert "workload alone: 200/s (poisson arrivals) for 1s (3 s each)" in text
+    assert "to build reference-run-to-completion, reference-processor-sharing" in text
+    assert "time about 26 s, after building" in text
+    assert "disk at least 92.0 kB in" in text
+    rounds = text[text.index("round 1") : text.index("time about")].split("round ")[1:]
+    assert all(one.count("reference-") == 4 for one in rounds)
+    assert run_command("check", file, "--rounds", "2", "--seed", "7", "--into", tmp_path)[1] == said
+    assert "random in each round; --seed N fixes it" in run_command("check", file)[1]
+
+
+def test_a_dry_run_of_a_race_tunes_nothing() -> None:
+    code, said = run_command("race", "preemption", "--contestants", "node", "--dry-run")
+    assert code == 0
+    assert "to tune     count, until node takes 100 ms for /count/{value}" in said
+
+
+def test_who_cannot_run_here_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = MissingTool("node-99", "apt-get install node-99", "node-99", "it is not installed")
+    whole = Contestant._find_tools
+    monkeypatch.setattr(Contestant, "_find_tools", lambda one: [lacks] if one.name == "node" else whole(one))
+    said = run_command("check", "starvation", "--contestants", "node,reference-null")[1]
+    assert "contestants reference-null\n" in said
+    assert "skipped     node: node needs 'node-99': it is not installed" in said
+
+
+def test_a_mistake_in_the_plan_is_the_users(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    run_command("init", file)
+    file.write_text(
+        file.read_text().replace("[workload.alone]", "[workload.alon]\nclients = 3\n[workload.b]")
+    )
+    with pytest.raises(PlanError):
+        run_command("check", file)

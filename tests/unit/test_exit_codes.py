@@ -1,0 +1,57 @@
+"""What a run or a comparison tells a shell."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jostle import cli
+from jostle.cli.exit_codes import ExitCode, Undecided, exit_code
+from jostle.errors import ContestantError, PlanError
+
+
+@pytest.mark.parametrize(
+    ("decisions", "trusted", "undecided", "code"),
+    [
+        ([], True, None, ExitCode.DONE),
+        (["pass", "pass"], True, None, ExitCode.DONE),
+        (["pass", "fail", "cannot tell"], True, None, ExitCode.FAILED),
+        (["pass", "fail"], False, None, ExitCode.FAILED),
+        (["pass"], False, None, ExitCode.UNTRUSTED),
+        (["cannot tell"], False, Undecided.ok, ExitCode.UNTRUSTED),
+        (["pass", "cannot tell"], True, None, ExitCode.UNDECIDED),
+        (["pass", "cannot tell"], True, Undecided.ok, ExitCode.DONE),
+        (["pass", "cannot tell"], True, Undecided.fail, ExitCode.FAILED),
+    ],
+)
+def test_the_exit_code_of_decisions(
+    decisions: list[str], trusted: bool, undecided: Undecided | None, code: ExitCode
+) -> None:
+    assert exit_code(decisions, trusted=trusted, undecided=undecided) is code  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (PlanError("a mistake"), ExitCode.MISTAKE),
+        (ContestantError("it does not start"), ExitCode.UNTRUSTED),
+        (ZeroDivisionError("a bug"), ExitCode.UNTRUSTED),
+    ],
+)
+def test_no_error_looks_like_a_failed_requirement(
+    error: Exception, code: ExitCode, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: list[str]) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "_run", fail)
+    with pytest.raises(SystemExit) as left:
+        cli.main(["hit"])
+    assert left.value.code == code
+    assert ("Traceback" in capsys.readouterr().err) == isinstance(error, ZeroDivisionError)
+
+
+def test_the_readme_lists_all_of_them() -> None:
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text()
+    table = readme[readme.index("| exit code |") :].partition("\n\n")[0]
+    assert [int(code) for code in re.findall(r"^\| (\d) \|", table, re.MULTILINE)] == list(ExitCode)

@@ -1,0 +1,69 @@
+"""What is printed while a run goes on, by a manual clock."""
+
+import io
+from pathlib import Path
+
+from jostle.cli.progress import Plain, observer_for
+from jostle.record.verdict import Verdict
+from jostle.runner.observer import Silent
+from jostle.runner.schedule import Planned
+from support.results import validity
+
+TRIALS = [
+    Planned(number, contestant, "w", round_number)
+    for number, (round_number, contestant) in enumerate(
+        ((r, c) for r in range(1, 11) for c in ("go", "node")), 1
+    )
+]
+
+
+class Clock:
+    """Seconds, as the test says."""
+
+    def __init__(self) -> None:
+        self.s = 100.0
+
+    def __call__(self) -> float:
+        return self.s
+
+
+def printed(*, fails: str = "", verbose: bool = False, trials: list[Planned] = TRIALS) -> list[str]:
+    """The lines of a run in which each trial takes 6 s, and those of `fails` cannot start."""
+    stream, clock = io.StringIO(), Clock()
+    plain = Plain(stream, verbose=verbose, now=clock)
+    plain.scheduled(TRIALS, Path("runs/x"))
+    for planned in trials:
+        plain.trial_started(planned, 5.0)
+        clock.s += 6.0
+        if planned.contestant == fails:
+            plain.trial_ended(planned, "failed", f"{fails} exited\nno port {planned.number}", None)
+        else:
+            plain.trial_ended(planned, "ended", "", validity(Verdict.VALID))
+    return stream.getvalue().splitlines()
+
+
+def test_a_log_gets_a_line_per_tenth_with_the_time_that_is_left() -> None:
+    lines = printed()
+    assert lines[0] == "20 trials, recorded in runs/x"
+    assert lines[1] == "2 of 20 trials done, about 2 min left"
+    assert lines[-1] == "18 of 20 trials done, about 12 s left"
+    assert len(lines) == 10
+
+
+def test_a_resumed_run_counts_what_is_left_only() -> None:
+    assert printed(trials=TRIALS[10:])[1] == "12 of 20 trials done, about 48 s left"
+
+
+def test_a_server_that_cannot_start_is_reported_once() -> None:
+    lines = printed(fails="node")
+    assert [line for line in lines if "exited" in line] == ["2/20 node, w, round 1: failed: node exited"]
+
+
+def test_verbose_has_a_line_for_every_trial() -> None:
+    lines = printed(verbose=True)
+    assert len(lines) == 21
+    assert lines[1] == "1/20 go, w, round 1: ✓ valid"
+
+
+def test_quiet_says_nothing() -> None:
+    assert type(observer_for(io.StringIO(), quiet=True)) is Silent
