@@ -55,7 +55,8 @@ class Trial:
     load: dict[str, Any] = field(default_factory=lambda: {"closed": {"clients": 1}})
     background: dict[str, Any] | None = None
     generator_cpu: float = 0.3
-    pacing: float = 20e-6  # every request's pacing lag; only open loops and think times have one
+    pacing: float | None = 20e-6
+    """Every request's pacing lag, None: all of sent - intended; only open loops and think times have one."""
     shared: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
@@ -146,7 +147,7 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
             "ports": [{"from": "", "to": "127.0.0.1:8080", "held": workloads}],
             "loop_lag": histogram([20e-6]),
             "series": [
-                _series([r for r in ended if r.workload == w], w, trial.pacing if paced and w == 0 else None)
+                _series([r for r in ended if r.workload == w], w, trial.pacing, paced=paced and w == 0)
                 for w in range(workloads)
                 if any(r.workload == w for r in ended)
             ],
@@ -161,14 +162,14 @@ def intervals(trial: Trial) -> Iterator[dict[str, Any]]:
         }
 
 
-def _series(requests: list[Request], workload: int, pacing: float | None) -> dict[str, Any]:
+def _series(requests: list[Request], workload: int, pacing: float | None, *, paced: bool) -> dict[str, Any]:
     times: dict[str, list[float]] = defaultdict(list)
     outcomes: dict[str, int] = defaultdict(int)
     for request in requests:
         outcomes[request.outcome] += 1
         response = request.end - request.intended
-        if pacing is not None and request.sent is not None:
-            times["pacing"].append(pacing)
+        if paced and request.sent is not None:
+            times["pacing"].append(request.sent - request.intended if pacing is None else pacing)
         if request.outcome == "ok" and request.sent is not None:
             service = request.end - request.sent
             times["response"].append(response)

@@ -1,7 +1,7 @@
 """Each check: silent where all is well, loud where it is not, and fair to slow servers."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import judge
 from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.lateness import lateness_effects
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.record import RunRecord, TrialRecord
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
@@ -143,14 +144,58 @@ def test_generators_on_other_machines_are_not_held_to_the_limits_of_the_driver(t
         assert found == expected
 
 
-@pytest.mark.parametrize(("lag", "verdict"), [(50e-6, "valid"), (300e-6, "suspect"), (1500e-6, "invalid")])
-def test_pacing_lag_is_measured_against_the_median_response(tmp_path: Path, lag: float, verdict: str) -> None:
-    validity = judged(tmp_path, open_loop(STEADY, 200, 5.0), load=POISSON, pacing=lag)
-    assert check(validity, "pacing lag").verdict == verdict
+def late(lags: Callable[[int], float], service: float = 0.002) -> list[Request]:
+    """1,000 requests that are due every 5 ms, each sent `lags` of its number late."""
+    due = [(i + 1) / 200 for i in range(995)]
+    return [Request(t, t + lags(i), t + lags(i) + service) for i, t in enumerate(due)]
+
+
+CONSTANT = {"open": {"arrivals": "constant", "rates": [{"from": 200.0, "to": 200.0}]}}
+
+
+@pytest.mark.parametrize(
+    ("lag", "expected", "verdict"),
+    [(50e-6, set(), "valid"), (300e-6, {"lateness"}, "suspect"), (4e-3, {"mostly lateness"}, "invalid")],
+)
+def test_lateness_is_judged_by_what_it_adds_to_a_response_time(
+    tmp_path: Path, lag: float, expected: set[str], verdict: str
+) -> None:
+    """Of a server that takes 2 ms."""
+    validity = judged(tmp_path, late(lambda _: lag), load=CONSTANT, pacing=None)
+    failed = {c.name for c in validity.failed}
+    assert expected <= failed <= {*expected, "lateness"}
+    assert validity.verdict == verdict
+
+
+def test_only_the_quantiles_that_lateness_touches_are_named_and_the_others_stand(tmp_path: Path) -> None:
+    validity = judged(tmp_path, late(lambda i: 0.02 if i % 50 == 0 else 0.0), load=CONSTANT, pacing=None)
+    spoiled = check(validity, "mostly lateness")
+    assert "p99 would be 2.00 ms instead of 22.0 ms" in spoiled.message
+    assert "p99" in spoiled.affects
+    assert (spoiled.verdict, validity.verdict) == ("invalid", "suspect")
+    expected = {"p50": "valid", "p90": "valid", "p99": "invalid", "max": "suspect", "throughput": "valid"}
+    assert {figure: validity.verdict_of(figure) for figure in expected} == expected
+
+
+def test_quantiles_below_the_late_requests_are_left_alone(tmp_path: Path) -> None:
+    """Every second request was late: quantiles of the others are as they are."""
+    requests = late(lambda i: 0.01 if i % 2 else 0.0)
+    effects = lateness_effects(
+        TrialData(recorded(tmp_path, Trial("a", "w", 1, requests, load=CONSTANT, pacing=None)))
+    )
+    assert effects["p99"].without_s == pytest.approx(0.002, rel=0.01)
+    assert effects["p25"].share == pytest.approx(0, abs=1e-3)
+
+
+def test_waiting_for_a_connection_is_no_lateness_of_the_generator(tmp_path: Path) -> None:
+    """Half of the requests wait 20 ms for a connection: their service times do not show it."""
+    requests = late(lambda i: 0.02 if i % 2 == 0 else 0.0)
+    validity = judged(tmp_path, requests, load=CONSTANT, pacing=20e-6)
+    assert check(validity, "lateness").verdict == "valid"
 
 
 def test_closed_loops_are_not_paced(tmp_path: Path) -> None:
-    assert "pacing lag" not in names(judged(tmp_path, closed(STEADY, 5.0)))
+    assert "lateness" not in names(judged(tmp_path, closed(STEADY, 5.0)))
 
 
 def waiting(limit: float) -> list[Request]:
@@ -173,7 +218,7 @@ def test_a_server_that_cannot_keep_up_is_not_the_generators_fault(tmp_path: Path
     offered = check(validity, "offered load")
     assert (offered.verdict, validity.verdict) == ("suspect", "suspect")
     assert "overloaded" in offered.message
-    assert check(validity, "pacing lag").verdict == "valid"
+    assert check(validity, "lateness").verdict == "valid"
 
 
 def test_requests_that_the_generator_did_not_send_make_the_run_invalid(tmp_path: Path) -> None:
@@ -367,14 +412,6 @@ def test_think_times_of_every_kind(tmp_path: Path) -> None:
     for think, seconds in kinds:
         load = {"closed": {"clients": 1, "think": think}}
         assert TrialData(recorded(tmp_path, Trial("a", "w", 1, [], load=load))).think_s() == seconds
-
-
-def test_what_is_far_beyond_its_threshold_is_told_as_so_many_times(tmp_path: Path) -> None:
-    load = {"open": {"arrivals": "constant", "rates": [{"from": 200.0, "to": 200.0}]}}
-    requests = [Request(i / 200, i / 200, i / 200 + 0.0002) for i in range(1, 900)]
-    lag = check(judged(tmp_path, requests, load=load, pacing=0.0036), "pacing lag")
-    assert lag.verdict == "invalid"
-    assert lag.message.endswith("late (p99), 18 times the p99 response time of 200 µs")
 
 
 def test_why_handshakes_failed_is_told_and_bounded(tmp_path: Path) -> None:

@@ -180,7 +180,11 @@ def test_suspect_trials_are_told_of_the_side_that_they_are_on(tmp_path: Path) ->
 
 def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:
     found = compared(*runs)
-    distrusted = replace(found, comparisons=[replace(c, verdict=Verdict.INVALID) for c in found.comparisons])
+    invalid = [
+        replace(c, differences=[replace(d, verdict=Verdict.INVALID) for d in c.differences])
+        for c in found.comparisons
+    ]
+    distrusted = replace(found, comparisons=invalid)
     judged = judge_conditions(distrusted, [change("p50 > +1 %")])
     assert {c.verdict for c in judged.conditions} == {"cannot tell"}
     assert all(c.message.startswith("the trials were invalid (") for c in judged.conditions)

@@ -124,7 +124,7 @@ def test_the_answer_comes_first_and_the_machine_last() -> None:
 
 
 def lag(verdict: Verdict, share: float, text: str) -> Validity:
-    return Validity(verdict, [Check("pacing lag", verdict, share, 0.05, "share", text, "a core of its own")])
+    return Validity(verdict, [Check("lateness", verdict, share, 0.05, "share", text, "a core of its own")])
 
 
 def test_a_reason_is_that_of_the_worst_trial() -> None:

@@ -53,9 +53,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     plan = RecordedPlan.parse(record.plan_text)
     data = [TrialData(trial) for trial in record.trials]
     trials = [describe_trial(f) for f in data]
-    verdicts = {trial.number: trial.validity.verdict for trial in trials}
+    validities = {trial.number: trial.validity for trial in trials}
     grouped = _in_order(by_workload(data), plan, record)
-    summaries = summarize_all(grouped, verdicts, plan, distributions=distributions)
+    summaries = summarize_all(grouped, validities, plan, distributions=distributions)
     skipped = _skipped(record)
     published = published_figures(plan.published, grouped)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
@@ -126,16 +126,16 @@ def _place(name: str, known: list[str]) -> int:
 
 def summarize_all(
     grouped: Mapping[Key, Sequence[TrialData]],
-    verdicts: Mapping[int, Verdict],
+    validities: Mapping[int, Validity],
     plan: RecordedPlan,
     *,
     distributions: bool,
 ) -> dict[Key, WorkloadSummary]:
-    """The cells of trials by contestant and workload; `verdicts` by the trials' numbers."""
+    """The cells of trials by contestant and workload; `validities` by the trials' numbers."""
     return {
         key: summarize(
             group,
-            [verdicts[f.trial.number] for f in group],
+            [validities[f.trial.number] for f in group],
             _title(group[0], plan),
             distributions=distributions,
         )

@@ -5,21 +5,22 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.quantiles import quantiles
-from jostle.analysis.results import Estimate, WorkloadSummary
+from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import all_requests, mean_over_rounds
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
+from jostle.analysis.validity.figures import verdicts_of_figures
 from jostle.record.outcomes import error_share
-from jostle.record.verdict import Verdict, worst
+from jostle.record.verdict import worst
 
 __all__ = ["by_workload", "seed_of", "summarize"]
 
 
 def summarize(
-    trials: Sequence[TrialData], verdicts: Sequence[Verdict], title: str, *, distributions: bool
+    trials: Sequence[TrialData], validities: Sequence[Validity], title: str, *, distributions: bool
 ) -> WorkloadSummary:
     """The figures of all `trials`, of which there is at least one; failed ones count in the verdict only."""
     first = trials[0].trial
@@ -37,7 +38,7 @@ def summarize(
         workload=first.workload,
         title=title,
         rounds=len(measured),
-        verdict=worst(verdicts),
+        verdict=worst(validity.verdict for validity in validities),
         throughput=mean_over_rounds([data.throughput for data in measured], "/s"),
         response=quantiles(measured),
         service=quantiles(measured, service=True),
@@ -51,6 +52,7 @@ def summarize(
         trials=[data.trial.number for data in trials],
         parts=_parts(measured),
         failures={kind: dict(texts.most_common()) for kind, texts in reasons.items() if texts},
+        verdicts=verdicts_of_figures(validities),
     )
 
 

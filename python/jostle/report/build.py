@@ -46,6 +46,7 @@ def run_document(result: RunResult) -> Document:
             provenance.machine(result),
             provenance.again(result),
         ],
+        affects=validity.affects(result),
         finish="" if result.complete else f"jostle run --resume {result.folder}",
     )
 

@@ -310,9 +310,10 @@ class Document:
     cut_short: str  # why; "": it is whole
     sections: list[Section]
     finish: str = ""  # the command that measures the rest
+    affects: str = ""  # which figures the reasons touch, where others stand
 
     def __post_init__(self) -> None:
-        for name in ("title", "meaning", "cut_short", "finish"):
+        for name in ("title", "meaning", "cut_short", "finish", "affects"):
             object.__setattr__(self, name, one_line(getattr(self, name)))
         object.__setattr__(self, "facts", [one_line(fact) for fact in self.facts if fact])
 

@@ -134,7 +134,14 @@ def compare_sides(a: Side, b: Side) -> Comparison:
         rounds=(len(a.rounds), len(b.rounds)),
         paired=a.seed == b.seed,
         verdict=worst([a.summary.verdict, b.summary.verdict]),
-        differences=[replace(d, sentence=in_words(d, a.label, b.label)) for d in differences],
+        differences=[
+            replace(
+                d,
+                sentence=in_words(d, a.label, b.label),
+                verdict=worst(s.summary.verdict_of(d.quantity) for s in (a, b)),
+            )
+            for d in differences
+        ],
         cliffs_delta=_cliffs_delta(a, b),
         shift=_shift(a, b),
         sentence="",

@@ -38,10 +38,10 @@ class _Run:
     @classmethod
     def of(cls, record: RunRecord) -> "_Run":
         data = [TrialData(trial) for trial in record.trials]
-        verdicts = {f.trial.number: judge_data(f).verdict for f in data}
+        validities = {f.trial.number: judge_data(f) for f in data}
         grouped = by_workload(data)
         summaries = summarize_all(
-            grouped, verdicts, RecordedPlan.parse(record.plan_text), distributions=False
+            grouped, validities, RecordedPlan.parse(record.plan_text), distributions=False
         )
         return cls(record.folder.name, grouped, summaries)
 
@@ -155,7 +155,7 @@ def _judged(condition: Condition, c: Comparison) -> ConditionResult:
     holds = decide(condition, estimate)
     opposite: dict[Decision, Decision] = {"pass": "fail", "fail": "pass", "cannot tell": "cannot tell"}
     verdict, message = opposite[holds], found.sentence
-    if c.verdict is Verdict.INVALID:
+    if found.verdict is Verdict.INVALID:
         verdict, message = "cannot tell", distrusted("", message) + "."
     return ConditionResult(condition.text, c.workload, c.a, c.b, verdict, message)
 

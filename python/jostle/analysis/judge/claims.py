@@ -141,7 +141,7 @@ def _part(
     rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
     if right is not None:
         name += f" / {other} of {', '.join(right)}"
-    sides = [left] if right is None else [left, right]
+    sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
 
     def estimated(confidence: float) -> Estimate:
         if right is None:
@@ -154,10 +154,10 @@ def _part(
     message = f"{name} {interval(estimate, unit)}"
     if part.published is not None:
         message += f" (published {written(part.published, unit)})"
-    absent = [key for key in sides if not measured.rounds(key)]
+    absent = [key for key, _ in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
-    elif invalid := [key for key in sides if measured.summaries[key].verdict is Verdict.INVALID]:
+    elif invalid := [k for k, q in sides if measured.summaries[k].verdict_of(q) is Verdict.INVALID]:
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)

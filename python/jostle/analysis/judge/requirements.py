@@ -83,7 +83,7 @@ def _requirement(
     condition = asked.condition
     verdict = decide(condition, estimate)
     message = f"{condition.quantity} {interval(estimate, condition.unit)}"
-    if any(summary.verdict is Verdict.INVALID for summary in summaries):
+    if any(summary.verdict_of(condition.quantity) is Verdict.INVALID for summary in summaries):
         verdict, message = "cannot tell", distrusted("", message)
     elif estimate.this_run_only:
         message += f": of this run only; {TOO_FEW_ROUNDS}"

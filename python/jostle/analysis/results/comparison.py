@@ -22,6 +22,7 @@ class Difference:
     finding: Finding  # b against a; "same": to within `within`
     within: float | None  # no difference larger than this share; None where nothing bounds it
     sentence: str
+    verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both
 
 
 @dataclass(frozen=True)

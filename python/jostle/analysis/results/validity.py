@@ -1,15 +1,24 @@
 """What was checked of a trial, and the verdict."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
-from jostle.record.verdict import Verdict
+from jostle.record.verdict import Verdict, worst
 
-__all__ = ["Check", "Validity"]
+__all__ = ["Cause", "Check", "Validity"]
+
+Cause = Literal["generator", "machine", "server", "plan"]
+"""Whose doing it is when a check fails."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One validity check: a measured value beside its threshold, and what to do when it fails."""
+    """One validity check: a measured value beside its threshold, and what to do when it fails.
+
+    `affects`: the figures that a failure touches, by their names in plans (`jostle.plan.metrics`); empty:
+    all of them.
+    """
 
     name: str
     verdict: Verdict
@@ -18,17 +27,40 @@ class Check:
     unit: str
     message: str
     remedy: str = ""
+    affects: tuple[str, ...] = ()
+    cause: Cause = "server"
 
 
 @dataclass(frozen=True)
 class Validity:
-    """`verdict` is the worst of the checks."""
+    """`verdict` is of the trial as a whole: invalid where all of its figures are, suspect where some are."""
 
     verdict: Verdict
     checks: list[Check]
 
+    @classmethod
+    def of(cls, checks: Iterable[Check]) -> "Validity":
+        """The verdict that follows from these checks."""
+        checks = list(checks)
+        return cls(worst(_of_the_trial(check) for check in checks), checks)
+
+    @property
+    def failed(self) -> list[Check]:
+        """Worst first."""
+        failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
+        return sorted(failed, key=lambda c: -c.verdict.rank)
+
     @property
     def reasons(self) -> list[str]:
         """What the failed checks say, worst first."""
-        failed = [c for c in self.checks if c.verdict is not Verdict.VALID]
-        return [c.message for c in sorted(failed, key=lambda c: -c.verdict.rank)]
+        return [c.message for c in self.failed]
+
+    def verdict_of(self, figure: str) -> Verdict:
+        """Of one figure, by its name in plans: the worst check that touches it."""
+        return worst(c.verdict for c in self.checks if not c.affects or figure in c.affects)
+
+
+def _of_the_trial(check: Check) -> Verdict:
+    if check.affects and check.verdict is Verdict.INVALID:
+        return Verdict.SUSPECT
+    return check.verdict

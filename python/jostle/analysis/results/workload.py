@@ -34,6 +34,12 @@ class WorkloadSummary:
     """What the times are made of, pooled over rounds: connect, and dns, tcp, tls of it; headers, body."""
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     """Why requests failed, by outcome, most frequent first; of `wrong_status` it is the code."""
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    """Of single figures, by their names in plans, where some have another verdict than the others."""
+
+    def verdict_of(self, figure: str) -> Verdict:
+        """Whether this figure can be trusted, by its name in plans."""
+        return self.verdicts.get(figure, self.verdict)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ def compare(
     sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
     found = [] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput])
     sentence += _two_modes(found)
-    if Verdict.INVALID in (alone.verdict, beside.verdict):
+    decides = "blocking index" if open_loop else "starvation index"
+    if Verdict.INVALID in (alone.verdict_of(decides), beside.verdict_of(decides)):
         sentence = "Not to be trusted, the trials were invalid: " + sentence
     return replace(starvation, sentence=sentence, modes=found)
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.quantile_ci import quantile_estimate, samples_needed
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.steady_state import mser
 from jostle.analysis.trial.data import BACKGROUND, MEASURED, TrialData
+from jostle.analysis.validity.figures import RATES, RESPONSE_TIMES, TIMES
 from jostle.analysis.validity.generator import (
     accounts_closed,
     all_bore_their_share,
@@ -25,12 +25,13 @@ from jostle.analysis.validity.generator import (
     saw_the_same,
     started_together,
 )
+from jostle.analysis.validity.lateness import lateness, mostly_lateness
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.formatting import percent, tallied
 from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
-from jostle.record.verdict import Verdict, worst
+from jostle.record.verdict import Verdict
 from jostle.units import format_count, format_duration, format_rate
 
 __all__ = ["change_of_logs", "judge_data"]
@@ -38,7 +39,6 @@ __all__ = ["change_of_logs", "judge_data"]
 CPU_SUSPECT, CPU_INVALID = 0.80, 0.95
 TURNS_CPU = 0.02
 """Share of a core up to which a generator does not disturb the server whose cores it shares."""
-PACING_SUSPECT, PACING_INVALID = 0.05, 0.50
 SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
 ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
 LITTLE_SUSPECT = 0.01
@@ -57,12 +57,12 @@ ARRIVALS_AT_MOST, ARRIVALS_FACTOR = 2000, 2.0
 
 
 def judge_data(data: TrialData) -> Validity:
-    """All checks that apply to the trial; the verdict is the worst of them."""
+    """All checks that apply to the trial, and the verdict that follows."""
     if data.trial.status == "failed" or not data.recorded:
         checks = [_ended(data)]
     else:
         checks = [check for make in CHECKS if (check := make(data)) is not None]
-    return Validity(worst(check.verdict for check in checks), checks)
+    return Validity.of(checks)
 
 
 def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
@@ -164,7 +164,9 @@ def _answers(data: TrialData) -> Check:
     if n < min(FEW_ANSWERS, _planned_requests(data)) and not data.has_background:
         message = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
-        return Check("answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", message, remedy)
+        return Check(
+            "answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", message, remedy, TIMES, cause="plan"
+        )
     needed = samples_needed(0.999)
     message = f"{format_count(n)} answers"
     if n < needed:
@@ -185,36 +187,7 @@ def _generator_cpu(data: TrialData) -> Check:
         message += ": the figures may show the generator's limit and not the server's"
     remedy = "give the generator more threads and cores, or send less" if verdict is not Verdict.VALID else ""
     limit = CPU_INVALID if verdict is Verdict.INVALID else CPU_SUSPECT
-    return Check("generator CPU", verdict, share, limit, "share", message, remedy)
-
-
-def _pacing(data: TrialData) -> Check | None:
-    """The generator's own lateness; waiting for a free connection is the server's doing and not in it.
-
-    Lateness is part of a response time: it makes a quantile of response times too high by at most about the
-    same quantile of its own. *Invalid* where that is more than half of the median or of the p99. *Suspect*
-    where the p99 of the lateness is more than a twentieth of the median response time.
-    """
-    if data.pacing.n == 0 or data.response.n_events == 0:
-        return None
-    late, took = product_limit(data.pacing), product_limit(data.response.only_events())
-    parts = {p: (late.quantile(p) or 0.0, took.quantile(p) or math.inf) for p in (0.99, 0.5)}
-    names = {0.5: "median", 0.99: "p99"}
-    late_p = took_p = max(parts, key=lambda p: parts[p][0] / parts[p][1])
-    limit = PACING_INVALID
-    if parts[late_p][0] <= limit * parts[took_p][1]:
-        late_p, took_p, limit = 0.99, 0.5, PACING_SUSPECT
-    lag, response = parts[late_p][0], parts[took_p][1]
-    share = lag / response
-    verdict = (
-        Verdict.VALID if share <= limit else Verdict.SUSPECT if limit == PACING_SUSPECT else Verdict.INVALID
-    )
-    part = _part(share, f"the {names[took_p]} response time of {format_duration(response)}")
-    message = f"the generator ran up to {format_duration(lag)} late ({names[late_p]}), {part}"
-    remedy = "give the generator a core of its own, or read only differences much larger than this"
-    return Check(
-        "pacing lag", verdict, share, limit, "share", message, remedy if verdict is not Verdict.VALID else ""
-    )
+    return Check("generator CPU", verdict, share, limit, "share", message, remedy, cause="plan")
 
 
 def _offered(data: TrialData) -> Check | None:
@@ -233,11 +206,20 @@ def _offered(data: TrialData) -> Check | None:
         remedy = (
             "a finding about the server; response times then grow with the length of the run: lower the rate"
         )
-        return Check("offered load", Verdict.SUSPECT, share, SENT_SUSPECT, "share", message, remedy)
+        return Check(
+            "offered load",
+            Verdict.SUSPECT,
+            share,
+            SENT_SUSPECT,
+            "share",
+            message,
+            remedy,
+            RESPONSE_TIMES,
+        )
     verdict = Verdict.SUSPECT if share >= SENT_INVALID else Verdict.INVALID
     remedy = "give the generator more threads and cores, or lower the rate"
     limit = SENT_INVALID if verdict is Verdict.INVALID else SENT_SUSPECT
-    return Check("offered load", verdict, share, limit, "share", message, remedy)
+    return Check("offered load", verdict, share, limit, "share", message, remedy, cause="generator")
 
 
 def _littles_law(data: TrialData) -> Check | None:
@@ -254,7 +236,9 @@ def _littles_law(data: TrialData) -> Check | None:
     if verdict is not Verdict.VALID:
         message = f"Little's law is off by {percent(residual)}: some time of some requests was not recorded"
         remedy = "this should not happen: please report it with the run folder"
-    return Check("Little's law", verdict, residual, LITTLE_SUSPECT, "share", message, remedy)
+    return Check(
+        "Little's law", verdict, residual, LITTLE_SUSPECT, "share", message, remedy, cause="generator"
+    )
 
 
 def _interactive_law(data: TrialData) -> Check | None:
@@ -284,7 +268,17 @@ def _interactive_law(data: TrialData) -> Check | None:
         remedy = (
             "the true throughput is higher by about as much: use fewer clients per thread, or an open loop"
         )
-    return Check("interactive law", verdict, residual, INTERACTIVE_SUSPECT, "share", message, remedy)
+    return Check(
+        "interactive law",
+        verdict,
+        residual,
+        INTERACTIVE_SUSPECT,
+        "share",
+        message,
+        remedy,
+        RATES,
+        cause="generator",
+    )
 
 
 def _shared_cores(data: TrialData) -> Check | None:
@@ -301,7 +295,7 @@ def _shared_cores(data: TrialData) -> Check | None:
         return Check("cores", Verdict.VALID, data.generator_cpu, TURNS_CPU, "share", message)
     message = "server and generator shared cores: each slows the other down"
     remedy = "use a machine with more cores, or leave share-cores out of the plan"
-    return Check("cores", Verdict.SUSPECT, 1, 0, "", message, remedy)
+    return Check("cores", Verdict.SUSPECT, 1, 0, "", message, remedy, cause="plan")
 
 
 def _takes_turns(data: TrialData) -> bool:
@@ -324,6 +318,7 @@ def _background(data: TrialData) -> Check | None:
             "requests",
             message,
             "let it run longer, or check its request",
+            cause="plan",
         )
     if failed:
         message = f"{format_count(failed)} of {format_count(sent)} background requests failed"
@@ -350,9 +345,17 @@ def _arrivals(data: TrialData) -> Check | None:
     message = "requests were sent as a Poisson process"
     if verdict is not Verdict.VALID:
         message = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
-    remedy = "the generator was late, or all connections were busy: see pacing lag and offered load"
+    remedy = "the generator was late, or all connections were busy: see lateness and offered load"
     return Check(
-        "arrivals", verdict, statistic, limit, "", message, remedy if verdict is not Verdict.VALID else ""
+        "arrivals",
+        verdict,
+        statistic,
+        limit,
+        "",
+        message,
+        remedy if verdict is not Verdict.VALID else "",
+        TIMES,
+        cause="generator",
     )
 
 
@@ -361,17 +364,18 @@ def _steady_state(data: TrialData) -> Check | None:
     if not data.settles:
         return None
     throughput, p99 = data.throughputs[:-1], data.responses.figure("p99 to settle")[:-1]
-    changes = [] if mser(throughput).settled else [_change(throughput)]
+    changes: dict[tuple[str, ...], float] = {} if mser(throughput).settled else {RATES: _change(throughput)}
     if all(p99):
         logs = np.log(np.array(p99, dtype=float))
-        changes += [] if mser(logs).settled else [change_of_logs(logs)]
-    change = max(changes, default=0.0)
+        changes |= {} if mser(logs).settled else {TIMES: change_of_logs(logs)}
+    change = max(changes.values(), default=0.0)
     verdict = _graded(change, STEADY_CHANGE)
     if verdict is Verdict.VALID:
         return Check("steady state", verdict, change, STEADY_CHANGE, "share", "the run settled")
     message = f"no steady state: the second half differs from the first by {percent(change)}"
     remedy = "let it run longer, or give it a warm-up"
-    return Check("steady state", verdict, change, STEADY_CHANGE, "share", message, remedy)
+    affects = tuple(figure for group, c in changes.items() if c > STEADY_CHANGE for figure in group)
+    return Check("steady state", verdict, change, STEADY_CHANGE, "share", message, remedy, affects)
 
 
 def _change(series: Floats) -> float:
@@ -394,7 +398,9 @@ def _clock(data: TrialData) -> Check | None:
     verdict = _graded(share, CLOCK_SUSPECT)
     message = f"times are recorded to 1 µs, {_part(share, 'the median response time')}"
     remedy = "differences of a few microseconds mean nothing here" if verdict is not Verdict.VALID else ""
-    return Check("clock resolution", verdict, share, CLOCK_SUSPECT, "share", message, remedy)
+    return Check(
+        "clock resolution", verdict, share, CLOCK_SUSPECT, "share", message, remedy, TIMES, cause="generator"
+    )
 
 
 CHECKS: list[Callable[[TrialData], Check | None]] = [
@@ -414,7 +420,8 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     _generator_cpu,
     within_files,
     within_ports,
-    _pacing,
+    lateness,
+    mostly_lateness,
     _offered,
     _littles_law,
     _interactive_law,

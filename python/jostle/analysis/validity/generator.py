@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.analysis.results import Check
 from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.figures import TIMES
 from jostle.formatting import percent
 from jostle.record.hlog import empty_histogram
 from jostle.record.verdict import Verdict
@@ -49,7 +50,7 @@ def all_bore_their_share(data: TrialData) -> Check | None:
     message = f"{percent(missing)} of the offered load is missing: {each}"
     remedy = "run it again; look for a lack of memory (dmesg)"
     threshold = MISSING_INVALID if verdict is Verdict.INVALID else 0
-    return Check("generators", verdict, missing, threshold, "share", message, remedy)
+    return Check("generators", verdict, missing, threshold, "share", message, remedy, cause="generator")
 
 
 def _missing_s(lost: Mapping[str, Any], whole_s: float) -> float:
@@ -85,6 +86,7 @@ def accounts_closed(data: TrialData) -> Check | None:
             "logs",
             message,
             "when it is back: jostle collect RUN",
+            cause="generator",
         )
     if only:
         each = ", ".join(
@@ -101,6 +103,7 @@ def accounts_closed(data: TrialData) -> Check | None:
             "requests",
             message,
             "they are in the trial's folder: generators/",
+            cause="generator",
         )
     message = "all that the generators recorded has come"
     return Check("accounts", Verdict.VALID, 0, 0, "requests", message)
@@ -142,7 +145,9 @@ def saw_the_same(data: TrialData) -> Check | None:
         f"{format_duration(medians[odd])}, the others {format_duration(usual)}"
     )
     remedy = "is its network longer, or is it overloaded? Its own figures: intervals.hlog, generator.N"
-    return Check("same view", Verdict.SUSPECT, high / low, DIFFERENT, "ratio", message, remedy)
+    return Check(
+        "same view", Verdict.SUSPECT, high / low, DIFFERENT, "ratio", message, remedy, TIMES, "generator"
+    )
 
 
 def _of_the_others(seen: Mapping[int, "HdrHistogram"], number: int) -> float:
@@ -163,7 +168,7 @@ def started_together(data: TrialData) -> Check | None:
     verdict = Verdict.SUSPECT if apart_s > APART_SUSPECT_S else Verdict.VALID
     message = f"the generators started within {format_duration(apart_s)} of one another"
     remedy = "" if verdict is Verdict.VALID else "the machine is overloaded: use fewer generator processes"
-    return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", message, remedy)
+    return Check("start", verdict, apart_s, APART_SUSPECT_S, "s", message, remedy, cause="machine")
 
 
 def all_recorded(data: TrialData) -> Check | None:
@@ -172,12 +177,12 @@ def all_recorded(data: TrialData) -> Check | None:
     if workers:
         message = f"{format_count(workers)} threads of the generator died: their share of the load is missing"
         remedy = "this should not happen: please report it with the run folder"
-        return Check("record", Verdict.INVALID, workers, 0, "threads", message, remedy)
+        return Check("record", Verdict.INVALID, workers, 0, "threads", message, remedy, cause="generator")
     if rows:
         message = (
             f"{format_count(rows)} rows were left out: the disk or this machine was too slow, "
             "or more than a million requests were never sent"
         )
         remedy = "leave rows out of the plan; histograms and counts are whole"
-        return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy)
+        return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy, ("the rows",), "machine")
     return None

@@ -37,7 +37,7 @@ def time_was_lost(data: TrialData) -> Check | None:
     verdict = Verdict.INVALID if share > LOST_INVALID else Verdict.SUSPECT
     threshold = LOST_INVALID if verdict is Verdict.INVALID else 0
     remedy = "run it again, and neither stop jostle nor suspend or overload the machine meanwhile"
-    return Check("lost time", verdict, share, threshold, "share", message, remedy)
+    return Check("lost time", verdict, share, threshold, "share", message, remedy, cause="machine")
 
 
 def clock_was_set(data: TrialData) -> Check | None:

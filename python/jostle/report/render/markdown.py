@@ -40,6 +40,8 @@ def _head(document: Document) -> Iterator[str]:
         f"- {_mark(r.mark)}: {_inline(', '.join(filter(None, (r.contestant, r.workload, r.text))))}"
         for r in document.reasons
     )
+    if document.affects:
+        yield f"**Affects:** {_inline(document.affects)}"
     if document.cut_short:
         yield f"**Cut short:** {_inline(document.cut_short)}. To finish it:"
         yield _fenced([document.finish])

@@ -62,6 +62,8 @@ def _head(document: Document, console: "Console", *, most_reasons: int) -> None:
     more = len(document.reasons) - len(chosen)
     if more > 0:
         _say(console, f"and {more} more (jostle report --full lists them all)", lead="  ")
+    if document.affects:
+        _say(console, document.affects, lead="  affects: ")
     if document.cut_short:
         _say(console, document.cut_short, "yellow", lead="  cut short: ")
     if document.finish:

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jostle.analysis.results import Check, RunResult, TrialResult
+from jostle.analysis.validity.figures import named
 from jostle.formatting import amount
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Reason, Section, Table, columns
 from jostle.report.sections.marks import verdict_mark
 
-__all__ = ["FailedCheck", "failed_checks", "incomplete", "reasons", "section"]
+__all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
 
 MOST_NUMBERS = 6
+MOST_PLACES = 4
+
+EVERY_FIGURE = "every figure"
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class FailedCheck:
     worst: Check
     trials: list[int]  # numbers of those in which it failed
     rounds: int  # how often the workload was tried
+    affects: tuple[str, ...]  # figures by their names in plans; empty: all
 
     @property
     def reason(self) -> Reason:
@@ -57,10 +62,18 @@ def failed_checks(result: RunResult) -> list[FailedCheck]:
             max((check for check, _ in group), key=severity),
             [trial.number for _, trial in group],
             sum((t.contestant, t.workload) == (contestant, workload) for t in result.trials),
+            _affected([check for check, _ in group]),
         )
         for (contestant, workload, _), group in failed.items()
     ]
     return sorted(found, key=lambda f: -f.worst.verdict.rank)
+
+
+def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
+    """By any of them."""
+    if any(not check.affects for check in checks):
+        return ()
+    return tuple(dict.fromkeys(figure for check in checks for figure in check.affects))
 
 
 def severity(check: Check) -> tuple[int, float]:
@@ -81,6 +94,30 @@ def reasons(result: RunResult) -> list[Reason]:
     return found
 
 
+def affects(result: RunResult) -> str:
+    """Which figures of which workloads the failed checks touch; empty where they touch every one."""
+    touched: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for failed in failed_checks(result):
+        touched.setdefault((failed.contestant, failed.workload), []).append(failed.affects)
+    cells = {(trial.contestant, trial.workload) for trial in result.trials}
+    if not touched or (cells == touched.keys() and all(() in groups for groups in touched.values())):
+        return ""
+    by_figures: dict[str, list[str]] = {}
+    for (contestant, workload), groups in touched.items():
+        figures = EVERY_FIGURE if () in groups else named(dict.fromkeys(f for g in groups for f in g))
+        by_figures.setdefault(figures, []).append(f"{contestant}, {workload}")
+    if len(cells) == 1:
+        (figures,) = by_figures
+        return f"{figures}; all other figures stand."
+    each = [f"{figures} ({_some(places)})" for figures, places in by_figures.items()]
+    return f"{'; '.join(each)}. All other figures stand."
+
+
+def _some(places: Sequence[str]) -> str:
+    more = len(places) - MOST_PLACES
+    return "; ".join(places) if more <= 0 else f"{'; '.join(places[:MOST_PLACES])}; and {more} more"
+
+
 def incomplete(result: RunResult) -> str:
     """Why the run is not whole; empty where it is."""
     return "" if result.complete else result.incomplete_reason or "the run did not reach its end"
@@ -98,14 +135,14 @@ def section(result: RunResult) -> Section:
 def _failed_table(failed: Sequence[FailedCheck]) -> Table:
     names = columns(
         "verdict = | check = | contestant = | workload = | trials | measured | allowed"
-        " | what it means | what to do"
+        " | affects | what it means | what to do"
     )
     table = Table("Checks that failed, each with its worst trial", names, prose=True)
     for f in failed:
         check = f.worst
         measured, allowed = (amount(value, check.unit) for value in (check.value, check.threshold))
         about = (f.contestant, f.workload, _numbers(f.trials))
-        means = (first_line(check.message), check.remedy)
+        means = (named(f.affects) if f.affects else EVERY_FIGURE, first_line(check.message), check.remedy)
         table.add(verdict_mark(check.verdict), check.name, *about, measured, allowed, *means)
     return table
 

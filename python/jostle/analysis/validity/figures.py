@@ -1,0 +1,45 @@
+"""Which figures a check can touch, by their names in plans, and how they are named to a reader."""
+
+from collections.abc import Collection, Iterable
+
+from jostle.analysis.results import Validity
+from jostle.formatting import listed
+from jostle.plan.metrics import METRICS
+from jostle.record.verdict import Verdict, worst
+
+__all__ = ["RATES", "RESPONSE_TIMES", "SERVICE_TIMES", "TIMES", "named", "verdicts_of_figures"]
+
+RESPONSE_TIMES = (
+    *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
+    *("spread", "quartile spread", "blocking index"),
+)
+"""From the intended start."""
+
+SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
+"""From the actual send."""
+
+TIMES = (*RESPONSE_TIMES, *SERVICE_TIMES, "time to headers", "time per thread")
+
+RATES = ("throughput", "goodput", "sustained throughput", "dispersion", "starvation index")
+
+SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the longest", "mean": "the mean"}
+"""Of the single times, those that stand in tables."""
+
+
+def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
+    """Of each figure of these trials together; empty where a failed check touches all of them."""
+    trials = list(trials)
+    if not any(check.affects for trial in trials for check in trial.failed):
+        return {}
+    return {figure: worst(trial.verdict_of(figure) for trial in trials) for figure in METRICS}
+
+
+def named(figures: Collection[str]) -> str:
+    """For a reader: "p99 and the longest", "throughput and response times"."""
+    groups = {"throughput": RATES, "response times": RESPONSE_TIMES, "service times": SERVICE_TIMES}
+    whole = [name for name, group in groups.items() if set(group) <= set(figures)]
+    grouped = {figure for name in whole for figure in groups[name]}
+    single = [figure for figure in figures if figure not in grouped]
+    shown = [SHOWN[figure] for figure in SHOWN if figure in single]
+    others = [figure for figure in single if figure not in RESPONSE_TIMES]
+    return listed([*whole, *shown, *others] or single)

@@ -1,0 +1,133 @@
+"""What the generator's own lateness does to each response time that is reported.
+
+A response time counts from the intended start: R = L + X, where L is how late the generator's own code ran
+and X is what the response time would be without it. Quantiles of X are not in the record, but are bounded
+from below, whatever L and X have to do with one another:
+
+- X is at least the service time S, so Q_X(p) ≥ Q_S(p). Where no request waited for a connection, X = S.
+- X ≤ x only if R ≤ x + l or L > l, so Q_X(p) ≥ Q_R(p - P(L > l)) - l for every l (Fréchet's inequality).
+
+The larger of the two is used: lateness is never made smaller than it was. What lateness did to the server's
+queue is not in it; that is asked by the checks of the offered load and of the arrivals.
+Source: Makarov, Theory of Probability and its Applications 26 (1982).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.analysis.results import Check
+from jostle.analysis.stats.quantile_ci import samples_needed
+from jostle.analysis.stats.sample import WeightedSample, quantile_of
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.figures import RESPONSE_TIMES, SHOWN
+from jostle.formatting import listed, percent
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["Effect", "lateness", "lateness_effects", "mostly_lateness"]
+
+SUSPECT, INVALID = 0.05, 0.50
+"""Share of a reported time that is the generator's own lateness."""
+
+LEVELS = {name: float(name[1:]) / 100 for name in RESPONSE_TIMES if name[1:2].isdigit()}
+"""Of the quantiles among the figures."""
+
+REMEDY = "give the generator a core of its own, or read only differences much larger than this"
+
+COMPOSED: Mapping[str, tuple[str, ...]] = {
+    "spread": ("p5", "p50", "p95"),
+    "quartile spread": ("p25", "p50", "p75"),
+    "blocking index": ("p99",),
+}
+"""Figures that are made of others."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A response time as reported, and the least that it would be without the generator's lateness."""
+
+    reported_s: float
+    without_s: float
+
+    @property
+    def share(self) -> float:
+        """Part of the reported time that is the generator's own."""
+        return 1 - self.without_s / self.reported_s if self.reported_s else 0.0
+
+
+def lateness_effects(data: TrialData) -> dict[str, Effect]:
+    """On each figure of response times that the trial has; empty where nothing was paced."""
+    late, response, service = data.pacing, data.responses.whole, data.service
+    if not late.n or not response.n_events or not service.n_events:
+        return {}
+    quantiles = {n: p for n, p in LEVELS.items() if p <= 0.5 or response.n >= samples_needed(p)}
+    effects = {
+        name: Effect(quantile_of(response, p) or 0.0, _without(p, response, service, late))
+        for name, p in {"min": 0.0, **quantiles, "max": 1.0}.items()
+    }
+    means = response.mean_s or 0.0, (response.mean_s or 0.0) - (late.mean_s or 0.0), service.mean_s or 0.0
+    effects["mean"] = Effect(means[0], max(means[1:]))
+    return effects
+
+
+def _without(p: float, response: WeightedSample, service: WeightedSample, late: WeightedSample) -> float:
+    """The least that the p-quantile of the response times would be, seconds."""
+    beyond = 1 - late.events.cumsum() / late.n
+    ranks = response.events.cumsum().searchsorted((p - beyond) * response.n - 1e-9)
+    bounds = np.where(p - beyond > 0, response.values_s[ranks] - late.values_s, 0.0)
+    return min(
+        quantile_of(response, p) or 0.0, max(quantile_of(service, p) or 0.0, float(bounds.max(initial=0.0)))
+    )
+
+
+def lateness(data: TrialData) -> Check | None:
+    """Suspect: response times of which more than a twentieth is the generator's own lateness.
+
+    The longest time is one request's: however late it was, it makes nothing invalid.
+    """
+    effects = lateness_effects(data)
+    if not effects:
+        return None
+    touched = {n: e for n, e in effects.items() if e.share > SUSPECT and (e.share <= INVALID or n == "max")}
+    if not touched:
+        share = max((e.share for e in effects.values() if e.share <= SUSPECT), default=0.0)
+        which = "other response time" if any(e.share > SUSPECT for e in effects.values()) else "response time"
+        message = f"the generator's own lateness is at most {percent(share)} of any {which}"
+        return Check("lateness", Verdict.VALID, share, SUSPECT, "share", message, cause="generator")
+    share = max(effect.share for effect in touched.values())
+    affects = _with_composed(touched)
+    message = _told(touched)
+    return Check(
+        "lateness", Verdict.SUSPECT, share, SUSPECT, "share", message, REMEDY, affects, cause="generator"
+    )
+
+
+def mostly_lateness(data: TrialData) -> Check | None:
+    """Invalid: response times that are mostly the generator's own lateness; where the median is, all."""
+    effects = lateness_effects(data)
+    spoiled = {n: e for n, e in effects.items() if e.share > INVALID and n != "max"}
+    if not spoiled:
+        return None
+    share = max(effect.share for effect in spoiled.values())
+    affects = () if "p50" in spoiled else _with_composed(spoiled)
+    message = _told(spoiled)
+    return Check(
+        "mostly lateness", Verdict.INVALID, share, INVALID, "share", message, REMEDY, affects, "generator"
+    )
+
+
+def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
+    """In the order of tables, with the figures that are made of them."""
+    composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
+    return tuple(name for name in RESPONSE_TIMES if name in touched or name in composed)
+
+
+def _told(touched: Mapping[str, Effect]) -> str:
+    shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or dict(touched)
+    each = [
+        f"{name} would be {format_duration(e.without_s)} instead of {format_duration(e.reported_s)}"
+        for name, e in shown.items()
+    ]
+    return f"without the generator's own lateness {listed(each)}"
