@@ -88,7 +88,10 @@ class Interval(TypedDict):
     workers_lost: int  # threads that have died so far
 
 class Run:
-    """A run of the engine in threads of its own. Raises ValueError for a specification that cannot run."""
+    """A run of the engine in threads of its own.
+
+    Raises ValueError for a specification that cannot run, OSError where no further thread can be started.
+    """
 
     def __init__(self, spec_json: str) -> None: ...
     def next_interval(self, timeout_s: float) -> Interval | None: ...

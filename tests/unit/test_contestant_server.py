@@ -1,7 +1,9 @@
 """A server's life: ready, watched, ended; and every way in which a start can go wrong."""
 
+import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -122,11 +124,56 @@ def test_one_that_goes_into_the_background(folder: Path) -> None:
     assert "must stay in the foreground" in told
 
 
+DAEMON = """
+for _ in range(2):
+    if os.fork() > 0: os._exit(0)
+    os.setsid()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for fd in range(3): os.close(fd)
+"""
+
+
+def test_a_daemon_that_hides_twice_is_found_and_ended(folder: Path) -> None:
+    before = set(with_environment_of(folder))
+    told = refused(mine(folder, DAEMON))
+    assert "ended with exit code 0 before it was ready and left" in told
+    assert set(with_environment_of(folder)) == before
+
+
+def with_environment_of(folder: Path) -> list[int]:
+    """Processes whose temporary folder lies in this test's cache."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"TMPDIR={folder.parent}".encode() in (process / "environ").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        "os.close(1); os.close(2)",
+        "time.sleep(0.3)",
+        "import threading; threading.Thread(target=lambda: [print('x' * 999) for _ in iter(int, 1)]).start()",
+    ],
+    ids=["closes its output", "listens late", "prints without end"],
+)
+def test_one_with_odd_ways_serves_and_is_ended(folder: Path, behaviour: str) -> None:
+    with mine(folder, behaviour).start() as server:
+        assert server.alive()
+        assert server.process is not None
+        kept = server.process.task.output
+    assert marked(server) == []
+    assert not kept.exists() or kept.stat().st_size < 1 << 20
+    assert len(server.printed()) < 10_000
+
+
 def test_one_that_is_never_ready(folder: Path) -> None:
     contestant = mine(folder, 'print("still warming up", flush=True); STATUS = 503', ready={"timeout": "1s"})
     told = refused(contestant)
     assert "mine was not ready within 1" in told
-    assert "the last one: GET / on port" in told
+    assert re.search(r"the last one: GET / on port \d+: status 503", told)
     assert "still warming up" in told
 
 

@@ -19,10 +19,10 @@ from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
 
 
-def printed(result: RunResult, *, full: bool = False, terminal: bool = False) -> str:
+def printed(result: RunResult, *, full: bool = False, terminal: bool = False, width: int = 80) -> str:
     out = io.StringIO()
     console = Console(
-        file=out, width=80, force_terminal=terminal, color_system="standard" if terminal else None
+        file=out, width=width, force_terminal=terminal, color_system="standard" if terminal else None
     )
     report.render_terminal(result, console, full=full)
     return out.getvalue()
@@ -44,6 +44,15 @@ def test_the_terminal_shows(golden: Golden, name: str, result: RunResult, full: 
     assert max(len(line) for line in text.splitlines()) <= 80
     assert "\x1b" not in text
     golden(f"terminal-{name}.txt", text)
+
+
+@pytest.mark.parametrize("result", [make_hit(), make_hit(Verdict.INVALID), make_plain()])
+def test_forty_columns_are_enough(result: RunResult) -> None:
+    text = printed(result, width=40)
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 40
+    assert "…" not in text
+    if "response time" in text:
+        assert all(name in text for name in ("p50", "p90", "p99"))
 
 
 def test_the_verdict_is_the_first_line() -> None:

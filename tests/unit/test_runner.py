@@ -126,6 +126,19 @@ def test_a_server_that_dies_in_the_load_costs_that_trial(lab: Laboratory) -> Non
     assert lab.executor.started[0].stopped
 
 
+def test_a_server_that_dies_with_the_last_interval_is_named_all_the_same(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(_: Any, interval: Any) -> None:
+        for server in lab.contestants["a"].running if interval["last"] else []:
+            server.dead = True
+
+    monkeypatch.setattr(lab.observer, "interval", die)
+    lab.run(lab.plan())
+    ended = {trial.contestant: trial.status for trial in RunRecord.open(lab.folder).trials}
+    assert ended == {"a": "failed", "b": "ended"}
+
+
 def test_a_peer_that_cannot_be_built_fails_the_trials_that_need_it(lab: Laboratory) -> None:
     peer = lab.contestants["peer"]
     peer.build_fails, peer.fails_at = BuildFailed("the peer does not compile"), (1, 2)

@@ -5,8 +5,8 @@ mod interval;
 
 use std::time::Duration;
 
-use jostle_engine::{Poll, spec::RunSpec};
-use pyo3::exceptions::PyValueError;
+use jostle_engine::{Poll, StartError, spec::RunSpec};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -22,7 +22,7 @@ impl Run {
             .map_err(|error| PyValueError::new_err(format!("the run's specification: {error}")))?;
         py.detach(|| jostle_engine::Run::start(spec))
             .map(Run)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+            .map_err(refusal)
     }
 
     /// Waits up to `timeout_s` seconds for the next interval; `None` when there is none yet.
@@ -49,6 +49,17 @@ impl Run {
     #[getter]
     fn started_unix_ns(&self) -> u64 {
         self.0.started_unix_ns()
+    }
+}
+
+/// `OSError` where the machine gives no further thread or descriptor, else `ValueError`.
+fn refusal(error: StartError) -> PyErr {
+    match &error {
+        StartError::Worker { error: cause, .. } => match cause.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, error.to_string())),
+            None => PyValueError::new_err(error.to_string()),
+        },
+        _ => PyValueError::new_err(error.to_string()),
     }
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from jostle.host.exhaustion import within_limits
 from jostle.host.users import User
 from jostle.plan.contestant import Need, fill
 
@@ -47,7 +48,8 @@ def find_tool(need: Need, user: User) -> Tool | MissingTool:
             reason = f"user {user.name!r} may not run {path}"
             continue
         try:
-            version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
+            with within_limits():
+                version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
         except (OSError, subprocess.SubprocessError) as error:
             reason = f"{path} is there, but asked for its version: {error}"
         else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jostle._engine import Run
 from jostle.errors import StartRefused
 from jostle.generator.api import Generator, Lost, Running
+from jostle.host.exhaustion import within_limits
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -21,8 +22,9 @@ class InProcessExecutor:
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         try:
-            return _Here(Run(json.dumps(spec)))
-        except ValueError as error:
+            with within_limits():
+                return _Here(Run(json.dumps(spec)))
+        except (ValueError, OSError) as error:
             raise StartRefused(str(error)) from None
 
 

@@ -24,6 +24,8 @@ from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.merge import Merger
 from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame
+from jostle.host.exhaustion import within_limits
+from jostle.host.out_of_memory import MemoryWatch
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -68,7 +70,8 @@ def _start(spec: Mapping[str, Any], count: int) -> Running:
     with contextlib.ExitStack() as undo:
         children: list[_Child] = []
         for index, share in enumerate(partition(spec, count)):
-            children.append(_Child(index, count, inbox))
+            with within_limits():
+                children.append(_Child(index, count, inbox))
             undo.callback(children[-1].kill)
             children[-1].say(share)
         _answers(children, inbox, "ready")
@@ -118,7 +121,12 @@ class _Child:
         listener = threading.Thread(
             target=_listen, args=(index, self.process.stdout, inbox), name=self.name, daemon=True
         )
-        listener.start()
+        try:
+            listener.start()
+        except RuntimeError:
+            self.kill()
+            raise
+        self._memory = MemoryWatch(self.process.pid)
 
     def say(self, what: Any) -> None:
         """One that has died hears nothing; its end is noticed by its silence."""
@@ -131,6 +139,8 @@ class _Child:
         """How it ended; waits for it."""
         code = self.process.wait()
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        if code == -signal.SIGKILL and (for_memory := self._memory.killed()):
+            how = f"was ended {for_memory}"
         self._complaints.seek(0)
         last = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-1:]
         return f"{how}: {last[0]}" if last else how

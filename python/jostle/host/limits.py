@@ -1,8 +1,8 @@
 """What this machine allows: open files, local ports, memory and processor time. It is read nowhere else."""
 
+import itertools
 import os
 import resource
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +13,15 @@ __all__ = [
     "CgroupLimits",
     "OpenFiles",
     "PortRange",
+    "TaskLimits",
     "accept_queue",
+    "cgroup_folders",
     "cgroup_limits",
     "connections_within",
     "local_port_range",
     "memory_bytes",
     "open_files",
+    "task_limits",
 ]
 
 RESERVED_FILES = 200
@@ -110,7 +113,7 @@ def cgroup_limits(
     """The tightest limits of this process's cgroup and of those above it, in version 1 or 2."""
     memory: list[int] = []
     cpus: list[float] = []
-    for folder in _cgroups(membership, mount):
+    for folder in itertools.chain(*cgroup_folders(_read(membership), mount)):
         for name in ("memory.max", "memory.limit_in_bytes"):
             if (limit := _read(folder / name)).isdecimal() and int(limit) < NO_LIMIT_BYTES:
                 memory.append(int(limit))
@@ -124,18 +127,47 @@ def cgroup_limits(
     return CgroupLimits(min(memory, default=None), min(cpus, default=None))
 
 
-def _cgroups(membership: Path, mount: Path) -> Iterator[Path]:
-    """The folder of each cgroup that the process is in, and of those above it.
+@dataclass(frozen=True)
+class TaskLimits:
+    """How many processes and threads there may be; None: no limit that can be seen.
 
-    Version 2 has one tree, version 1 one for each controller. In a container the path may be the one outside;
-    the folder at the root is then the container's own.
+    `user`: of all programs of this user (root is not held to it). `cgroup`: in this container or cgroup.
     """
-    for line in _read(membership).splitlines():
+
+    user: int | None
+    cgroup: int | None
+
+    def __str__(self) -> str:
+        told = [f"this user may have {self.user:,} (ulimit -u)"] if self.user is not None else []
+        told += [f"this container or cgroup {self.cgroup:,} (pids.max)"] if self.cgroup is not None else []
+        return ", ".join(told)
+
+
+def task_limits(
+    membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")
+) -> TaskLimits:
+    """Of this process."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    folders = itertools.chain(*cgroup_folders(_read(membership), mount))
+    limits = [int(text) for folder in folders if (text := _read(folder / "pids.max")).isdecimal()]
+    user = None if soft == resource.RLIM_INFINITY or os.geteuid() == 0 else soft
+    return TaskLimits(user, min(limits, default=None))
+
+
+def cgroup_folders(membership: str, mount: Path = Path("/sys/fs/cgroup")) -> list[list[Path]]:
+    """The folder of each cgroup that a process is in, followed by those above it.
+
+    `membership`: the text of /proc/PID/cgroup. Version 2 has one tree, version 1 one for each controller. In
+    a container the path may be the one outside; the folder at the root is then the container's own.
+    """
+    ways = []
+    for line in membership.splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             root = mount / controller
             inner = root / path.lstrip("/")
-            yield from (folder for folder in (inner, *inner.parents) if folder.is_relative_to(root))
+            ways.append([folder for folder in (inner, *inner.parents) if folder.is_relative_to(root)])
+    return ways
 
 
 def _read(path: Path) -> str:

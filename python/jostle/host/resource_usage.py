@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from jostle.host.cpu_time import TreeCpu
+from jostle.host.exhaustion import within_limits
 from jostle.host.files import open_to_append
 from jostle.host.process_tree import ProcessTree
 from jostle.host.procfs import ENDED
@@ -69,7 +70,9 @@ class Watcher:
         self._thread = threading.Thread(target=self._watch, name="jostle-resource-usage", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        """Raises `StartRefused` where no further thread can be started."""
+        with within_limits():
+            self._thread.start()
 
     def stop(self) -> None:
         """Take a last sample and return when it is written."""

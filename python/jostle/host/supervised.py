@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 from jostle.errors import StartFailed
 from jostle.host import supervisor
 from jostle.host.cache import cache_folder
+from jostle.host.exhaustion import used_up, within_limits
+from jostle.host.out_of_memory import MemoryWatch
 from jostle.host.procfs import descendants, is_running, with_environment
 from jostle.host.users import User
 from jostle.text import one_line, quoted
@@ -112,13 +114,19 @@ class Task:
 
 @dataclass(frozen=True)
 class Exit:
-    """How the first process ended, and how many others it left running."""
+    """How the first process ended, and how many others it left running.
+
+    `for_memory`: what `MemoryWatch.killed` says of it.
+    """
 
     code: int | None
     signal: str | None
     others: int
+    for_memory: str = ""
 
     def __str__(self) -> str:
+        if self.for_memory:
+            return f"was ended {self.for_memory}"
         return f"was ended by {self.signal}" if self.signal else f"ended with exit code {self.code}"
 
 
@@ -143,16 +151,18 @@ class SupervisedProcess:
         self.killed = False
         self._tail = ""
         self._unread = bytearray()
-        self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", supervisor.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=tuple(task.hold),
-            cwd="/",
-            bufsize=0,
-        )
+        self._memory: MemoryWatch | None = None
+        with within_limits():
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-I", "-S", supervisor.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=tuple(task.hold),
+                cwd="/",
+                bufsize=0,
+            )
         with contextlib.suppress(BrokenPipeError):
             self._write(task.as_json().encode() + b"\n")
         while self.pid is None and not self.ended:
@@ -162,6 +172,8 @@ class SupervisedProcess:
         """Read the supervisor's events; wait for one that long (None: until there is one)."""
         if self.ended:
             return
+        if self._memory is not None:
+            self._memory.look()
         assert self._supervisor.stdout is not None
         events = select.poll()  # select.select cannot take descriptors over 1,023, which many clients bring
         events.register(self._supervisor.stdout, select.POLLIN)
@@ -270,10 +282,12 @@ class SupervisedProcess:
         match event.pop("event"):
             case "started":
                 self.pid = event["pid"]
+                self._memory = MemoryWatch(event["pid"])
             case "failed":
-                self.start_error = event["reason"]
+                self.start_error = used_up(event.get("errno")) or event["reason"]
             case "exited":
-                self.exit = Exit(**event)
+                killed = event["signal"] == signal.SIGKILL.name
+                self.exit = Exit(**event, for_memory=self._memory.killed() if self._memory and killed else "")
             case "ended":
                 self._tail, self.killed = event["tail"], event["killed"]
                 self.ended = True

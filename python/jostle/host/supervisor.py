@@ -169,7 +169,11 @@ class Supervisor:
             fcntl.fcntl(self.printed, F_SETPIPE_SZ, PIPE_BYTES)
         failed, failing = os.pipe()
         supervisor = os.getpid()
-        self.first = os.fork()
+        try:
+            self.first = os.fork()
+        except OSError as error:  # no more processes
+            report("failed", reason=error.strerror, errno=error.errno)
+            return False
         if self.first == 0:
             become_the_task(self.task, supervisor, printing, failing)
         os.close(printing)

@@ -4,6 +4,7 @@ Nothing in the folder is trusted. A file that cannot be read as what it should b
 a trial with such a file is left out of `RunRecord.trials` and named in `RunRecord.damage`.
 """
 
+import fcntl
 import itertools
 import math
 import operator
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jostle.errors import NotARun
+from jostle.host.files import open_regular
 from jostle.record.hlog import GENERATOR, Entry, Series, empty_histogram, merge, read_entries
 from jostle.record.journal import read_journal
 from jostle.record.jsonl import (
@@ -437,6 +439,18 @@ class RunRecord:
         return any(entry["event"] == "run ended" for entry in self.journal)
 
     @property
+    def being_written(self) -> bool:
+        """Whether a jostle on this machine holds the folder now, as `RunWriter` does."""
+        try:
+            with open_regular(self.folder / "journal.ndjson") as journal:
+                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+        return False
+
+    @property
     def complete(self) -> bool:
         """The run came to its own end, and its record is whole."""
         return self.ended and not self.damage
@@ -460,7 +474,9 @@ class RunRecord:
         why = (
             stopped.get("why") or "stopped"
             if stopped
-            else "its journal just ends: jostle was killed, or still runs"
+            else "it is still being written"
+            if self.being_written
+            else "its journal just ends: jostle was killed"
         )
         yield f"{over} of {len(self.planned)} trials are whole; {why}"
 

@@ -123,7 +123,7 @@ class _Load:
             if interval is not None:
                 self._over = interval["last"]
                 yield interval
-            if self._servers is not None and not self._over:
+            if self._servers is not None:
                 self._servers.check_alive()
 
     def end(self) -> None:
@@ -302,6 +302,10 @@ def _measure(context: TrialContext, record: TrialWriter, servers: _Servers, runn
         except RecordLost:
             load.discard()
             record.abandon()
+            raise
+        except StartRefused as error:
+            load.discard()
+            _finish(record, _Ending("failed", str(error)), running)
             raise
         _finish(record, ending, running)
         return ending

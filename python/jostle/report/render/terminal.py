@@ -151,16 +151,16 @@ def _say(console: "Console", text: str, style: str = "", lead: str = "") -> None
 
 
 def _table(table: Table, console: "Console") -> None:
-    """The columns that 80 characters have room for; shapes only where they fit, too."""
-    for shapes in (True, False):
-        drawn = _rich(table, shapes=shapes)
+    """The columns that 80 characters have room for; shapes and intervals only where they fit, too."""
+    for shapes, intervals in ((True, True), (False, True), (False, False)):
+        drawn = _rich(table, shapes=shapes, intervals=intervals)
         wide = console.options.update(width=10 * console.width)
-        if not shapes or console.measure(drawn, options=wide).maximum <= console.width:
+        if console.measure(drawn, options=wide).maximum <= console.width:
             break
     console.print(drawn)
 
 
-def _rich(table: Table, *, shapes: bool) -> "RichTable":
+def _rich(table: Table, *, shapes: bool, intervals: bool) -> "RichTable":
     from rich.table import Table as RichTable
 
     places = table.places(narrow=True, shapes=shapes)
@@ -177,7 +177,7 @@ def _rich(table: Table, *, shapes: bool) -> "RichTable":
     last: list[Value] = []
     for row in table.rows:
         repeated = bool(last) and row[0] == last[0] and table.columns[0].kind == "word"
-        cells = [_cell(row[i], table, i) for i in places]
+        cells = [_cell(row[i], table, i, intervals) for i in places]
         if repeated:
             cells[0] = _text("")
         drawn.add_row(*cells)
@@ -185,7 +185,7 @@ def _rich(table: Table, *, shapes: bool) -> "RichTable":
     return drawn
 
 
-def _cell(value: Value, table: Table, place: int) -> "Text":
+def _cell(value: Value, table: Table, place: int, intervals: bool) -> "Text":
     column = table.columns[place]
     match value:
         case Mark():
@@ -198,7 +198,7 @@ def _cell(value: Value, table: Table, place: int) -> "Text":
             )
         case Formatted():
             figure = value.number if column.unit and value.number else value.value
-            return _text(f"{figure} {value.interval}".strip() if column.intervals else figure)
+            return _text(f"{figure} {value.interval}".strip() if column.intervals and intervals else figure)
         case _:
             return _text(value, "bold" if place == 0 else "")
 
@@ -231,8 +231,9 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     drawn.add_column("response time", no_wrap=True)
     drawn.add_column("share", justify="right", no_wrap=True)
     most = max(share for _, share in rows)
+    room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
-        bar = "█" * round(BAR_WIDTH * share / most) or ("▏" if share > 0 else "")
+        bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
         drawn.add_row(name, _text(bar, "red" if name == "no answer" else "blue"), percent(share))
     console.print()
     console.print(drawn)

@@ -1,0 +1,58 @@
+"""Was a process ended by the kernel for want of memory? Its control group counts such ends."""
+
+from pathlib import Path
+
+from jostle.host.limits import cgroup_folders, cgroup_limits
+from jostle.host.procfs import ENDED
+from jostle.units import format_bytes
+
+__all__ = ["MemoryWatch"]
+
+CGROUPS = Path("/sys/fs/cgroup")
+COUNTERS = ("memory.events", "memory.oom_control")
+"""Of version 2 and 1; both have a line "oom_kill N". On the whole machine there may be no such files."""
+
+
+class MemoryWatch:
+    """Follows one process while it lives: it may move to another control group after its start."""
+
+    def __init__(self, pid: int, processes: Path = Path("/proc"), mount: Path = CGROUPS) -> None:
+        self._process = processes / str(pid)
+        self._mount = mount
+        self._last = ""
+        self._limit: int | None = None
+        self._before: dict[Path, int] = {}
+        self.look()
+
+    def look(self) -> None:
+        """Where it is now, and how many were ended for memory there before. A dead one is nowhere."""
+        try:
+            membership = self._process.joinpath("cgroup").read_text()
+            living = self._process.joinpath("stat").read_text().rpartition(") ")[2][:1] not in ENDED
+        except OSError:
+            return
+        if not living or membership == self._last:  # of a zombie, version 1 says that it is in the root
+            return
+        self._last = membership
+        self._limit = cgroup_limits(self._process / "cgroup", self._mount).memory_bytes
+        self._before = {file: _kills(file) for file in self._counters(membership)}
+
+    def killed(self) -> str:
+        """Why it was ended, where the kernel has ended one there since; "" where it has not."""
+        if not any(_kills(file) > before for file, before in self._before.items()):
+            return ""
+        limit = "the machine has no more" if self._limit is None else f"limit of {format_bytes(self._limit)}"
+        return f"by the kernel for memory ({limit})"
+
+    def _counters(self, membership: str) -> list[Path]:
+        folders = [next(iter(way), None) for way in cgroup_folders(membership, self._mount)]
+        files = [folder / name for folder in folders if folder for name in COUNTERS]
+        return [file for file in files if file.is_file()]
+
+
+def _kills(counter: Path) -> int:
+    try:
+        lines = counter.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)

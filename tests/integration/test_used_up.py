@@ -1,0 +1,104 @@
+"""What a machine can run out of: processes, threads, memory. Each is named, with its limit."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jostle.record import RunRecord
+from support.cgroups import cgroup, inside
+from support.real import Jostle, command, environment, reference_server
+
+PLAN = """
+title = "Is there room?"
+contestants = ["reference-null"]
+rounds = 1
+[workload.hello]
+request = { get = "/hello" }
+load = { clients = 2, for = "500ms" }
+"""
+
+
+def in_group(group: Path, *words: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    inner = inside(group, *command(*words))
+    return subprocess.run(inner, cwd=cwd, capture_output=True, text=True, timeout=60, env=environment())
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_no_more_processes_or_threads(tmp_path: Path, most: int) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    with cgroup("pids", most) as group:
+        refused = in_group(group, "run", "plan.toml", "--no-pages", cwd=tmp_path)
+    assert refused.returncode in (2, 3)
+    said = " ".join((refused.stderr + refused.stdout).replace("│", " ").split())
+    assert "Traceback" not in said
+    assert "no further process or thread can be started here" in said
+    assert f"this container or cgroup {most} (pids.max)" in said
+
+
+def test_no_more_threads_for_a_load_of_now(tmp_path: Path) -> None:
+    with reference_server("null") as url, cgroup("pids", 1) as group:
+        refused = in_group(group, "hit", f"{url}/hello", "-n", "10", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(
+        "jostle: no further process or thread can be started here: this container"
+    )
+    assert "raise the limit" in refused.stderr
+
+
+HUNGRY = """
+[contestant.hungry]
+command = ["sh", "-c", "echo $$ > {group}/cgroup.procs; exec python3 hungry.py {{port}}"]
+folder = "."
+user = "root"
+"""
+
+EATER = """
+import http.server, sys, threading
+held = []
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        if self.path == "/eat":
+            held.append(b"x" * 20_000_000)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_a_server_that_the_kernel_ends_for_memory_is_named_and_the_run_goes_on(
+    tmp_path: Path, jostle_command: Jostle
+) -> None:
+    (tmp_path / "hungry.py").write_text(EATER)
+    with cgroup("memory", 64_000_000) as group:
+        plan = PLAN.replace('["reference-null"]', '["reference-null", "hungry"]').replace("/hello", "/eat")
+        plan = plan.replace("request = {", "request = { expect = { status = [200, 404] },")
+        (tmp_path / "plan.toml").write_text(plan + HUNGRY.format(group=group))
+        finished = jostle_command("run", "plan.toml", "--no-pages", "--rounds", "2")
+    assert finished.returncode == 3, finished.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    trials = RunRecord.open(folder).trials
+    assert len(trials) == 4
+    whys = [trial.why for trial in trials if trial.contestant == "hungry"]
+    assert len(whys) == 2
+    for why in whys:
+        assert why.startswith("hungry was ended by the kernel for memory (limit of 64.0 MB) in the middle")
+    assert all(trial.status == "ended" for trial in trials if trial.contestant == "reference-null")
+
+
+def test_jostle_itself_ended_for_memory_leaves_a_run_that_can_go_on(
+    tmp_path: Path, jostle_command: Jostle
+) -> None:
+    plan = PLAN.replace("500ms", "1s").replace("clients = 2", "clients = 4")
+    (tmp_path / "plan.toml").write_text(plan.replace("rounds = 1", "rounds = 3"))
+    with cgroup("memory", 48_000_000) as group:
+        killed = in_group(group, "run", "plan.toml", "--no-pages", cwd=tmp_path)
+    assert killed.returncode in (-9, 137), (killed.returncode, killed.stderr)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "its journal just ends: jostle was killed" in RunRecord.open(folder).incomplete_why
+    finished = jostle_command("run", "--resume", folder, "--json", "--no-pages")
+    assert json.loads(finished.stdout)["complete"]
