@@ -1,6 +1,6 @@
 """The engine alone, without the product around it: a closed client or an open loop, and what it recorded.
 
-    python bench/engine.py PORT RATE SECONDS ATTENTION
+    python bench/engine.py PORT RATE SECONDS awake|asleep
 
 RATE 0: one client without a pause. Prints what attention.c prints. Python waits on the server's core.
 """
@@ -19,9 +19,9 @@ HIGHEST_US = 3_600_000_000
 
 
 def main() -> None:
-    port, rate, seconds, attention = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+    port, rate, seconds, awake = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), sys.argv[4] == "awake"
     os.sched_setaffinity(0, {SERVER_CORE})
-    run = Run(json.dumps(_spec(port, rate, seconds, attention)))
+    run = Run(json.dumps(_spec(port, rate, seconds, awake)))
     response, lag = (HdrHistogram(1, HIGHEST_US, 3) for _ in range(2))
     last = False
     while not last:
@@ -42,7 +42,7 @@ def main() -> None:
     print(json.dumps(found))
 
 
-def _spec(port: int, rate: float, seconds: float, attention: str) -> dict[str, object]:
+def _spec(port: int, rate: float, seconds: float, attentive: bool) -> dict[str, object]:
     closed = {"closed": {"clients": 1}}
     rates = [{"from": rate, "to": rate}]
     load = {"open": {"arrivals": "constant", "rates": rates, "max_connections": 64}} if rate else closed
@@ -58,7 +58,7 @@ def _spec(port: int, rate: float, seconds: float, attention: str) -> dict[str, o
         "seed": 1,
         "threads": 1,
         "cores": [TOOL_CORE],
-        "attention": attention,
+        "attentive": attentive,
         "interval_ns": 1_000_000_000,
         "duration_ns": int(seconds * 1e9),
         "workloads": [workload],

@@ -39,8 +39,8 @@ def run(effort: Effort) -> Section:
                     numbers = [str(port), str(rate), str(effort.seconds + 1)]
                     turns = {
                         "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
-                        "awake": [*engine, *numbers, "always"],
-                        "asleep": [*engine, *numbers, "never"],
+                        "awake": [*engine, *numbers, "awake"],
+                        "asleep": [*engine, *numbers, "asleep"],
                     }
                     for tool in random.sample(list(turns), len(turns)):
                         output = subprocess.run(turns[tool], check=True, stdout=subprocess.PIPE).stdout

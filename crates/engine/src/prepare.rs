@@ -24,7 +24,6 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     validate(&spec)?;
     raise_open_files(&spec)?;
     let share = share_of(spec.share);
-    let attentive = spec.is_attentive();
     let workloads = spec
         .workloads
         .into_iter()
@@ -32,7 +31,7 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
         .map(|(index, workload)| prepare_workload(index, workload, share));
     let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
     Ok(Plan {
-        attentive,
+        attentive: spec.attentive,
         seed: spec.seed,
         threads: spec.threads,
         share,

@@ -21,8 +21,11 @@ pub struct RunSpec {
     /// sent on time. The system must allow it.
     #[serde(default)]
     pub real_time: bool,
+    /// Threads wait awake while an answer or a due time is near, instead of sleeping until the kernel wakes them up. A
+    /// wake-up takes longer than a fast server does; the price is a core for each thread. Not together with
+    /// `real_time`: the kernel takes 50 ms of every second from such a thread if it never sleeps.
     #[serde(default)]
-    pub attention: Attention,
+    pub attentive: bool,
     /// The run ends after this time; `None`: when every measured workload has had all of its requests.
     pub duration_ns: Option<u64>,
     /// Length of an interval of the record, 10 ms to 60 s.
@@ -37,34 +40,6 @@ pub struct RunSpec {
     #[serde(default)]
     pub share: Option<ShareSpec>,
     pub workloads: Vec<WorkloadSpec>,
-}
-
-/// Whether a worker thread waits awake while an answer or a due time is near, instead of sleeping until the kernel
-/// wakes it up. A wake-up takes longer than a fast server does; the price is a core, of which nothing is left to others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Attention {
-    /// Where every thread is pinned to a core of its own, and `real_time` is not asked for.
-    Auto,
-    /// Not together with `real_time`: the kernel takes 50 ms of every second from a thread that never sleeps.
-    Always,
-    #[default]
-    Never,
-}
-
-impl RunSpec {
-    /// Whether the workers wait awake.
-    #[must_use]
-    pub fn is_attentive(&self) -> bool {
-        match self.attention {
-            Attention::Always => true,
-            Attention::Never => false,
-            Attention::Auto => {
-                let cores: std::collections::HashSet<usize> = self.cores.iter().copied().collect();
-                !self.real_time && cores.len() >= self.threads
-            }
-        }
-    }
 }
 
 /// Generator `index` (from 0) of `of` equal ones, which have the same specification but for this and `cores`.
@@ -343,33 +318,4 @@ fn yes() -> bool {
 
 fn one() -> u32 {
     1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attention_is_automatic_only_where_every_thread_has_a_core_of_its_own() {
-        let attentive = |change: serde_json::Value| {
-            let mut spec = serde_json::json!({
-                "seed": 1, "threads": 2, "interval_ns": 1, "duration_ns": 1, "workloads": [],
-            });
-            let change = change.as_object().unwrap().clone();
-            spec.as_object_mut().unwrap().extend(change);
-            serde_json::from_value::<RunSpec>(spec)
-                .unwrap()
-                .is_attentive()
-        };
-        let auto = |cores: &[usize], real_time: bool| {
-            attentive(
-                serde_json::json!({"attention": "auto", "cores": cores, "real_time": real_time}),
-            )
-        };
-        assert!(auto(&[1, 2], false) && auto(&[0, 1, 2], false));
-        assert!(!auto(&[], false) && !auto(&[1], false) && !auto(&[1, 1], false));
-        assert!(!auto(&[1, 2], true));
-        assert!(attentive(serde_json::json!({"attention": "always"})));
-        assert!(!attentive(serde_json::json!({"cores": [1, 2]})));
-    }
 }

@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::spec::{
-    Arrivals, Attention, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec,
+    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec,
     Role, RunSpec, ThinkSpec, WorkloadSpec,
 };
 
@@ -86,11 +86,11 @@ pub fn validate(spec: &RunSpec) -> Check {
     if let Some(duration) = spec.duration_ns {
         duration_in_range(duration).map_err(|problem| StartError::run("duration_ns", problem))?;
     }
-    if spec.real_time && spec.attention == Attention::Always {
+    if spec.real_time && spec.attentive {
         return Err(StartError::run(
-            "attention",
-            "it is \"always\" together with real_time: the kernel takes 50 ms of every second from a real-time \
-             thread that never sleeps. Leave one of them out",
+            "attentive",
+            "it does not go together with real_time: the kernel takes 50 ms of every second from a real-time thread \
+             that never sleeps. Leave one of them out",
         ));
     }
     if spec.workloads.is_empty() || spec.workloads.len() > MOST_WORKLOADS {
