@@ -19,9 +19,9 @@ HIGHEST_US = 3_600_000_000
 
 
 def main() -> None:
-    port, rate, seconds, awake = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), sys.argv[4] == "awake"
+    port, rate, seconds = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     os.sched_setaffinity(0, {SERVER_CORE})
-    run = Run(json.dumps(_spec(port, rate, seconds, awake)))
+    run = Run(json.dumps(_spec(port, rate, seconds, sys.argv[4] == "awake")))
     response, lag = (HdrHistogram(1, HIGHEST_US, 3) for _ in range(2))
     last = False
     while not last:

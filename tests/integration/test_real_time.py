@@ -1,4 +1,6 @@
-"""Real-time scheduling: threads of a paced load go before others, on cores where no server may be."""
+"""Threads on cores where no server may be: they wait awake, or, if they are not to, those of a paced load go
+before others in real time.
+"""
 
 import contextlib
 import json
@@ -8,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from jostle.analysis.run import analyse
 from jostle.errors import StartRefused
 from jostle.generator import LocalExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import real_time_allowed
-from jostle.plan import parse_plan
+from jostle.plan import Plan, parse_plan
+from jostle.record import RunRecord
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
 from support.real import Jostle, reference_server
@@ -22,9 +26,10 @@ title = "Who goes first?"
 contestants = ["reference-null"]
 rounds = 1
 seed = 7
+attention = "{attention}"
 
 [workload.w]
-request = { get = "/" }
+request = {{ get = "/" }}
 load = """
 
 LOADS = {
@@ -34,12 +39,15 @@ LOADS = {
 }
 
 
-def asked_for(folder: Path) -> bool:
-    """Whether the load of the run's trial was to have it, by the record."""
+def plan_of(load: str, attention: str = "never", *, share_cores: bool = False) -> Plan:
+    return parse_plan(PLAN.format(attention=attention) + load, "test", share_cores=share_cores)
+
+
+def asked_for(folder: Path) -> tuple[bool, bool]:
+    """Whether the load of the run's trial was to wait awake, and to be in real time, by the record."""
     (trial,) = folder.glob("*/trials/*/trial.json")
-    answer = json.loads(trial.read_text())["engine"]["real_time"]
-    assert isinstance(answer, bool)
-    return answer
+    spec = json.loads(trial.read_text())["engine"]
+    return spec["attentive"], spec["real_time"]
 
 
 def policies() -> dict[str, int]:
@@ -52,7 +60,7 @@ def policies() -> dict[str, int]:
 
 
 def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
-    workload = parse_plan(PLAN + '{ rate = "100/s", for = "1m" }', "test").workload["w"]
+    workload = plan_of('{ rate = "100/s", for = "1m" }').workload["w"]
     host, port = null_server.removeprefix("http://").split(":")
     spec = engine_spec("w", workload, Address(host=host, port=int(port)), seed=5, threads=2, real_time=True)
     if not real_time_allowed():
@@ -74,10 +82,19 @@ def test_the_threads_that_send_have_it_and_no_others(null_server: str) -> None:
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("share_cores", [False, True])
 def test_paced_loads_ask_for_it_on_cores_of_their_own(tmp_path: Path, load: str, share_cores: bool) -> None:
-    plan = parse_plan(PLAN + LOADS[load], "test", share_cores=share_cores)
+    plan = plan_of(LOADS[load], share_cores=share_cores)
     run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
     apart = not share_cores and len(os.sched_getaffinity(0)) > 1
-    assert asked_for(tmp_path) == (load != "at once" and apart and real_time_allowed())
+    assert asked_for(tmp_path) == (False, load != "at once" and apart and real_time_allowed())
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
+def test_on_cores_of_its_own_a_generator_waits_awake_and_not_in_real_time(tmp_path: Path) -> None:
+    plan = plan_of(LOADS["arrivals"], "auto")
+    outcome = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
+    assert asked_for(tmp_path) == (True, False)
+    notes = analyse(RunRecord.open(outcome.folder), distributions=False).notes
+    assert "The generator waited awake: its own waking up is in no response time." in notes
 
 
 @contextlib.contextmanager
@@ -100,5 +117,6 @@ def test_beside_a_server_of_somebody_else_only_on_other_cores(jostle_command: Jo
         jostle_command("hit", f"{url}/", *options, tmp_path / "anywhere")
         with only_on(last):
             jostle_command("hit", f"{url}/", *options, tmp_path / "apart")
-    assert not asked_for(tmp_path / "anywhere")
-    assert asked_for(tmp_path / "apart") == (first != last and real_time_allowed())
+    assert asked_for(tmp_path / "anywhere") == (False, False)
+    # Not awake: the rest of jostle needs a part of the one core that is left.
+    assert asked_for(tmp_path / "apart") == (False, first != last and real_time_allowed())

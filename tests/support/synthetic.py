@@ -58,6 +58,7 @@ class Trial:
     pacing: float | None = 20e-6
     """Every request's pacing lag, None: all of sent - intended; only open loops and think times have one."""
     shared: bool = False
+    attentive: bool = False
     status: str | None = "ended"  # None: no outcome.json, as after `kill -9`
     why: str = ""
     rows: bool = False
@@ -267,6 +268,7 @@ def engine_spec(trial: Trial) -> dict[str, Any]:
     return {
         "seed": 1,
         "threads": 1,
+        "attentive": trial.attentive,
         "duration_ns": round(trial.duration * 1e9),
         "interval_ns": round(trial.interval * 1e9),
         "rows": trial.rows,

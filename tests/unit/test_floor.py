@@ -17,6 +17,7 @@ from support.synthetic import Trial, closed, lognormal, make_run, open_loop
 ONE_CLIENT: FloorLoad = {
     "kind": "closed",
     "title": "1 client",
+    "awake": False,
     "verdict": "valid",
     "throughput_per_s": 20_000.0,
     "response_s": {"p50": 30e-6, "p99": 80e-6, "p99.9": None},
@@ -26,6 +27,7 @@ ONE_CLIENT: FloorLoad = {
 STREAM_2000: FloorLoad = {
     "kind": "open",
     "title": "2,000 requests/s",
+    "awake": False,
     "verdict": "valid",
     "throughput_per_s": 2000.0,
     "response_s": {"p50": 60e-6, "p99": 0.002},
@@ -35,6 +37,7 @@ STREAM_2000: FloorLoad = {
 FLOOR: Floor = {
     "measured": "2026-11-20T10:00:00+0000",
     "load_average": 0.1,
+    "slowdown": 0.001,
     "loads": [ONE_CLIENT, STREAM_2000],
 }
 TIMES = lognormal(0.002, 0.2)
@@ -65,6 +68,15 @@ def test_an_open_loop_is_held_beside_open_loops(tmp_path: Path) -> None:
     assert "1 client" not in said
 
 
+def test_a_generator_that_waited_awake_is_held_beside_its_own_floor(tmp_path: Path) -> None:
+    awake: FloorLoad = {**ONE_CLIENT, "awake": True, "response_s": {"p50": 12e-6, "p99": 20e-6}}
+    trial = Trial("a", "w", 1, closed(TIMES, 5.0), attentive=True)
+    said = notes(tmp_path, trial, {**FLOOR, "loads": [ONE_CLIENT, awake]})
+    assert "The generator waited awake: its own waking up is in no response time." in said
+    assert "1 client, waiting awake: p50 12 µs, p99 20 µs." in said
+    assert "30 µs" not in said
+
+
 def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
     assert "Floor" not in notes(tmp_path, Trial("a", "w", 1, closed(TIMES, 5.0)), None)
 
@@ -89,8 +101,10 @@ def test_a_floor_of_another_shape_is_none() -> None:
     assert "floor" not in host_facts(1)
 
 
-def test_the_plan_has_the_three_loads() -> None:
-    plan = calibration_plan(3.0)
+@pytest.mark.parametrize("awake", [True, False])
+def test_the_plan_has_the_three_loads(awake: bool) -> None:
+    plan = calibration_plan(3.0, awake=awake)
+    assert plan.attention == ("always" if awake else "never")
     assert list(plan.workload) == list(LOADS)
     loads = [w.load for w in plan.workload.values()]
     assert [load.most_clients for load in loads if isinstance(load, ClosedLoad)] == [1, 64]

@@ -258,6 +258,9 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
             "In a closed loop all clients send their first request at once: with as few requests per client "
             "as here, these first answers weigh in the quantiles."
         )
+    if awake := sum(f.attentive for f in data):
+        where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
+        notes.append(f"The generator waited awake{where}: its own waking up is in no response time.")
     if floor := floor_note(host, data):
         notes.append(floor)
     return notes

@@ -15,6 +15,7 @@ from jostle.cli.options import (
     REQUEST,
     TLS,
     AllowTargets,
+    Attention,
     Cluster,
     Processes,
     option_names,
@@ -198,6 +199,7 @@ class HitOptions:
         int, _option("-t", "--threads", metavar="N", help="Threads of the generator.", group=GENERATOR)
     ] = 1
     processes: Processes = None
+    attention: Attention = None
     cluster: Cluster = None
     allow_targets: AllowTargets = None
 

@@ -20,6 +20,7 @@ __all__ = [
     "REQUEST",
     "TLS",
     "AllowTargets",
+    "Attention",
     "Cluster",
     "Into",
     "Processes",
@@ -63,6 +64,15 @@ AllowTargets = Annotated[
         "--allow-target",
         metavar="HOST",
         help="A host that the cluster may load; repeatable.",
+        rich_help_panel=GENERATOR,
+    ),
+]
+Attention = Annotated[
+    str | None,
+    typer.Option(
+        "--attention",
+        metavar="WHEN",
+        help="Wait awake: auto (on cores of its own), always, never.",
         rich_help_panel=GENERATOR,
     ),
 ]

@@ -10,6 +10,7 @@ from jostle.cli.options import (
     GENERATOR,
     PLAN,
     AllowTargets,
+    Attention,
     Cluster,
     Processes,
     option_names,
@@ -94,6 +95,7 @@ class PlanOptions:
         ),
     ] = False
     processes: Processes = None
+    attention: Attention = None
     cluster: Cluster = None
     allow_targets: AllowTargets = None
 

@@ -1,7 +1,8 @@
 """The floor of this machine: what jostle measures of a server that does nothing.
 
-Below it nothing can be seen. It is measured by a plan like any other, against the null server, and kept in
-the cache folder with its record; later runs on the same machine carry it in their host.json.
+Below it nothing can be seen. It is measured by a plan like any other, against the null server, by a
+generator that sleeps while it waits and by one that waits awake, and kept in the cache folder with its
+record; later runs on the same machine carry it in their host.json.
 """
 
 import os
@@ -11,9 +12,11 @@ from typing import Literal
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
+from jostle.doctor.slowdown import measure_slowdown
 from jostle.errors import JostleError
 from jostle.generator import LocalExecutor
 from jostle.host.cache import cache_folder
+from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine
 from jostle.host.floor import Floor, FloorLoad, store_floor
 from jostle.plan import Plan, parse_plan
@@ -32,7 +35,7 @@ LOADS: dict[str, tuple[Literal["closed", "open"], str, str]] = {
 }
 
 
-def calibration_plan(seconds: float) -> Plan:
+def calibration_plan(seconds: float, *, awake: bool) -> Plan:
     """A closed loop of one client and of 64, and an open loop, on the null server."""
     workloads = "".join(
         f"""
@@ -44,29 +47,41 @@ load = {{ {load}, for = "{seconds:g}s" }}
         for name, (_, title, load) in LOADS.items()
     )
     head = 'title = "The floor of this machine"\ncontestants = ["reference-null"]\n'
-    return parse_plan(f'{head}rounds = 1\nwarm-up = "500ms"\n{workloads}', "calibration")
+    head += f'rounds = 1\nwarm-up = "200ms"\nattention = "{"always" if awake else "never"}"\n'
+    return parse_plan(head + workloads, "calibration")
 
 
-def calibrate(observer: Observer, seconds: float = 3.0) -> Floor:
+def calibrate(observer: Observer, seconds: float = 2.0) -> Floor:
     """Measure the floor, each load for so many seconds, keep it, and return it as it stands in host.json.
+
+    Where server and generator share cores, it is that of a generator that sleeps.
 
     Raises `JostleError` when a load could not be measured.
     """
     busy = os.getloadavg()[0]
-    outcome = run_experiment(
-        calibration_plan(seconds), cache_folder("calibration"), "calibration", 1, LocalExecutor(), observer
-    )
-    trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
+    placement = place(available_cores(), share=False)
     floor: Floor = {
         "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "load_average": busy,
-        "loads": [_load(name, trials[name]) for name in LOADS],
+        "slowdown": None if placement.shared else measure_slowdown(placement),
+        "loads": [
+            load
+            for awake in ([False] if placement.shared else [False, True])
+            for load in _loads(calibration_plan(seconds, awake=awake), observer, awake=awake)
+        ],
     }
     store_floor(machine(), floor)
     return floor
 
 
-def _load(name: str, trial: TrialRecord) -> FloorLoad:
+def _loads(plan: Plan, observer: Observer, *, awake: bool) -> list[FloorLoad]:
+    folder = cache_folder("calibration")
+    outcome = run_experiment(plan, folder, "calibration", 1, LocalExecutor(), observer)
+    trials = {trial.workload: trial for trial in RunRecord.open(outcome.folder).trials}
+    return [_load(name, trials[name], awake=awake) for name in LOADS]
+
+
+def _load(name: str, trial: TrialRecord, *, awake: bool) -> FloorLoad:
     kind, title, _ = LOADS[name]
     data = TrialData(trial)
     if trial.status != "ended" or not data.ok():
@@ -78,6 +93,7 @@ def _load(name: str, trial: TrialRecord) -> FloorLoad:
     return {
         "kind": kind,
         "title": title,
+        "awake": awake,
         "verdict": result.validity.verdict,
         "throughput_per_s": result.throughput_per_s,
         "response_s": {p: result.response[p].value for p in QUANTILES},

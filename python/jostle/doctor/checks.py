@@ -10,8 +10,10 @@ from typing import Literal
 
 from jostle import contestant, roster
 from jostle.analysis.topics.baseline import load_line
+from jostle.formatting import percent
+from jostle.generator.attention import SLOWDOWN, leaves_others_alone
 from jostle.host import limits
-from jostle.host.cores import available_cores, place, real_time_allowed
+from jostle.host.cores import Placement, available_cores, place, real_time_allowed
 from jostle.host.facts import machine
 from jostle.host.floor import Floor, stored_floor
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange
@@ -43,7 +45,7 @@ class Finding:
 
 def check_machine() -> list[Finding]:
     """Every finding, in the order in which they matter."""
-    cores, load = available_cores(), os.getloadavg()[0]
+    cores, load, floor = available_cores(), os.getloadavg()[0], stored_floor(machine())
     return [
         _cores(cores),
         _other_work(load, len(cores)),
@@ -54,7 +56,8 @@ def check_machine() -> list[Finding]:
         _clock(_clock_source(), _clock_cost_s()),
         _timers(_timer_lateness()),
         _real_time(real_time_allowed()),
-        _floor(stored_floor(machine()), len(cores)),
+        _attention(place(cores, share=False), floor),
+        _floor(floor, len(cores)),
         _contestants(),
     ]
 
@@ -198,6 +201,45 @@ def _real_time(allowed: bool) -> Finding:
         "not allowed: other programs on the generator's cores delay paced load by some milliseconds",
         "run as root, or raise the limit: ulimit -r 1, /etc/security/limits.conf (rtprio)",
     )
+
+
+def _attention(placement: Placement, floor: Floor | None) -> Finding:
+    """What `attention = "auto"` means here."""
+    if placement.shared:
+        message = (
+            "the generator has no core of its own: it sleeps while it waits, and reports its waking up too"
+        )
+        return Finding("attention", "note", message)
+    if leaves_others_alone(placement.generator_cores, placement.server_cores, floor):
+        return Finding("attention", "good", f"on cores of its own the generator waits awake{_gain(floor)}")
+    shared = "the generator's cores are hyperthreads of the servers'"
+    if floor is None or floor["slowdown"] is None:
+        return Finding(
+            "attention",
+            "note",
+            f"{shared}: it sleeps while it waits, as long as nobody has measured whether it may do otherwise",
+            "jostle doctor --calibrate",
+        )
+    return Finding(
+        "attention",
+        "note",
+        f"{shared}: awake it makes what these compute {percent(floor['slowdown'])} slower (at most "
+        f"{percent(SLOWDOWN)} is let pass), so it sleeps while it waits",
+        "taskset: leave out one hyperthread of each core",
+    )
+
+
+def _gain(floor: Floor | None) -> str:
+    """The median that one client sees of a server that does nothing."""
+    found = {
+        load["awake"]: load["response_s"]["p50"]
+        for load in (floor["loads"] if floor else [])
+        if load["title"] == "1 client"
+    }
+    asleep, awake = found.get(False), found.get(True)
+    if asleep is None or awake is None:
+        return ""
+    return f": 1 client sees {format_duration(awake)} at the median, {format_duration(asleep)} asleep"
 
 
 def _floor(floor: Floor | None, cores: int) -> Finding:

@@ -98,7 +98,8 @@ class Executor(Protocol):
         """The address of this machine at which its generators can reach a server."""
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """The specification as it can run here: with source addresses where ports would run short.
+        """The specification as it can run here: with source addresses where ports would run short, and with
+        `attentive` decided.
 
         Raises `StartRefused` when there is no room for the load. Nothing is started.
         """

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from jostle.errors import GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost, Running
+from jostle.generator.attention import with_attention
 from jostle.generator.capacity import generator_processes, with_sources
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.merge import Merger
@@ -57,8 +58,7 @@ class LocalExecutor:
         self._processes = processes
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        generator_processes(spec, self._processes)
-        return with_sources(spec)
+        return with_attention(with_sources(spec), generator_processes(spec, self._processes))
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         count = generator_processes(spec, self._processes)

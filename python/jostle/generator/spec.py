@@ -40,10 +40,12 @@ def engine_spec(
     threads: int = 1,
     cores: Sequence[int] = (),
     real_time: bool = False,
+    attentive: bool | None = False,
 ) -> dict[str, Any]:
     """One run of a workload: the measured load first, then the background, if any.
 
-    Files that the workload names are read here. Raises `PlanError` for a file that is missing.
+    `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that the
+    workload names are read here. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
     timeouts = {
@@ -77,6 +79,7 @@ def engine_spec(
         "threads": threads,
         "cores": list(cores),
         "real_time": real_time,
+        "attentive": attentive,
         "duration_ns": _ns(seconds) if seconds is not None else None,
         "interval_ns": interval_ns(seconds),
         "rows": workload.rows,

@@ -22,7 +22,7 @@ def main() -> int:
     """The exit code: 0 when all intervals were given."""
     words, out = sys.stdin.buffer, sys.stdout.buffer
     spec = json.loads(words.readline())
-    if spec["cores"]:
+    if spec["cores"] and not spec["attentive"]:
         os.sched_setaffinity(0, spec["cores"])
     write_frame(out, {"ready": True})
     line = words.readline()

@@ -1,10 +1,13 @@
 """Which cores the server gets and which the generator, and whether it may run with real-time priority."""
 
+import contextlib
 import os
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Placement", "available_cores", "place", "real_time_allowed"]
+__all__ = ["Placement", "available_cores", "kept_off", "place", "real_time_allowed", "siblings"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,44 @@ def place(cores: list[int], share: bool) -> Placement:
         return Placement(cores, cores, shared=True)
     generators = max(1, len(cores) // 4)
     return Placement(cores[:-generators], cores[-generators:], shared=False)
+
+
+def siblings(core: int) -> set[int]:
+    """The hyperthreads of the physical core that `core` is one of, itself included."""
+    file = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+    try:
+        return _cores_in(file.read_text())
+    except OSError:
+        return {core}
+
+
+def _cores_in(text: str) -> set[int]:
+    """`"0-1,8"` → `{0, 1, 8}`."""
+    ends = [part.split("-") for part in text.strip().split(",")]
+    return {core for end in ends for core in range(int(end[0]), int(end[-1]) + 1)}
+
+
+@contextlib.contextmanager
+def kept_off(cores: Collection[int]) -> Iterator[None]:
+    """All threads of this process, and whatever they start, on its other cores, if it has any; afterwards on
+    all of them again. What is started may still choose its cores by itself.
+    """
+    own = os.sched_getaffinity(0)
+    others = own - set(cores)
+    if not others or others == own:
+        yield
+        return
+    _move_to(others)
+    try:
+        yield
+    finally:
+        _move_to(own)
+
+
+def _move_to(cores: set[int]) -> None:
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(int(thread.name), cores)
 
 
 def real_time_allowed() -> bool:

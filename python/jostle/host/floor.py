@@ -24,10 +24,13 @@ class Machine(TypedDict):
 
 
 class FloorLoad(TypedDict):
-    """What one load found. `pacing_s`: how late the generator began the requests of an open loop."""
+    """What one load found. `awake`: the generator waited awake. `pacing_s`: how late it began the requests of
+    an open loop.
+    """
 
     kind: Literal["closed", "open"]
     title: str
+    awake: bool
     verdict: str
     throughput_per_s: float | None
     response_s: dict[str, float | None]
@@ -36,10 +39,14 @@ class FloorLoad(TypedDict):
 
 
 class Floor(TypedDict):
-    """`measured`: when, ISO 8601. `load_average`: of the machine just before."""
+    """`measured`: when, ISO 8601. `load_average`: of the machine just before. `slowdown`: by how much longer
+    a computation on a server's core takes while the generator waits awake (0.3: 30 %); None where it has no
+    core of its own.
+    """
 
     measured: str
     load_average: float
+    slowdown: float | None
     loads: list[FloorLoad]
 
 

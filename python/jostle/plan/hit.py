@@ -25,6 +25,7 @@ PLACES = {
     "seed": "seed",
     "threads": "threads",
     "processes": "processes",
+    "attention": "attention",
     "cluster": "cluster.address",
     "allow_targets": "cluster.allow-targets",
     "clients": f"{WORKLOAD}.load.clients",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -113,6 +113,11 @@ class Plan(Table):
     )
     cluster: Cluster | None = Field(default=None, description="generators on many machines")
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
+    attention: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="the generator waits awake while an answer or a due time is near, so that its own waking "
+        'up is in no response time: "auto" where each of its threads has a core for itself',
+    )
     parameters: dict[str, int | float | str] = Field(
         default={},
         description="values that stand as {name} in the plan's texts; `--set name=value` changes them",
@@ -284,8 +289,8 @@ class Plan(Table):
         """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
         fields = {"contestants": changes.contestants, "workloads": changes.workloads}
         data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
-        numbers = {"rounds": changes.rounds, "processes": changes.processes}
-        data |= {key: number for key, number in numbers.items() if number is not None}
+        values = {"rounds": changes.rounds, "processes": changes.processes, "attention": changes.attention}
+        data |= {key: value for key, value in values.items() if value is not None}
         if changes.cluster is not None or changes.allow_targets:
             cluster = data.setdefault("cluster", {})
             cluster |= {} if changes.cluster is None else {"address": changes.cluster}
@@ -327,6 +332,7 @@ class Changes:
     database: str | None = None
     fill_database: bool = False
     processes: int | None = None
+    attention: str | None = None
     cluster: str | None = None
     allow_targets: Sequence[str] = ()
 

@@ -21,9 +21,12 @@ from jostle.errors import (
     StartRefused,
 )
 from jostle.generator import Executor, Running
+from jostle.generator.attention import leaves_others_alone
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.host import ports
-from jostle.host.cores import Placement, real_time_allowed
+from jostle.host.cores import Placement, kept_off, real_time_allowed
+from jostle.host.facts import machine
+from jostle.host.floor import stored_floor
 from jostle.host.resource_usage import Sampler, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import RunWriter, TrialWriter, written
@@ -151,6 +154,8 @@ def run_trial(context: TrialContext) -> Path:
         try:
             servers = _start_servers(stack, context)
             spec = context.executor.prepare(_spec(context, servers))
+            # What else this process does, such as recording, would stop a thread that waits awake.
+            stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
             _warm_up(context, spec)
         except ExecutorLost:
             raise
@@ -204,6 +209,7 @@ def _database(context: TrialContext) -> "Database | None":
 def _spec(context: TrialContext, servers: _Servers) -> dict[str, Any]:
     placement, plan, server = context.placement, context.plan, servers.measured
     pinned = placement.shared is False
+    own_cores = _has_own_cores(context, server)
     return engine_spec(
         context.planned.workload,
         context.workload,
@@ -216,18 +222,34 @@ def _spec(context: TrialContext, servers: _Servers) -> dict[str, Any]:
         seed=context.seed,
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
-        real_time=_in_real_time(context, server),
+        real_time=own_cores and _paced(context.workload) and real_time_allowed(),
+        attentive=_attentive(context, own_cores=own_cores),
     )
 
 
-def _in_real_time(context: TrialContext, server: Server) -> bool:
-    """Whether the load's threads go before all others on their cores: paced ones, where no server may be."""
+def _paced(workload: Workload) -> bool:
+    return isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
+
+
+def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
+    """As the plan says; None where each thread may have a core of its own, if there are enough of them."""
+    placement, wanted = context.placement, context.plan.attention
+    if wanted != "auto" or not own_cores:
+        return wanted == "always"
+    cores = placement.generator_cores
+    if placement.shared is None:
+        others = [core for core in range(os.cpu_count() or 1) if core not in cores]
+    else:
+        others = [*placement.server_cores, *(placement.peer_cores or [])]
+    alone = leaves_others_alone(cores, others, stored_floor(machine()))
+    return None if alone else False
+
+
+def _has_own_cores(context: TrialContext, server: Server) -> bool:
+    """Whether no server may be on the cores of the generator."""
     placement, plan, workload = context.placement, context.plan, context.workload
-    paced = isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
-    if not paced or placement.shared or not real_time_allowed():
-        return False
-    if placement.shared is False:
-        return True
+    if placement.shared is not None:
+        return not placement.shared
     if max(plan.threads or 1, plan.processes or 1) >= (os.cpu_count() or 1):
         return False  # a core is left to the rest of the machine
     places = workload.connection.connect_to or [f"{server.host}:{server.port}"]

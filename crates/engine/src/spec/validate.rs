@@ -5,8 +5,8 @@ use std::io;
 use thiserror::Error;
 
 use crate::spec::{
-    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec,
-    Role, RunSpec, ThinkSpec, WorkloadSpec,
+    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec, Role,
+    RunSpec, ThinkSpec, WorkloadSpec,
 };
 
 /// Why a run cannot start. Every message says where, what, and what to do.

@@ -11,9 +11,10 @@ __all__ = ["floor_note", "load_line"]
 
 def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
     """A sentence on the floor under loads of the kinds that were measured; empty where none is known."""
-    kinds = {kind for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
+    kinds = {(kind, f.attentive) for f in data for kind in ("open", "closed") if getattr(f, kind) is not None}
     floor = host.get("floor") or {}
-    lines = [load_line(load) for load in floor.get("loads", []) if load.get("kind") in kinds]
+    loads = [load for load in floor.get("loads", []) if (load.get("kind"), load.get("awake", False)) in kinds]
+    lines = [load_line(load) for load in loads]
     if not lines:
         return ""
     return (
@@ -27,4 +28,5 @@ def load_line(load: Mapping[str, Any]) -> str:
     times = ", ".join(
         f"{name} {format_duration(value)}" for name, value in load["response_s"].items() if value is not None
     )
-    return f"{load['title']}: {times}"
+    awake = ", waiting awake" if load.get("awake") else ""
+    return f"{load['title']}{awake}: {times}"

@@ -55,7 +55,8 @@ def _cores(data: TrialData) -> str:
     if placement["shared"]:
         return "server and generator on the same cores"
     servers, generators = placement["server_cores"], placement["generator_cores"]
-    return f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
+    told = f"{_count(len(servers))} for the server, {_count(len(generators))} for the generator"
+    return f"{told}, which waited awake" if data.attentive else told
 
 
 def _count(cores: int) -> str:

@@ -208,9 +208,14 @@ class TrialData:
     def throughput(self) -> float:
         return self.ok() / self.duration_s if self.duration_s else 0.0
 
+    @property
+    def attentive(self) -> bool:
+        """The generator waited awake for answers and due times."""
+        return self._spec.get("attentive") is True
+
     @cached_property
     def generator_cpu(self) -> float:
-        """Share of one core that the busiest thread of the generator used."""
+        """Share of one core that the busiest thread of the generator used; waiting awake does not count."""
         return max(self.generator_cpus, default=0.0)
 
     @property

@@ -286,7 +286,10 @@ def _shared_cores(data: TrialData) -> Check | None:
     if shared is None:
         return None
     if not shared:
-        return Check("cores", Verdict.VALID, 0, 0, "", "server and generator had cores of their own")
+        message = "server and generator had cores of their own"
+        if data.attentive:
+            message += "; the generator waited awake"
+        return Check("cores", Verdict.VALID, 0, 0, "", message)
     if _takes_turns(data) and data.generator_cpu <= TURNS_CPU:
         message = (
             "server and generator shared cores, with one request in flight: they take turns, and the "

@@ -95,8 +95,10 @@ class ClusterExecutor:
                 ) from None
         roomy = with_sources(spec, min(hello["ports"] for hello in hellos) * count)
         threads = self._threads or count * min(hello["cores"] for hello in hellos)
-        # Threads on all cores of a node in real time would leave too little to what keeps its lease.
-        return {**roomy, "threads": threads, "cores": [], "real_time": False}
+        # Threads on all cores of a node in real time, or never asleep, would leave too little to what keeps
+        # its lease.
+        attentive = spec["attentive"] is True
+        return {**roomy, "threads": threads, "cores": [], "real_time": False, "attentive": attentive}
 
     def start(self, spec: Mapping[str, Any]) -> Running:
         placed, self._ready = self._ready or self._placed(), []

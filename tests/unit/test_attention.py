@@ -1,0 +1,114 @@
+"""Whether the generator waits awake, decided for a trial: `attention = "auto"`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.doctor import checks
+from jostle.generator.attention import SLOWDOWN, leaves_others_alone, with_attention
+from jostle.generator.partition import partition
+from jostle.host import cores
+from jostle.host.cores import Placement, kept_off
+from jostle.host.floor import Floor
+
+HYPERTHREADS = {0: {0, 2}, 1: {1, 3}, 2: {0, 2}, 3: {1, 3}}
+
+
+def floor(slowdown: float | None) -> Floor:
+    return {"measured": "2026-11-20T10:00:00+0000", "load_average": 0.1, "slowdown": slowdown, "loads": []}
+
+
+def decided(processes: int = 1, **spec: Any) -> tuple[bool, bool]:
+    """Attentive, real time."""
+    whole = {"threads": 1, "cores": [1], "real_time": True, "attentive": None, **spec}
+    made = with_attention(whole, processes)
+    return made["attentive"], made["real_time"]
+
+
+@pytest.fixture
+def hyperthreads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two physical cores with two threads each: 0 and 2, 1 and 3."""
+    monkeypatch.setattr("jostle.generator.attention.siblings", HYPERTHREADS.__getitem__)
+
+
+def test_every_thread_needs_a_core_and_none_of_them_is_in_real_time_then() -> None:
+    assert decided() == (True, False)
+    assert decided(threads=2, cores=[2, 3]) == (True, False)
+    assert decided(threads=2) == (False, True)
+    assert decided(threads=2, cores=[1, 1]) == (False, True)
+
+
+def test_threads_of_all_processes_count() -> None:
+    """Three processes have a thread each at least, whatever the plan says."""
+    assert decided(processes=3, cores=[2, 3]) == (False, True)
+    assert decided(processes=2, threads=2, cores=[2, 3]) == (True, False)
+
+
+def test_without_cores_of_their_own_one_is_left_to_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert decided(threads=2, cores=[]) == (True, False)
+    assert decided(threads=3, cores=[]) == (False, True)
+
+
+def test_what_the_plan_says_is_done() -> None:
+    assert decided(attentive=True, threads=9) == (True, False)
+    assert decided(attentive=False) == (False, True)
+
+
+def test_every_part_of_a_load_waits_alike() -> None:
+    spec = with_attention({"threads": 2, "cores": [2, 3], "real_time": True, "attentive": None}, 2)
+    assert [(part["cores"], part["attentive"]) for part in partition(spec, 2)] == [([2], True), ([3], True)]
+
+
+def test_cores_with_nobody_beside_them_need_no_measurement() -> None:
+    assert leaves_others_alone([1], [], None)
+
+
+def test_a_server_on_the_same_core_would_starve() -> None:
+    assert not leaves_others_alone([1], [0, 1], floor(0.0))
+
+
+@pytest.mark.usefixtures("hyperthreads")
+def test_beside_a_server_s_hyperthread_the_measurement_decides() -> None:
+    assert leaves_others_alone([1, 3], [0, 2], None)
+    for slowdown, fine in [(0.3, False), (SLOWDOWN, True), (None, False)]:
+        assert leaves_others_alone([3], [0, 1, 2], floor(slowdown)) == fine
+    assert not leaves_others_alone([3], [0, 1, 2], None)
+
+
+@pytest.mark.usefixtures("hyperthreads")
+def test_doctor_says_what_it_gives_here() -> None:
+    beside, apart = Placement([0, 1, 2], [3], shared=False), Placement([0, 2], [1, 3], shared=False)
+    unknown, slow = checks._attention(beside, None), checks._attention(beside, floor(0.3))
+    assert (unknown.state, unknown.remedy) == ("note", "jostle doctor --calibrate")
+    assert "30 % slower" in slow.message
+    assert checks._attention(apart, None).state == "good"
+    assert checks._attention(Placement([0], [0], shared=True), None).state == "note"
+
+
+def test_hyperthreads_are_read_from_the_kernel() -> None:
+    assert cores._cores_in("0-1,8\n") == {0, 1, 8}
+    assert cores._cores_in("5") == {5}
+    assert 0 in cores.siblings(0)
+    assert cores.siblings(99_999) == {99_999}
+
+
+def affinities() -> set[frozenset[int]]:
+    return {frozenset(os.sched_getaffinity(int(t.name))) for t in Path("/proc/self/task").iterdir()}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
+def test_python_leaves_the_cores_of_threads_that_never_sleep() -> None:
+    own = os.sched_getaffinity(0)
+    with kept_off([max(own)]):
+        assert affinities() == {frozenset(own - {max(own)})}
+    assert affinities() == {frozenset(own)}
+
+
+def test_python_stays_where_it_would_have_no_core_left() -> None:
+    own = os.sched_getaffinity(0)
+    for taken in (own, set[int]()):
+        with kept_off(taken):
+            assert os.sched_getaffinity(0) == own
