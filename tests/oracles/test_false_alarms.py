@@ -8,10 +8,6 @@ from scipy import stats
 
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.stats.arrivals import EXPONENTIAL_1_PERCENT, anderson_darling_exponential
-from jostle.analysis.stats.bootstrap import (
-    ratio_over_rounds,
-    share_over_rounds,
-)
 from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
@@ -21,48 +17,6 @@ from support.sides import make_side
 REPEATS = 200
 AT_MOST = int(stats.binom(REPEATS, 0.05).ppf(0.999))
 """Misses that 5 % explain, except once in a thousand."""
-
-
-@pytest.mark.parametrize("rounds", [3, 5, 10])
-def test_a_against_a_is_no_difference(rounds: int) -> None:
-    """Each round settles at a level of its own for both servers, and each trial has noise of its own."""
-    rng = np.random.default_rng(rounds)
-    alarms = 0
-    for repeat in range(REPEATS):
-        level = 1000 * np.exp(rng.normal(0, 0.1, rounds))
-        first, second = (level * np.exp(rng.normal(0, 0.04, rounds)) for _ in range(2))
-        ratio = ratio_over_rounds(first.tolist(), second.tolist(), repeat)
-        assert ratio.low is not None
-        assert ratio.high is not None
-        alarms += not ratio.low <= 1 <= ratio.high
-    assert alarms <= AT_MOST
-
-
-def test_a_difference_that_is_there_is_found() -> None:
-    """A fifth slower, with the noise of the test above: five rounds are enough."""
-    rng = np.random.default_rng(1)
-    found = 0
-    for repeat in range(REPEATS):
-        level = 1000 * np.exp(rng.normal(0, 0.1, 5))
-        first, second = (level * np.exp(rng.normal(0, 0.04, 5)) for _ in range(2))
-        ratio = ratio_over_rounds((0.8 * first).tolist(), second.tolist(), repeat)
-        found += ratio.high is not None and ratio.high < 1
-    assert found > 0.95 * REPEATS
-
-
-@pytest.mark.parametrize("share", [0.02, 0.2, 0.8])
-def test_shares_over_rounds_cover(share: float) -> None:
-    """What is left beside a slow request, near nothing too: noise in proportion to what there was alone."""
-    rng = np.random.default_rng(3)
-    misses = 0
-    for repeat in range(REPEATS):
-        alone = 1000 * np.exp(rng.normal(0, 0.04, 5))
-        beside = np.maximum(alone * (share + rng.normal(0, 0.01, 5)), 0)
-        left = share_over_rounds(beside.tolist(), alone.tolist(), repeat)
-        assert left.low is not None
-        assert left.high is not None
-        misses += not left.low <= share <= left.high
-    assert misses <= AT_MOST
 
 
 def test_means_over_rounds_cover() -> None:

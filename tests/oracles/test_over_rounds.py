@@ -10,7 +10,7 @@ from scipy import stats
 
 from jostle.analysis.compare.sides import compare_errors, compare_sides
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.over_rounds import quantiles_over_rounds
+from jostle.analysis.stats.over_rounds import quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import WeightedSample, from_values
@@ -44,8 +44,27 @@ def test_quantiles_of_a_typical_start_cover(rounds: int, spread: float) -> None:
     for _ in range(REPEATS):
         found = quantiles_over_rounds(rounds_of(rng, rounds, spread))
         for name, value in truth.items():
-            misses[name] += missed(found[name], value)
+            misses[name] += found[name].low is not None and missed(found[name], value)
     assert max(misses.values()) <= AT_MOST, misses
+
+
+def test_rounds_of_two_kinds_have_no_mean_and_rounds_that_vary_have_one() -> None:
+    """A fifth of the rounds is a thousandth: any mean misses in 12 to 27 %. Looking at the range of the
+    rounds instead of the gap between them would hide 57 % of the intervals here, and what is left misses
+    in 9.5 %.
+    """
+    stray = typical_over_rounds([1.0, 1.1, 0.9, 0.001, 1.05], "/s")
+    assert (stray.value, stray.low) == (None, None)
+    assert stray.rounds == (1.0, 1.1, 0.9, 0.001, 1.05)
+    rng = np.random.default_rng(9)
+    cases, misses, shown = 2000, 0, 0
+    for logs in rng.normal(0, 0.8, (cases, 10)):
+        found = typical_over_rounds(np.exp(logs).tolist(), "/s")
+        if found.low is not None:
+            shown += 1
+            misses += missed(found, 1.0)
+    assert shown > 0.99 * cases
+    assert misses <= int(stats.binom(shown, 0.05).ppf(0.999))
 
 
 def test_what_fails_at_once_is_no_fast_answer() -> None:
@@ -84,7 +103,7 @@ def test_few_failures_are_seldom_a_difference(rounds: int) -> None:
             side = make_side(f"{name}{repeat}", np.ones(rounds), requests=50, rng=rng)
             counted = [(r, int(rng.poisson(1.0))) for r in side.rounds]
             failed = [type(r)(r.number, r.response, r.throughput, 1000 - k, k) for r, k in counted]
-            sides.append(type(side)(side.label, side.summary, failed, side.seed))
+            sides.append(type(side)(side.label, side.summary, failed, side.run))
         errors = compare_errors(*sides)
         assert errors.difference.low is not None
         assert errors.difference.high is not None

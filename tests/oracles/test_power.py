@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from jostle.analysis.stats.dunnett import critical, within
+from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.power import POWER, detectable, power, rounds_will_find
 
 
@@ -50,3 +51,38 @@ def test_what_rounds_will_find_is_said_before_a_run() -> None:
     assert rounds_will_find(2).startswith("2 rounds decide nothing")
     assert detectable(2, 0.1) is None
     assert power(1.0, 2, 0.1) == 0
+
+
+def _undecided(rng: np.random.Generator, truth: float, limit: float = 1.0) -> list[float]:
+    """Five rounds whose interval holds the limit."""
+    while True:
+        logs = rng.normal(math.log(truth), 0.1, 5)
+        if stats.ttest_1samp(logs, math.log(limit)).pvalue > 0.05:
+            return [float(v) for v in np.exp(logs)]
+
+
+def test_as_many_rounds_as_are_forecast_do_decide() -> None:
+    """10 % above the limit. A forecast of one number, which took the seen spread for true, held in 76 %."""
+    rng = np.random.default_rng(1)
+    decided = asked = 0
+    for _ in range(300):
+        found = rounds_to_decide(_undecided(rng, 1.1), 1.0)
+        if found is not None:
+            assert found[0] <= found[1] <= MOST_ROUNDS + 1
+            asked += 1
+            fresh = rng.normal(math.log(1.1), 0.1, min(found[1], MOST_ROUNDS))
+            decided += stats.ttest_1samp(fresh, 0.0).pvalue < 0.05
+    assert asked > 200
+    assert decided > 0.9 * asked
+
+
+def test_at_the_limit_itself_there_is_mostly_no_forecast() -> None:
+    rng = np.random.default_rng(2)
+    assert sum(rounds_to_decide(_undecided(rng, 1.0), 1.0) is None for _ in range(200)) > 110
+
+
+def test_a_forecast_needs_three_positive_rounds() -> None:
+    assert rounds_to_decide([1.5, 1.6], 1.0) is None
+    assert rounds_to_decide([1.5, 1.6, 0.0], 1.0) is None
+    assert rounds_to_decide([1.5, 1.5, 1.5], 1.0) == (3, 3)
+    assert rounds_to_decide([1.13, 0.92] * 15, 1.0) == (MOST_ROUNDS + 1, MOST_ROUNDS + 1)

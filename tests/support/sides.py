@@ -1,12 +1,16 @@
 """Sides of a comparison of known truth: rounds that settle at levels of their own, with noise on top."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from jostle.analysis.compare.sides import Round, Side
+from jostle.analysis.compare.side import Round, Side
 from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.analysis.stats.density import describe
-from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis.stats.over_rounds import Value, quantiles_over_rounds, typical_over_rounds
+from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import from_values, pool
 from jostle.record.verdict import Verdict
 
@@ -21,7 +25,7 @@ def make_side(
     noise: float = 0.04,
     requests: int = 120,
     failed: int = 0,
-    seed: int = 7,
+    run: str = "",
     rng: np.random.Generator,
 ) -> Side:
     """Response times around 10 ms times the round's level times `scale`; throughput goes the other way."""
@@ -30,27 +34,68 @@ def make_side(
         own = level * scale * np.exp(rng.normal(0, noise))
         times = rng.lognormal(np.log(MEDIAN_S * own), 0.4, requests)
         rounds.append(Round(number, from_values(times.tolist()), 1000 / own, requests, failed))
-    return side_of(label, rounds, seed=seed)
+    return side_of(label, rounds, run=run)
 
 
-def side_of(label: str, rounds: list[Round], *, seed: int = 7) -> Side:
+@dataclass(frozen=True)
+class Known(Round):
+    """A round whose figures are given, without requests that would have them."""
+
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def value(self, quantity: str) -> Value:
+        return self.values.get(quantity)
+
+
+ENOUGH = from_values([0.01] * 100_000)
+
+
+def known_side(label: str, values: Mapping[str, NDArray[np.float64]], *, workload: str = "w") -> Side:
+    """A side of rounds whose throughput and quantiles are `values`, by quantity."""
+    rounds = [
+        Known(
+            n, ENOUGH, float(values["throughput"][n]), 100_000, 0, {q: float(v[n]) for q, v in values.items()}
+        )
+        for n in range(len(values["throughput"]))
+    ]
+    known = {q: typical_over_rounds(list(v), "s") for q, v in values.items()}
+    summary = replace(
+        _summary(label, len(rounds)),
+        workload=workload,
+        throughput=known["throughput"],
+        response={**dict.fromkeys(LEVELS, Estimate(None)), **known},
+    )
+    return Side(label, summary, rounds)
+
+
+def side_of(label: str, rounds: list[Round], *, run: str = "") -> Side:
     """A side with the cell that the analysis would make of its rounds."""
     responses = [r.response for r in rounds]
-    summary = WorkloadSummary(
+    summary = replace(
+        _summary(label, len(rounds)),
+        throughput=typical_over_rounds([r.throughput for r in rounds], "/s"),
+        response=quantiles_over_rounds(responses),
+        outcomes={"ok": sum(r.ok for r in rounds)},
+        response_distribution=describe(pool(responses)),
+    )
+    return Side(label, summary, rounds, run)
+
+
+def _summary(label: str, rounds: int) -> WorkloadSummary:
+    return WorkloadSummary(
         contestant=label,
         workload="w",
         title="A workload",
-        rounds=len(rounds),
+        rounds=rounds,
         verdict=Verdict.VALID,
-        throughput=mean_over_rounds([r.throughput for r in rounds], "/s"),
-        response=quantiles_over_rounds(responses),
+        throughput=Estimate(None),
+        response={},
         service={},
-        outcomes={"ok": sum(r.ok for r in rounds)},
+        outcomes={},
         error_share=0.0,
-        response_distribution=describe(pool(responses)),
+        response_distribution=describe(pool([])),
         service_distribution=describe(pool([])),
         server_cpu_s_per_request=Estimate(None),
         server_rss_max_bytes=None,
-        trials=list(range(len(rounds))),
+        trials=list(range(rounds)),
     )
-    return Side(label, summary, rounds, seed)

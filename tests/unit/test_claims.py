@@ -1,7 +1,6 @@
 """`[[claim]]`: refused in plans where it cannot be judged, decided by whole intervals, told everywhere."""
 
 import io
-import math
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from jostle import report, roster
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import MOST_ROUNDS, Measured, rounds_needed
+from jostle.analysis.judge.claims import Measured
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
@@ -229,14 +228,6 @@ def test_one_round_says_how_many_it_needs(tmp_path: Path) -> None:
     found = claim(run(tmp_path, rounds=1), "One slow")
     assert found.verdict == "cannot tell"
     assert "needs at least 3 rounds, better 5" in found.sentence
-
-
-def test_rounds_that_would_tell() -> None:
-    rule = Rule(low=1.0, high=math.inf)
-    near, far = Estimate(1.5, 0.9, 2.1, n=3), Estimate(1.001, 0.5, 1.5, n=3)
-    assert rounds_needed(rule, near) == 4
-    assert rounds_needed(rule, far) == MOST_ROUNDS + 1
-    assert rounds_needed(rule, Estimate(1.5, n=1)) is None
 
 
 def test_ratios_of_rounds() -> None:

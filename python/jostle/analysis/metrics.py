@@ -10,13 +10,16 @@ from functools import partial
 
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
     bounded,
+    half_width,
     mean_over_rounds,
     number,
     round_quantile,
+    typical_over_rounds,
     why_not,
 )
 from jostle.analysis.stats.proportion import share_interval
@@ -91,7 +94,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
 
 
 def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """A quantity over rounds: quantiles of a typical start, of all else the mean; with Student's interval."""
+    """A quantity over rounds, with Student's interval: of a typical start, of shares the mean."""
     unit = METRICS[name]
     if name == "errors":
         return error_share(trials, confidence)
@@ -101,10 +104,10 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     values = [MEASURES[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
+    if unit != "share":
+        return typical_over_rounds(values, unit, confidence)
     found = mean_over_rounds([number(value) for value in values], unit, confidence)
-    if unit == "share" and found.high is not None:
-        found = replace(found, high=min(1.0, found.high))
-    return bounded(found, values)
+    return bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)
 
 
 def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
@@ -115,7 +118,8 @@ def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> 
     if n == 0:
         return Estimate(None, unit="share", note="no request came to an end")
     low, high = share_interval(k, n, confidence)
-    rounds = mean_over_rounds([f / e for f, e in zip(failed, ended, strict=True) if e], "share", confidence)
-    if rounds.low is not None and rounds.high is not None:
-        low, high = min(low, rounds.low), min(1.0, max(high, rounds.high))
-    return Estimate(k / n, low, high, "share", n=n)
+    shares = [f / e for f, e in zip(failed, ended, strict=True) if e]
+    if len(shares) >= LEAST_ROUNDS:
+        half = half_width(shares, 0.0, confidence)
+        low, high = max(0.0, min(low, k / n - half)), min(1.0, max(high, k / n + half))
+    return Estimate(k / n, low, high, "share", n=n, rounds=tuple(shares))

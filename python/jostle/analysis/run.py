@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.pairs import Key, with_the_first
 from jostle.analysis.judge.claims import Measured, judge_claims
 from jostle.analysis.judge.published import published_figures
@@ -61,6 +62,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     starvation = _starvation(plan.starvation, grouped, summaries, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
+    comparisons = with_the_first(grouped, summaries, plan.contestants, plan.primary) if distributions else []
     return RunResult(
         title=plan.title,
         folder=str(record.folder),
@@ -80,7 +82,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
         requirements=judge_requirements(plan, grouped, summaries, skipped),
-        comparisons=with_the_first(grouped, summaries, plan.contestants) if distributions else [],
+        comparisons=comparisons,
         claims=judge_claims(plan.claim, Measured(grouped, summaries, starvation, skipped)),
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
@@ -91,7 +93,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         earlier=earlier_runs(grouped),
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
-        notes=[*_notes(data, record.host), *_resumed(record)],
+        notes=[*_notes(data, record.host), *_resumed(record), *filter(None, [by_chance(comparisons)])],
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.quantiles import quantiles
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.stats.density import describe
-from jostle.analysis.stats.over_rounds import all_requests, mean_over_rounds
+from jostle.analysis.stats.over_rounds import all_requests, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import quantile_estimates
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
@@ -39,7 +39,7 @@ def summarize(
         title=title,
         rounds=len(measured),
         verdict=worst(validity.verdict for validity in validities),
-        throughput=mean_over_rounds([data.throughput for data in measured], "/s"),
+        throughput=typical_over_rounds([data.throughput for data in measured], "/s"),
         response=quantiles(measured),
         service=quantiles(measured, service=True),
         response_of_all_requests=all_requests(responses),
@@ -47,7 +47,7 @@ def summarize(
         error_share=error_share(outcomes),
         response_distribution=describe(pool(responses), shape=distributions),
         service_distribution=describe(pool(services), shape=distributions),
-        server_cpu_s_per_request=mean_over_rounds(cpu, "s"),
+        server_cpu_s_per_request=typical_over_rounds(cpu, "s"),
         server_rss_max_bytes=max((m for data in measured if (m := rss_max(data)) is not None), default=None),
         trials=[data.trial.number for data in trials],
         parts=_parts(measured),

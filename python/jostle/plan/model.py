@@ -131,6 +131,11 @@ class Plan(Table):
         default=None, description="the database of contestants that use one; without it /orders answers 503"
     )
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
+    primary: Literal["throughput", "p50", "p90", "p99", "p99.9"] | None = Field(
+        default=None,
+        description="the quantity that decides by its own interval where contestants are compared; "
+        "if not given, the throughput of a closed loop and the p99 of an open one",
+    )
     require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
     ratio: list[Ratio] = Field(default=[], description="workloads set beside one another")

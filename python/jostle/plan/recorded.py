@@ -42,6 +42,8 @@ class RecordedPlan:
     contestants: list[str] = field(default_factory=list)
     workload: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Raw tables by name, in the plan's order."""
+    primary: str = ""
+    """The quantity by which contestants are compared first; "" where the plan names none."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
     cluster_address: str = ""
     """ "HOST:PORT" of the cluster's head; "" where the load came from one machine."""
@@ -72,6 +74,7 @@ class RecordedPlan:
             title=str(data.get("title", "")),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
+            primary=str(data.get("primary") or ""),
             parameters=_table(data.get("parameters")),
             cluster_address=str(_table(data.get("cluster")).get("address", "")),
             starvation=tables("starvation", Starvation, data.get("starvation")),

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from jostle.analysis.compare.sides import Round, Side, compare_sides, pair
+from jostle.analysis.compare.family import family_of
+from jostle.analysis.compare.page import beyond_chance
+from jostle.analysis.compare.side import Round, Side, pair
+from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import Comparison, WorkloadSummary
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
-from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import TrialData
 
 __all__ = ["Key", "definition", "differs", "side", "with_the_first"]
@@ -17,9 +20,16 @@ Key = tuple[str, str]
 
 
 def with_the_first(
-    grouped: Mapping[Key, Sequence[TrialData]], summaries: Mapping[Key, WorkloadSummary], order: Sequence[str]
+    grouped: Mapping[Key, Sequence[TrialData]],
+    summaries: Mapping[Key, WorkloadSummary],
+    order: Sequence[str],
+    primary: str = "",
 ) -> list[Comparison]:
-    """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution."""
+    """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution.
+
+    `primary`: the quantity that the plan names; without, the throughput of a closed loop, the p99 of an
+    open one.
+    """
     rank = {name: i for i, name in enumerate(order)}
     found: list[Comparison] = []
     for workload in dict.fromkeys(w for _, w in summaries):
@@ -27,16 +37,23 @@ def with_the_first(
         names.sort(key=lambda name: rank.get(name, len(rank)))
         sides = [side(grouped[name, workload], summaries[name, workload], name) for name in names]
         sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= REQUESTS_FOR_A_SHAPE]
+        family = family_of(sides)
+        chosen = primary or _usual(grouped[names[0], workload])
         for other in sides[1:]:
-            found.append(compare_sides(*pair(sides[0], other)))
-    return found
+            found.append(replace(compare_sides(*pair(sides[0], other), family), primary=chosen))
+    return beyond_chance(found)
+
+
+def _usual(trials: Sequence[TrialData]) -> str:
+    """What a load is made to find out: an open loop sets the throughput itself."""
+    return "p99" if any(f.open is not None for f in trials) else "throughput"
 
 
 def side(trials: Sequence[TrialData], summary: WorkloadSummary, label: str, run: str = "") -> Side:
     """One side of a comparison: sides of the same `run` are paired by round."""
     measured = [f for f in trials if f.usable]
     rounds = sorted((Round.of(f) for f in measured), key=lambda r: r.number)
-    return Side(label, summary, rounds, seed_of(summary.workload, run))
+    return Side(label, summary, rounds, run)
 
 
 def definition(trials: Sequence[TrialData]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ TOLD = ("throughput", "p50", "p99")
 """What the summary of a comparison speaks of."""
 
 
-def in_words(d: Difference, a: str, b: str) -> str:
-    """One sentence on one quantity of `a` and `b`."""
+def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
+    """One sentence on one quantity of `a` and `b`. `among`: so many others make its own interval no proof."""
     if d.quantity == "errors":
         return _errors(d, a, b)
     if d.ratio.value is None or d.difference.value is None:
@@ -25,6 +25,8 @@ def in_words(d: Difference, a: str, b: str) -> str:
     if d.finding == "same":
         return f"{d.quantity}: no difference larger than {percent(d.within or 0.0)} ({both})."
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
+    if d.finding == "unclear" and among:
+        return f"{d.quantity}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "unclear":
         return f"{d.quantity}: no difference can be told from chance, nor ruled out: {interval} ({both})."
     return f"{d.quantity}: {_direction(d)} on {b}: {interval} ({both})."

@@ -1,138 +1,58 @@
-"""Two contestants under one workload, or one contestant in two runs: what differs, by how much, how surely.
+"""Two contestants under one workload, or two sides of several runs each: what differs, by how much, how
+surely.
 
 In one run rounds are interleaved, so both are compared round by round, and what a round does to both
 cancels. Two runs have no round in common, and are two samples of size one: how far runs of the same server
-lie apart is not known from them, and nothing is decided.
+lie apart is not known from them, and nothing is decided. With three runs or more on each side the run is
+the unit.
 
-Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval. Wilcox, Introduction to Robust
-Estimation (2012): the shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the largest |t|.
+Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval, of the topmost level that
+varies. Welch, Biometrika 34 (1947), for several runs. Wilcox, Introduction to Robust Estimation (2012): the
+shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the largest |t|.
 """
 
 import math
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
+from jostle.analysis.compare.family import ALONE, Family
 from jostle.analysis.compare.sentences import in_words, summary
-from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift, WorkloadSummary
-from jostle.analysis.stats.bootstrap import (
-    QUANTILE_RESAMPLES,
-    RESAMPLES,
-    picks,
-    quantile_replicates,
-    stretch,
-)
+from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
+from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
+from jostle.analysis.stats.bootstrap import stretch
 from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
-from jostle.analysis.stats.over_rounds import (
-    RESOLUTION,
-    half_width,
-    number,
-    ratio_of_rounds,
-    round_quantile,
-    typical_over_rounds,
-)
+from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
+from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
-from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
-from jostle.analysis.trial.data import TrialData
+from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.record.verdict import worst
 
-__all__ = ["SAME", "SHIFT_LEVELS", "Round", "Side", "compare_errors", "compare_sides", "pair"]
+__all__ = ["SAME", "compare_errors", "compare_sides"]
 
 SAME = 0.05
 """Two quantities are called the same where no difference larger than this share is left."""
 
-SHIFT_LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
-
-ALL_LEVELS = sorted({*SHIFT_LEVELS, *LEVELS.values()})
-
 FEW = 20
-"""A quantile with fewer requests than this beyond it in each side is not resampled (METHOD A)."""
+"""A quantile with fewer requests than this beyond it on either side is not compared (METHOD A)."""
 
 
-_NO_ROUNDS = np.zeros((0, 1), dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Round:
-    """What one trial measured, as far as it is compared."""
-
-    number: int
-    response: WeightedSample
-    throughput: float
-    ok: int
-    failed: int
-
-    @classmethod
-    def of(cls, data: TrialData) -> "Round":
-        failed = sum(data.errors.values())
-        return cls(data.trial.round, data.response, data.throughput, data.ok(), failed)
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two: its cell, and what it measured, in order of rounds.
-
-    The rounds that are drawn again follow from `seed`: sides with the same one are paired.
-    """
-
-    label: str
-    summary: WorkloadSummary
-    rounds: Sequence[Round]
-    seed: int
-
-    @cached_property
-    def responses(self) -> list[WeightedSample]:
-        return [r.response for r in self.rounds]
-
-    @cached_property
-    def pooled(self) -> WeightedSample:
-        return pool(self.responses)
-
-    @cached_property
-    def many(self) -> Ints:
-        """Rounds drawn again, a row each."""
-        return picks(len(self.rounds), self.seed, RESAMPLES) if self.rounds else _NO_ROUNDS
-
-    @cached_property
-    def few(self) -> Ints:
-        """As `many`, for what takes long."""
-        return picks(len(self.rounds), self.seed, QUANTILE_RESAMPLES) if self.rounds else _NO_ROUNDS
-
-    @cached_property
-    def replicates(self) -> Floats:
-        """Quantiles of all resamples in `few`, shape (`ALL_LEVELS`, resamples)."""
-        if not self.pooled.n:
-            return np.full((len(ALL_LEVELS), len(self.few)), math.inf)
-        return quantile_replicates(self.responses, ALL_LEVELS, self.few)
-
-
-def pair(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides with the rounds that both have."""
-    ours, theirs = ({r.number for r in side.rounds} for side in (a, b))
-    return _only(a, theirs), _only(b, ours)
-
-
-def _only(side: Side, numbers: Container[int]) -> Side:
-    kept = [r for r in side.rounds if r.number in numbers]
-    return side if len(kept) == len(side.rounds) else replace(side, rounds=kept)
-
-
-def compare_sides(a: Side, b: Side) -> Comparison:
-    """Everything that differs between `a` and `b`."""
-    quantiles = [_quantile(a, b, name) for name in LEVELS]
-    differences = [_rate(a, b), *quantiles, compare_errors(a, b)]
+def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
+    """Everything that differs between `a` and `b`; `family`: who else is compared with `a`."""
+    differences = [_rate(a, b, family), *(_quantile(a, b, name, family) for name in LEVELS)]
+    differences.append(compare_errors(a, b, family))
     comparison = Comparison(
         workload=a.summary.workload,
         title=a.summary.title,
         a=a.label,
         b=b.label,
         rounds=(len(a.rounds), len(b.rounds)),
-        paired=a.seed == b.seed,
+        paired=a.run == b.run,
         verdict=worst([a.summary.verdict, b.summary.verdict]),
         differences=[
             replace(
@@ -153,71 +73,133 @@ def _rounds(a: Side, b: Side) -> int:
     return min(len(a.rounds), len(b.rounds))
 
 
-def _rate(a: Side, b: Side) -> Difference:
-    means = []
-    for side in (a, b):
-        values = np.array([r.throughput for r in side.rounds])
-        means.append((float(values.mean()) if len(values) else None, values[side.many].mean(axis=1)))
-    (x, xs), (y, ys) = means
-    if x is None or y is None:
-        return _unknown("throughput", a.summary.throughput, b.summary.throughput, "nothing was measured")
-    note = _undecided(a, b)
-    difference = _interval(y - x, ys - xs, "/s", len(a.rounds), note)
-    ratio = _ratio(x, y, (xs, ys), len(a.rounds), note)
-    return _found("throughput", a.summary.throughput, b.summary.throughput, difference, ratio)
-
-
-def _quantile(a: Side, b: Side, name: str) -> Difference:
-    """Of typical starts; round by round where the interval is concerned."""
-    p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
-    xs, ys = ([round_quantile(r.response, p) for r in side.rounds] for side in (a, b))
-    few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
-    known = [v for v in (*xs, *ys) if isinstance(v, float)]
-    if few or not xs or not ys or len(known) < len(xs) + len(ys):
-        note = (ours.note if ours.value is None else "") or theirs.note if not few else ""
-        return _unknown(name, ours, theirs, note or "too few requests, or not all were answered")
-    x, y = (typical_over_rounds(values, "s").value or 0.0 for values in (xs, ys))
-    note, n = _undecided(a, b), min(len(xs), len(ys))
-    if note:
-        difference = Estimate(y - x, n=n, note=note)
-        return _found(name, ours, theirs, difference, Estimate(y / x, unit="", n=n, note=note))
-    half = half_width([number(d) - number(c) for c, d in zip(xs, ys, strict=True)], (x + y) / 2)
-    difference = Estimate(y - x, y - x - half, y - x + half, n=n)
-    return _found(name, ours, theirs, difference, ratio_of_rounds(ys, xs))
-
-
 def _undecided(a: Side, b: Side) -> str:
     """Why there is no interval; "" where there is one."""
-    if a.seed != b.seed:
+    if a.run != b.run and not (a.of_runs and b.of_runs):
         return TWO_RUNS
     return TOO_FEW_ROUNDS if _rounds(a, b) < LEAST_ROUNDS else ""
 
 
-def compare_errors(a: Side, b: Side) -> Difference:
+def _rate(a: Side, b: Side, family: Family) -> Difference:
+    ours, theirs = a.summary.throughput, b.summary.throughput
+    if not _rounds(a, b):
+        return _unknown("throughput", ours, theirs, "nothing was measured")
+    return _compared(
+        "throughput",
+        (a, b),
+        (ours, theirs),
+        [r.throughput for r in a.rounds],
+        [r.throughput for r in b.rounds],
+        family,
+    )
+
+
+def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
+    """Of typical starts; round by round where the interval is concerned."""
+    p, ours, theirs = LEVELS[name], a.summary.response[name], b.summary.response[name]
+    xs, ys = a.values(name), b.values(name)
+    few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
+    known = tuple([v for v in values if isinstance(v, float)] for values in (xs, ys))
+    if few or not xs or not ys or len(known[0]) < len(xs) or len(known[1]) < len(ys):
+        note = (ours.note if ours.value is None else "") or theirs.note if not few else ""
+        return _unknown(name, ours, theirs, note or "too few requests, or not all were answered")
+    return _compared(name, (a, b), (ours, theirs), known[0], known[1], family)
+
+
+def _compared(
+    quantity: str,
+    sides: tuple[Side, Side],
+    cells: tuple[Estimate, Estimate],
+    xs: Sequence[float],
+    ys: Sequence[float],
+    family: Family,
+) -> Difference:
+    """One value of each round on either side. The ratio decides where there is one, else the difference."""
+    note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
+    paired, others = sides[0].run == sides[1].run, family.others
+    x, y = (_typical(values) for values in (xs, ys))
+    if min(*xs, *ys) <= 0:
+        ratio = Estimate(y / x if x else None, unit="", n=n, note="zero in some round")
+        parts = np.array(xs), np.array(ys)
+    else:
+        logs = np.log(xs), np.log(ys)
+        rounds = tuple(np.exp(logs[1] - logs[0]).tolist()) if paired else ()
+        ratio = Estimate(y / x, unit="", n=n, note=note, rounds=rounds)
+        if paired and too_far_apart(rounds):
+            note = too_far_apart(rounds)
+            ratio = replace(ratio, value=None, note=note)
+        elif not note:
+            contrast = (
+                against_first(*logs, others, family.errors.get(quantity)) if paired else _of_runs(*logs)
+            )
+            p = contrast.p
+            ends = _exp(contrast.middle - contrast.half), _exp(contrast.middle + contrast.half)
+            ratio = replace(ratio, low=ends[0], high=ends[1])
+        parts = (
+            x * logs[0],
+            y * logs[1],
+        )  # delta method: what a small change of the logarithm does to the value
+    difference = Estimate(y - x, unit=unit, n=n, note=note)
+    if not note:
+        half = _half(*parts, (x + y) / 2, paired, others)
+        difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
+    return _found(quantity, *cells, difference, ratio, p)
+
+
+def _typical(values: Sequence[float]) -> float:
+    return math.exp(float(np.log(values).mean())) if min(values) > 0 else float(np.mean(values))
+
+
+def _half(xs: Floats, ys: Floats, scale: float, paired: bool, others: int) -> float:
+    """Half of Student's interval for the difference of the means; never 0 unless `scale` is."""
+    least = RESOLUTION * scale
+    if not paired:
+        se, df = _welch(xs, ys, least)
+        return float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+    se = max(float(np.std(ys - xs, ddof=1)), least) / math.sqrt(len(xs))
+    return own_limit(others, len(xs) - 1) * se
+
+
+def _of_runs(x: Floats, y: Floats) -> Contrast:
+    """Independent runs, by logarithms."""
+    se, df = _welch(x, y, RESOLUTION)
+    middle = float(y.mean() - x.mean())
+    half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+    return Contrast(middle, half, float(2 * stdtr(df, -abs(middle) / se)))
+
+
+def _welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
+    """Standard error of the difference of two means, and its degrees of freedom."""
+    parts = [max(float(np.var(v, ddof=1)), least**2) / len(v) for v in (x, y)]
+    total = max(sum(parts), 1e-300)
+    df = total**2 / max(sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True)), 1e-300)
+    return math.sqrt(total), df
+
+
+def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
     """Shares of failed requests. Of the intervals over requests and over rounds, what lies in either.
 
     Requests alone do not know how rounds differ; a few failures in a few rounds hardly differ from round
     to round, and yet prove little. Source of the first: Newcombe, Statistics in Medicine 17 (1998).
     """
-    counted, replicates = [], []
-    for side in (a, b):
-        failed = np.array([r.failed for r in side.rounds], dtype=float)
-        ended = failed + np.array([r.ok for r in side.rounds])
-        counted.append((int(failed.sum()), int(ended.sum())))
-        replicates.append(failed[side.many].sum(axis=1) / np.maximum(ended[side.many].sum(axis=1), 1))
+    counted = [
+        (sum(r.failed for r in side.rounds), sum(r.failed + r.ok for r in side.rounds)) for side in (a, b)
+    ]
     (k, n), (j, m) = counted
     ours, theirs = (Estimate(c / of if of else None, unit="share", n=of) for c, of in counted)
     if ours.value is None or theirs.value is None:
         return _unknown("errors", ours, theirs, "no request came to an end")
     note, change = _undecided(a, b), theirs.value - ours.value
-    difference = _interval(
-        change, replicates[1] - replicates[0] if not note else np.zeros(1), "share", len(a.rounds), note
-    )
-    if difference.low is not None and difference.high is not None:
-        low, high = difference_of_shares(k, n, j, m)
-        difference = replace(difference, low=min(low, difference.low), high=max(high, difference.high))
-    ratio = Estimate(theirs.value / ours.value if ours.value else None, unit="", n=len(a.rounds))
-    return _found("errors", ours, theirs, difference, ratio)
+    difference = Estimate(change, unit="share", n=_rounds(a, b), note=note)
+    if not note:
+        xs, ys = (np.array([r.failed / max(1, r.failed + r.ok) for r in s.rounds]) for s in (a, b))
+        half = _half(xs, ys, 0.0, a.run == b.run, family.others)
+        confidence = 1 - (1 - CONFIDENCE) / family.others
+        low, high = difference_of_shares(k, n, j, m, confidence)
+        low, high = min(low, change - half), max(high, change + half)
+        difference = replace(difference, low=low, high=high)
+    ratio = Estimate(theirs.value / ours.value if ours.value else None, unit="", n=_rounds(a, b))
+    return _found("errors", ours, theirs, difference, ratio, None)
 
 
 def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
@@ -225,31 +207,11 @@ def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
     return Difference(quantity, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
 
 
-def _found(quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
+def _found(
+    quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate, p: float | None
+) -> Difference:
     finding, within = _finding(ratio, difference)
-    return Difference(quantity, a, b, difference, ratio, finding, within, "")
-
-
-def _interval(value: float, replicates: Floats, unit: str, rounds: int, note: str) -> Estimate:
-    """Student's quantile times the bootstrap standard error, corrected for the number of rounds."""
-    if note:
-        return Estimate(value, unit=unit, n=rounds, note=note)
-    half = stretch(rounds) * float(np.std(replicates))
-    return Estimate(value, value - half, value + half, unit, n=rounds)
-
-
-def _ratio(x: float, y: float, replicates: tuple[Floats, Floats], rounds: int, note: str) -> Estimate:
-    """On a log scale, where it is symmetric: a against b then says the same as b against a."""
-    if x <= 0 or y <= 0:
-        return Estimate(y / x if x > 0 else None, unit="", n=rounds, note="one of the two is 0")
-    if note:
-        return Estimate(y / x, unit="", n=rounds, note=note)
-    if min(replicates[0].min(), replicates[1].min()) <= 0:
-        return Estimate(y / x, unit="", n=rounds, note="zero in some round")
-    logs = np.log(replicates[1]) - np.log(replicates[0])
-    half = stretch(rounds) * max(RESOLUTION / math.sqrt(rounds), float(np.std(logs)))
-    middle = math.log(y / x)
-    return Estimate(y / x, _exp(middle - half), _exp(middle + half), "", n=rounds)
+    return Difference(quantity, a, b, difference, ratio, finding, within, "", p=p)
 
 
 def _exp(value: float) -> float:
@@ -275,8 +237,8 @@ def _side_of_zero(interval: Estimate) -> Finding:
 
 
 def _cliffs_delta(a: Side, b: Side) -> Estimate:
-    found = cliffs_delta(a.responses, b.responses, (a.few, b.few))
-    note = _undecided(a, b)
+    found = cliffs_delta(a.responses, b.responses, (a.drawn, b.drawn))
+    note = _undecided(a, b) or (TWO_RUNS if a.run != b.run else "")
     return replace(found, low=None, high=None, note=note) if note and found.value is not None else found
 
 
@@ -294,7 +256,7 @@ def _shift(a: Side, b: Side) -> Shift:
     half = _bands(
         b.replicates[rows],
         a.replicates[rows],
-        [d is not None and not _undecided(a, b) for d in differences],
+        [d is not None and a.run == b.run and not _undecided(a, b) for d in differences],
         _rounds(a, b),
     )
     ends = list(zip(differences, half, strict=True))

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key, differs, side
-from jostle.analysis.compare.sides import compare_sides, pair
+from jostle.analysis.compare.side import pair
+from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.judge.requirements import decide
 from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import (

@@ -8,11 +8,8 @@ k parts there are k chances to fail: each of them fails only by an interval of 1
 all hold needs no correction (intersection-union test: Berger, Technometrics 24 (1982)).
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-from scipy.special import stdtrit
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
@@ -26,9 +23,10 @@ from jostle.analysis.results import (
     Starvation,
     WorkloadSummary,
 )
+from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.topics.starvation import index_of
+from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
 from jostle.formatting import interval
 from jostle.plan import claims as asked
@@ -36,10 +34,7 @@ from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims", "rounds_needed"]
-
-MOST_ROUNDS = 100
-"""A claim that would take more rounds than this is too close to call."""
+__all__ = ["Measured", "judge_claims"]
 
 
 @dataclass(frozen=True)
@@ -213,17 +208,17 @@ def _told(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str
 
 def _plain(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
     if quantity in INDICES:
-        return _index(quantity, key, measured)
+        return _index(quantity, key, measured, confidence)
     if quantity not in metrics.MEASURES:
         return Estimate(None, note="another version of jostle measures it")
     return metrics.estimate(quantity, list(measured.rounds(key).values()), confidence)
 
 
-def _index(quantity: str, key: Key, measured: Measured) -> Estimate:
+def _index(quantity: str, key: Key, measured: Measured, confidence: float) -> Estimate:
     contestant, workload = key
     for s in measured.starvation:
         if s.contestant == contestant and workload in (s.alone_workload, s.with_workload):
-            return index_of(quantity, s)
+            return index_at(quantity, s, measured.grouped, confidence)
     return Estimate(None, unit="", note="not measured alone and beside a slow request")
 
 
@@ -249,26 +244,14 @@ def _absent(key: Key, measured: Measured) -> str:
 
 
 def _needed(rule: Rule, e: Estimate) -> str:
-    """How many rounds would tell. (Of errors, requests are counted and not only rounds.)"""
-    rounds = rounds_needed(rule, e)
-    if e.value is None or rounds is None:
+    """How many rounds a new run would need. (Of errors, requests are counted and not only rounds.)"""
+    if e.value is None or e.bound:
         return ""
-    if rounds > MOST_ROUNDS:
+    found = rounds_to_decide(e.rounds, rule.nearest(e.value))
+    if found is None:
+        return ""
+    least, most = found
+    if least > MOST_ROUNDS:
         return f": too close to tell in {MOST_ROUNDS} rounds"
-    return f": about {rounds} rounds would tell, if they differ as much as these" if e.n > 1 else ""
-
-
-def rounds_needed(rule: Rule, e: Estimate, confidence: float = CONFIDENCE) -> int | None:
-    """Rounds after which Student's interval no longer reaches the limit, at the spread seen so far.
-
-    None where the spread is not known; more than `MOST_ROUNDS` where that many do not suffice.
-    """
-    if e.value is None or e.low is None or e.high is None or e.n < 2:
-        return None
-    tail = (1 + confidence) / 2
-    spread = (e.high - e.low) / 2 * math.sqrt(e.n) / float(stdtrit(e.n - 1, tail))
-    far = rule.distance(e.value)
-    for rounds in range(e.n + 1, MOST_ROUNDS + 1):
-        if float(stdtrit(rounds - 1, tail)) * spread / math.sqrt(rounds) < far:
-            return rounds
-    return MOST_ROUNDS + 1
+    rounds = f"{least} rounds or more" if most > MOST_ROUNDS else f"{least} to {most} rounds"
+    return f": a new run of {rounds} would probably tell"

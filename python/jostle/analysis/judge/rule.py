@@ -32,9 +32,9 @@ class Rule:
             return "holds"
         return "fails" if high < self.low or e.low > self.high else "cannot tell"
 
-    def distance(self, value: float) -> float:
-        """From a value to the nearer limit."""
-        return min(abs(value - limit) for limit in (self.low, self.high) if math.isfinite(limit))
+    def nearest(self, value: float) -> float:
+        """The limit that lies nearer to a value."""
+        return min((x for x in (self.low, self.high) if math.isfinite(x)), key=lambda x: abs(value - x))
 
     def text(self, unit: str) -> str:
         """As people read it: "above 1.5"."""

@@ -23,6 +23,7 @@ class Difference:
     within: float | None  # no difference larger than this share; None where nothing bounds it
     sentence: str
     verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both
+    p: float | None = None  # two-sided, of this one by itself; None where no interval is on a log scale
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Comparison:
     cliffs_delta: Estimate
     shift: Shift
     sentence: str
+    primary: str = ""  # the quantity that decides by itself; of the others all of a page are judged together
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Estimate:
     n: int = 0
     note: str = ""
     this_run_only: bool = False  # of one round: it says what happened, and nothing may be decided by it
+    rounds: tuple[float, ...] = ()  # the values of the rounds that it is made of, where it is made of such
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Intervals by resampling rounds, for what Student's interval does not suit: ratios of sums, ranks, bands.
+"""Intervals by resampling rounds, for what Student's interval does not suit: ranks and bands.
 
 Source: Kalibera and Jones, Rigorous Benchmarking in Reasonable Time (ISMM 2013): resample from the top level
 down. With five rounds the plain percentile interval misses in 17 % of all cases instead of 5 % (simulated);
@@ -11,71 +11,22 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.over_rounds import RESOLUTION
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 
 __all__ = [
     "QUANTILE_RESAMPLES",
-    "RESAMPLES",
     "picks",
     "quantile_replicates",
-    "ratio_over_rounds",
-    "share_over_rounds",
     "stretch",
     "widened",
 ]
 
-RESAMPLES = 2000
-
 QUANTILE_RESAMPLES = 500
-"""Fewer, because each one merges all histograms of its rounds."""
+"""Each one merges all histograms of its rounds."""
 
 TABLE = 250_000
 """Resamples are worked off in tables of about this many numbers, which stay in the processor's cache."""
-
-
-def ratio_over_rounds(
-    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float = CONFIDENCE
-) -> Estimate:
-    """Σ numerators / Σ denominators, paired by round, with an interval by resampling rounds.
-
-    Student's quantile times the bootstrap standard error of the logarithm, corrected for the number of
-    rounds; of the ratio itself where a numerator is 0. Denominators must be positive.
-    """
-    return _ratio(numerators, denominators, seed, confidence, log=min(numerators, default=0) > 0)
-
-
-def share_over_rounds(
-    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float = CONFIDENCE
-) -> Estimate:
-    """As `ratio_over_rounds`, with an interval as wide below as above: for what may be nearly nothing.
-
-    The logarithm of a share near 0 differs by much from round to round where the share itself hardly does.
-    """
-    return _ratio(numerators, denominators, seed, confidence, log=False)
-
-
-def _ratio(
-    numerators: Sequence[float], denominators: Sequence[float], seed: int, confidence: float, *, log: bool
-) -> Estimate:
-    n = len(numerators)
-    if n == 0 or min(denominators) <= 0:
-        return Estimate(None, unit="", n=n, note="nothing to compare with")
-    ratio = sum(numerators) / sum(denominators)
-    if n < LEAST_ROUNDS:
-        return Estimate(ratio, unit="", n=n, note=TOO_FEW_ROUNDS)
-    chosen = picks(n, seed, RESAMPLES)
-    replicates = np.asarray(numerators)[chosen].sum(axis=1) / np.asarray(denominators)[chosen].sum(axis=1)
-    factor = stretch(n, confidence)
-    least = RESOLUTION / math.sqrt(n)
-    if log:
-        spread = math.exp(factor * max(least, float(np.std(np.log(replicates)))))
-        return Estimate(ratio, ratio / spread, ratio * spread, "", n=n)
-    half = factor * max(least * max(1.0, ratio), float(np.std(replicates)))
-    return Estimate(ratio, max(0.0, ratio - half), ratio + half, "", n=n)
 
 
 def quantile_replicates(rounds: Sequence[WeightedSample], levels: Sequence[float], chosen: Ints) -> Floats:

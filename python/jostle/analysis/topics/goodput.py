@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jostle.analysis.results import Estimate, Goodput
-from jostle.analysis.stats.over_rounds import mean_over_rounds
+from jostle.analysis.stats.over_rounds import mean_over_rounds, typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.record.outcomes import TIMEOUTS
@@ -50,10 +50,10 @@ def _of_cell(contestant: str, workload: str, trials: Sequence[TrialData]) -> Goo
         timeouts=_mean((float(timeouts(f)) for f in trials), ""),
         least_per_s=_mean((min(s) for s in seconds if s), "/s"),
         most_per_s=_mean((max(s) for s in seconds if s), "/s"),
-        goodput=_mean((goodput(f) for f in trials), "/s"),
+        goodput=typical_over_rounds([goodput(f) for f in trials], "/s"),
         dispersion=_mean((d for f in trials if (d := dispersion(f)) is not None), "ratio"),
-        database_cpu_s_per_request=_mean(
-            (cpu for f in trials if (cpu := database_cpu_per_request(f)) is not None), "s"
+        database_cpu_s_per_request=typical_over_rounds(
+            [cpu for f in trials if (cpu := database_cpu_per_request(f)) is not None], "s"
         ),
     )
 

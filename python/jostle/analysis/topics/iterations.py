@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.quantiles import quantiles
 from jostle.analysis.results import EarlierRun
-from jostle.analysis.stats.over_rounds import mean_over_rounds
+from jostle.analysis.stats.over_rounds import typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.record.outcomes import error_share
 
@@ -37,7 +37,7 @@ def _earlier(key: Key, number: int, runs: Sequence[TrialData]) -> EarlierRun:
         contestant=contestant,
         workload=workload,
         run=number,
-        throughput=mean_over_rounds([run.throughput for run in usable], "/s"),
+        throughput=typical_over_rounds([run.throughput for run in usable], "/s"),
         response=quantiles(usable),
         error_share=error_share(outcomes),
     )

@@ -13,12 +13,10 @@ import numpy as np
 from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, Mode, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
-from jostle.analysis.stats.bootstrap import share_over_rounds
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.over_rounds import half_width, mean_over_rounds, number, round_quantile
+from jostle.analysis.stats.over_rounds import half_width, number, round_quantile, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
-from jostle.analysis.summaries import seed_of
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.formatting import interval, percent
 from jostle.plan import model as asked
@@ -26,10 +24,16 @@ from jostle.plan.metrics import INDICES
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
-__all__ = ["compare", "index_of", "to_repeat"]
+__all__ = ["compare", "index_at", "index_of", "to_repeat"]
 
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 """Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
+
+HARDLY_ANY = 0.1
+"""Share of the throughput up to which hardly any is left."""
+
+FINEST = 0.01
+"""An index is not told to less than this where hardly anything is left."""
 
 NEARLY_ALL = 0.7
 """Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
@@ -48,7 +52,6 @@ def compare(
     """
     alone, beside = summaries[form.alone], summaries[form.with_]
     rounds = _paired(trials[form.alone], trials[form.with_])
-    seed = seed_of(alone.contestant, form.alone, form.with_)
     slow = _slow(trials.get(form.slow, ()), trials[form.with_])
     starvation = Starvation(
         form=form.form,
@@ -58,8 +61,8 @@ def compare(
         with_workload=form.with_,
         alone=alone.throughput,
         with_slow=beside.throughput,
-        index=_index(rounds, seed, confidence),
-        blocking=_blocking(alone, beside, slow, rounds, confidence),
+        index=_index(rounds, confidence),
+        blocking=_blocking(alone.response, beside.response, slow, rounds, confidence),
         slow_s=slow,
         alone_response=alone.response,
         with_response=beside.response,
@@ -82,6 +85,20 @@ def index_of(quantity: str, found: Starvation) -> Estimate:
     return dict(zip(INDICES, (found.index, found.blocking), strict=True))[quantity]
 
 
+def index_at(
+    quantity: str,
+    found: Starvation,
+    grouped: Mapping[tuple[str, str], Sequence[TrialData]],
+    confidence: float,
+) -> Estimate:
+    """The index of that name with an interval of another confidence; `grouped`: trials by contestant and
+    workload."""
+    pairs = [(found.contestant, name) for name in (found.alone_workload, found.with_workload)]
+    rounds = _paired(*(grouped[key] for key in pairs))
+    blocking = _blocking(found.alone_response, found.with_response, found.slow_s, rounds, confidence)
+    return dict(zip(INDICES, (_index(rounds, confidence), blocking), strict=True))[quantity]
+
+
 def _two_modes(found: Sequence[Mode]) -> str:
     """What an average of two modes hides."""
     if not found:
@@ -98,52 +115,67 @@ def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tup
     return [(f, theirs[f.trial.round]) for f in alone if f.usable and f.trial.round in theirs]
 
 
-def _index(rounds: Sequence[tuple[TrialData, TrialData]], seed: int, confidence: float) -> Estimate:
-    left = share_over_rounds(
-        [b.throughput for _, b in rounds], [a.throughput for a, _ in rounds], seed, confidence
-    )
-    if left.value is None:
-        return left
-    if left.low is None or left.high is None:
-        return replace(left, value=1 - left.value)
-    return replace(left, value=1 - left.value, low=1 - left.high, high=1 - left.low)
+def _index(rounds: Sequence[tuple[TrialData, TrialData]], confidence: float) -> Estimate:
+    """1 - what is left of the throughput, of a typical start. What is left is compared by logarithms,
+    unless nearly nothing is in any round: a logarithm near 0 differs by much where the share itself hardly
+    does.
+    """
+    left = [b.throughput / a.throughput for a, b in rounds if a.throughput]
+    n = len(left)
+    if not n or n < len(rounds):
+        return Estimate(None, unit="", n=len(rounds), note="nothing to compare with")
+    if max(left) <= HARDLY_ANY:
+        found = Estimate(float(np.mean(left)), unit="", n=n, note=TOO_FEW_ROUNDS)
+        if n >= LEAST_ROUNDS:
+            half = max(half_width(left, 0.0, confidence), FINEST)
+            ends = max(0.0, float(np.mean(left)) - half), float(np.mean(left)) + half
+            found = Estimate(found.value, *ends, "", n=n)
+    else:
+        found = typical_over_rounds(left, "", confidence)
+    value, low, high = (None if v is None else 1 - v for v in (found.value, found.high, found.low))
+    return replace(found, value=value, low=low, high=high, rounds=tuple(1 - v for v in left))
 
 
 def _slow(by_itself: Sequence[TrialData], beside: Sequence[TrialData]) -> Estimate:
     """Mean service time of the slow request, by itself where that was measured."""
     means = [f.service.mean_s for f in by_itself if f.service.mean_s is not None]
     if means:
-        return mean_over_rounds(means, "s")
+        return typical_over_rounds(means, "s")
     found = []
     for data in beside:
         if data.ok(BACKGROUND):
             found.append(data.total("service_sum_ns", BACKGROUND) / data.ok(BACKGROUND) / 1e9)
-    return replace(mean_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
+    return replace(typical_over_rounds(found, "s"), note="measured beside the fast requests, not by itself")
 
 
 def _blocking(
-    alone: WorkloadSummary,
-    beside: WorkloadSummary,
+    alone: Mapping[str, Estimate],
+    beside: Mapping[str, Estimate],
     slow: Estimate,
     rounds: Sequence[tuple[TrialData, TrialData]],
     confidence: float,
 ) -> Estimate:
-    """The slow request's time is measured too: its own variance is in the interval (delta method)."""
-    before, after = alone.response["p99"], beside.response["p99"]
+    """Of typical starts. What each of the three times varies by is in the interval (delta method, by
+    rounds)."""
+    before, after, n = alone["p99"], beside["p99"], len(rounds)
     if before.value is None or before.bound or after.value is None or not slow.value:
-        return Estimate(None, unit="", n=len(rounds), note="too few requests, or no slow one was answered")
-    value = _within_one((after.value - before.value) / slow.value)
+        return Estimate(None, unit="", n=n, note="too few requests, or no slow one was answered")
+    exact = (after.value - before.value) / slow.value
+    value = _within_one(exact)
     if after.bound:
-        return Estimate(value, value, None, "", "≥", len(rounds), after.note)
+        return Estimate(value, value, None, "", "≥", n, after.note)
     ends = [[round_quantile(data.response, 0.99) for data in side] for side in zip(*rounds, strict=True)]
-    if len(rounds) < LEAST_ROUNDS or not all(isinstance(v, float) for side in ends for v in side):
-        return Estimate(value, unit="", n=len(rounds), note=TOO_FEW_ROUNDS)
-    change = after.value - before.value
-    half = half_width([number(b) - number(a) for a, b in zip(*ends, strict=True)], change, confidence)
-    half_slow = 0.0 if slow.low is None or slow.high is None else (slow.high - slow.low) / 2
-    half = math.hypot(half, change * half_slow / slow.value) / slow.value
-    exact = change / slow.value
-    return Estimate(value, _within_one(exact - half), _within_one(exact + half), "", n=len(rounds))
+    if n < LEAST_ROUNDS or not all(isinstance(v, float) for side in ends for v in side):
+        return Estimate(value, unit="", n=n, note=TOO_FEW_ROUNDS)
+    xs, ys = (np.log([number(v) for v in side]) for side in ends)
+    parts = (after.value * ys - before.value * xs) / slow.value
+    if len(slow.rounds) == n:  # of the same rounds
+        half = half_width((parts - exact * np.log(slow.rounds)).tolist(), exact, confidence)
+    else:
+        half_slow = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0
+        half = math.hypot(half_width(parts.tolist(), exact, confidence), exact * half_slow)
+    each = tuple(((np.exp(ys) - np.exp(xs)) / slow.value).tolist())
+    return Estimate(value, _within_one(exact - half), _within_one(exact + half), "", n=n, rounds=each)
 
 
 def _within_one(value: float) -> float:

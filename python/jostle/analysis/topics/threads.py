@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Threads
-from jostle.analysis.stats.over_rounds import mean_over_rounds
+from jostle.analysis.stats.over_rounds import typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import rss_max
 
@@ -75,4 +75,4 @@ def _threads(key: Key, group: Sequence[TrialData], published: Sequence[Published
 
 
 def _over_rounds(values: Sequence[float | None], unit: str) -> Estimate:
-    return mean_over_rounds([value for value in values if value is not None], unit)
+    return typical_over_rounds([value for value in values if value is not None], unit)

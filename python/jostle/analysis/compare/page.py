@@ -1,0 +1,69 @@
+"""All comparisons of a page at once: what is said to differ must be beyond what so many would show by chance.
+
+One quantity of each workload is the primary one, which decides by its own interval; its level is shared by
+the workloads where there are many. All others are judged together, so that of those that are said to differ
+at most one in twenty is chance. A page of a single workload with so few quantities needs no more than its
+intervals. Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 57 (1995).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jostle.analysis.compare.sentences import in_words, summary
+from jostle.analysis.results import Comparison, Difference
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.formatting import listed
+
+__all__ = ["beyond_chance", "by_chance"]
+
+LEVEL = 1 - CONFIDENCE
+
+FREE = 0.2
+"""False findings of primary quantities that a page may have on average where nothing differs."""
+
+
+def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same, with findings taken back that so many comparisons would show by chance."""
+    workloads = len({c.workload for c in comparisons})
+    if workloads < 2:
+        return list(comparisons)
+    others = [d for c in comparisons for d in c.differences if d.quantity != c.primary]
+    limit = _largest_told([d.p for d in others if d.p is not None])
+    alone = min(LEVEL, FREE / workloads)
+    tested = sum(d.p is not None for c in comparisons for d in c.differences)
+
+    def judged(c: Comparison, d: Difference) -> Difference:
+        most = alone if d.quantity == c.primary else limit
+        if d.finding not in ("less", "more") or d.p is None or d.p <= most:
+            return d
+        taken_back = replace(d, finding="unclear")
+        return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=tested))
+
+    found = [replace(c, differences=[judged(c, d) for d in c.differences]) for c in comparisons]
+    return [replace(c, sentence=summary(c)) for c in found]
+
+
+def _largest_told(ps: Sequence[float]) -> float:
+    """The p up to which all are told; 0 where none is."""
+    ordered = sorted(ps)
+    told = [p for rank, p in enumerate(ordered, 1) if p <= LEVEL * rank / len(ordered)]
+    return max(told, default=0.0)
+
+
+def by_chance(comparisons: Sequence[Comparison]) -> str:
+    """How many of a page's findings are chance; "" where nothing was compared."""
+    tested = [(c, d) for c in comparisons for d in c.differences if d.p is not None]
+    if not tested:
+        return ""
+    told = sum(d.finding in ("less", "more") for _, d in tested)
+    families = {(c.workload, d.quantity) for c, d in tested}
+    told_of = f"{len(tested)} differences were examined, {told} are said to be there."
+    if len({c.workload for c in comparisons}) < 2:
+        return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} of them would be chance."
+    primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
+    names = listed(sorted({quantity for _, quantity in primary}))
+    expected = min(FREE, len(primary) * LEVEL)
+    return (
+        f"{told_of} Of those in the primary quantity ({names}) about {expected:.1g} would be chance if "
+        "nothing differed; of the others at most one in twenty is."
+    )

@@ -1,0 +1,121 @@
+"""One side of a comparison: a contestant under a workload, round by round."""
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from jostle.analysis.results import WorkloadSummary
+from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_replicates
+from jostle.analysis.stats.over_rounds import Value, round_quantile, typical_over_rounds
+from jostle.analysis.stats.quantile_ci import LEVELS
+from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
+from jostle.analysis.summaries import seed_of
+from jostle.analysis.trial.data import TrialData
+
+__all__ = ["ALL_LEVELS", "SHIFT_LEVELS", "Round", "Side", "WholeRun", "pair"]
+
+SHIFT_LEVELS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999]
+
+ALL_LEVELS = sorted({*SHIFT_LEVELS, *LEVELS.values()})
+
+_NO_ROUNDS = np.zeros((0, 1), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one trial measured, as far as it is compared."""
+
+    number: int
+    response: WeightedSample
+    throughput: float
+    ok: int
+    failed: int
+
+    @classmethod
+    def of(cls, data: TrialData) -> "Round":
+        failed = sum(data.errors.values())
+        return cls(data.trial.round, data.response, data.throughput, data.ok(), failed)
+
+    def value(self, quantity: str) -> Value:
+        """Throughput, or a quantile of the response times."""
+        return (
+            self.throughput if quantity == "throughput" else round_quantile(self.response, LEVELS[quantity])
+        )
+
+
+@dataclass(frozen=True)
+class WholeRun(Round):
+    """All rounds of a run, where runs are the unit: its quantities are those of a typical start."""
+
+    rounds: Sequence[Round] = ()
+
+    @classmethod
+    def of_rounds(cls, number: int, rounds: Sequence[Round]) -> "WholeRun":
+        return cls(
+            number,
+            pool(r.response for r in rounds),
+            typical_over_rounds([r.throughput for r in rounds], "/s").value or 0.0,
+            sum(r.ok for r in rounds),
+            sum(r.failed for r in rounds),
+            rounds,
+        )
+
+    def value(self, quantity: str) -> Value:
+        return typical_over_rounds([r.value(quantity) for r in self.rounds], "").value
+
+
+@dataclass(frozen=True)
+class Side:
+    """A contestant: its cell, and what it measured, in order of rounds.
+
+    Sides of the same `run` are paired by round. Of several runs, `rounds` are whole runs.
+    """
+
+    label: str
+    summary: WorkloadSummary
+    rounds: Sequence[Round]
+    run: str = ""
+
+    @property
+    def of_runs(self) -> bool:
+        """Its unit is the run."""
+        return any(isinstance(r, WholeRun) for r in self.rounds)
+
+    @cached_property
+    def responses(self) -> list[WeightedSample]:
+        return [r.response for r in self.rounds]
+
+    @cached_property
+    def pooled(self) -> WeightedSample:
+        return pool(self.responses)
+
+    def values(self, quantity: str) -> list[Value]:
+        """Throughput, or a quantile, of each round."""
+        return [r.value(quantity) for r in self.rounds]
+
+    @cached_property
+    def drawn(self) -> Ints:
+        """Rounds drawn again, a row each: the same ones for all sides of a workload."""
+        seed = seed_of(self.summary.workload)
+        return picks(len(self.rounds), seed, QUANTILE_RESAMPLES) if self.rounds else _NO_ROUNDS
+
+    @cached_property
+    def replicates(self) -> Floats:
+        """Quantiles of all resamples, shape (`ALL_LEVELS`, resamples)."""
+        if not self.pooled.n:
+            return np.full((len(ALL_LEVELS), len(self.drawn)), math.inf)
+        return quantile_replicates(self.responses, ALL_LEVELS, self.drawn)
+
+
+def pair(a: Side, b: Side) -> tuple[Side, Side]:
+    """Both sides with the rounds that both have."""
+    ours, theirs = ({r.number for r in side.rounds} for side in (a, b))
+    return _only(a, theirs), _only(b, ours)
+
+
+def _only(side: Side, numbers: Container[int]) -> Side:
+    kept = [r for r in side.rounds if r.number in numbers]
+    return side if len(kept) == len(side.rounds) else replace(side, rounds=kept)

@@ -1,0 +1,92 @@
+"""Several contestants against the first, round by round, on the logarithm.
+
+All are compared with the same first one, so the chance of any false alarm is shared: Dunnett's critical
+value. The error is pooled over contestants, with rounds as blocks, which makes up for it in power. That
+assumes that all vary alike from round to round. Where they do not, each comparison has its own error, and
+the level is divided (Bonferroni). Source: Dunnett, JASA 50 (1955); Hochberg and Tamhane, Multiple
+Comparison Procedures (1987), section 4.2.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from jostle.analysis.stats.dunnett import critical
+from jostle.analysis.stats.over_rounds import RESOLUTION
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sample import Floats
+
+__all__ = ["Contrast", "Pooled", "against_first", "own_limit", "pooled"]
+
+ALIKE = 0.9
+"""Contestants vary alike unless their variances are further apart than in this part of all such cases."""
+
+DRAWN = 4000
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Variance of ln(value) of a contestant, once what a round does to all is taken out."""
+
+    variance: float
+    df: int
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Mean of ln(other/first) over rounds. `p` is two-sided, of this comparison by itself."""
+
+    middle: float
+    half: float  # of the interval that holds for all contestants at once
+    p: float
+
+
+def pooled(logs: Floats) -> Pooled | None:
+    """Of ln(value), shape (contestants, rounds); None where contestants do not vary alike, or are fewer
+    than 3."""
+    contestants, rounds = logs.shape
+    if contestants < 3 or rounds < 3 or _apart(logs[None])[0] > _apart_by_chance(contestants, rounds):
+        return None
+    residuals = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()
+    df = (contestants - 1) * (rounds - 1)
+    return Pooled(float((residuals**2).sum()) / df, df)
+
+
+def against_first(
+    first: Floats, other: Floats, others: int, error: Pooled | None, confidence: float = CONFIDENCE
+) -> Contrast:
+    """One of `others` contestants; `first` and `other` are ln(value) of the same rounds, at least 2."""
+    differences = other - first
+    n = len(differences)
+    variance, df = float(np.var(differences, ddof=1)), n - 1
+    limit = own_limit(others, df, confidence)
+    if error is not None:
+        variance, df = 2 * error.variance, error.df
+        limit = critical(others, df, confidence)
+    se = math.sqrt(max(variance, RESOLUTION**2) / n)
+    middle = float(differences.mean())
+    return Contrast(middle, limit * se, float(2 * stdtr(df, -abs(middle) / se)))
+
+
+def own_limit(others: int, df: int, confidence: float = CONFIDENCE) -> float:
+    """Critical value where each comparison has its own error."""
+    return float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))
+
+
+def _apart(logs: Floats) -> Floats:
+    """Largest over smallest variance of the difference of two contestants; shape (cases, contestants,
+    rounds)."""
+    pairs = itertools.combinations(range(logs.shape[1]), 2)
+    variances = np.array([(logs[:, i] - logs[:, j]).var(axis=1, ddof=1) for i, j in pairs])
+    return np.asarray(variances.max(axis=0) / np.maximum(variances.min(axis=0), RESOLUTION**2))
+
+
+@lru_cache(maxsize=64)
+def _apart_by_chance(contestants: int, rounds: int) -> float:
+    """What `ALIKE` of all cases stay below where all vary alike: drawn, always the same."""
+    drawn = np.random.default_rng(0).normal(size=(DRAWN, contestants, rounds))
+    return float(np.quantile(_apart(drawn), ALIKE))
