@@ -1,6 +1,7 @@
 """A run from its folder to what a report shows."""
 
 import json
+import math
 import os
 import random
 import re
@@ -70,7 +71,7 @@ def test_cells_hold_all_rounds(starved: RunResult) -> None:
     trials = [t for t in starved.trials if t.number in fast.trials]
     assert fast.rounds == len(trials) == 5
     assert fast.outcomes["ok"] == sum(t.outcomes["ok"] for t in trials)
-    assert fast.throughput.value == pytest.approx(sum(t.throughput_per_s for t in trials) / 5)
+    assert fast.throughput.value == pytest.approx(math.prod(t.throughput_per_s for t in trials) ** 0.2)
     assert fast.throughput.unit == "/s"
     median = fast.response["p50"]
     assert median.low is not None
@@ -98,7 +99,7 @@ def test_starvation_of_a_server_that_runs_to_completion(starved: RunResult) -> N
     assert node.sentence.startswith(
         "While one slow request runs, node answers no other: fast requests wait for up to 3."
     )
-    assert "75.5 % [74, 77] of the throughput is lost" in node.sentence
+    assert "75.5 % [73.9, 77] of the throughput is lost" in node.sentence
     assert node.published_alone is not None
     assert node.published_with is not None
     assert (node.published_alone.value, node.published_with.value) == (572, 114)
@@ -209,8 +210,11 @@ def test_rounds_that_disagree_are_no_verdict(tmp_path: Path) -> None:
         beside = closed(STEADY, 5.0, seed=number + 9, blocked=blocked) + slow
         trials.append(Trial("axum", "fast-with-slow", number, beside, background={"closed": {"clients": 1}}))
     found = starvation(analysed(tmp_path, trials), "axum")
-    assert found.index.value == pytest.approx(0.5, abs=0.05)
-    assert found.sentence.startswith("Cannot tell whether a slow request starves axum")
+    assert found.index.value is None
+    assert sorted(found.index.rounds) == pytest.approx([0, 0, 1, 1], abs=0.05)
+    assert found.sentence.startswith(
+        "Cannot tell whether a slow request starves axum: rounds are of two kinds, more than tenfold apart"
+    )
     assert found.slow_s.value is None
 
 
@@ -223,7 +227,7 @@ def test_nothing_answered_at_all_is_a_loss_of_everything(tmp_path: Path) -> None
     result = analysed(tmp_path, trials)
     node = starvation(result, "node")
     assert (node.index.value, node.index.high) == (1, 1)
-    assert node.index.low == pytest.approx(1, abs=2e-3)
+    assert node.index.low == pytest.approx(0.99)
     assert "answers no other: a fast request waited for 5.00 s and had no answer at the end" in node.sentence
     assert (node.with_response["p50"].value, node.with_response["p50"].bound) == (
         pytest.approx(5, rel=2e-3),

@@ -10,7 +10,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtri, gammaln, ndtr, stdtr, stdtrit
 
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
@@ -47,4 +46,7 @@ def critical(others: int, df: int, confidence: float = CONFIDENCE) -> float:
     if others == 1:
         return single
     most = float(stdtrit(df, 1 - (1 - confidence) / (2 * others)))  # Bonferroni's is larger
-    return float(brentq(lambda c: within(c, others, df) - confidence, single, most + 1e-6, xtol=1e-6))
+    while most - single > 1e-6:
+        middle = (single + most) / 2
+        single, most = (middle, most) if within(middle, others, df) < confidence else (single, middle)
+    return most
