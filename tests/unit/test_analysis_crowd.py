@@ -137,3 +137,42 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
         assert "Who reached the target, and who did not" in text
         assert "Phase by phase" in text
     assert "sustain: time to headers p99" in to_csv(found)
+
+
+def ramped(name: str, late: float, jitter: float = 0.0, clients: int = 100) -> Trial:
+    """A ramp of ten seconds; from its sixth on answers take `late` instead of 0.1 s."""
+    requests = [
+        Request(t := second + k / 10, t, t + ((late + jitter * (k % 2)) if second >= 6 else 0.1 + 0.001 * k))
+        for second in range(14)
+        for k in range(5)
+    ]
+    load = {"closed": {"clients": clients, "phases": phases(clients, 10, 4, 2)}}
+    return Trial(name, "crowd", 1, requests, 16.0, load=load, open_connections=[clients] * 16)
+
+
+def test_a_jump_in_the_ramp_is_told_from_a_creep(tmp_path: Path) -> None:
+    made = make_run(tmp_path, [ramped("flat", 0.1), ramped("jumps", 0.5, 0.2)])
+    flat, jumps = (TrialData(t) for t in RunRecord.open(made).trials)
+    mean, deviation = MEASURES["growth of headers"], MEASURES["growth of their deviation"]
+    assert mean(flat) == pytest.approx(1.0, abs=0.05)
+    assert mean(jumps) == pytest.approx(5.7, abs=0.5)
+    assert (deviation(jumps) or 0) > 10
+    assert MEASURES["time to headers"](jumps) == pytest.approx(0.52, abs=0.03)
+
+
+def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [ramped("one", 0.1)])
+    data = TrialData(RunRecord.open(folder).trials[0])
+    assert MEASURES["memory per connection"](data) is None  # what it held before is not known
+    before = {"t_ns": 0, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_bytes": 40_000_000}
+    vars(data.trial)["description"] = {**data.trial.description, "before": before}
+    held = data.vitals.rss_max()
+    assert held is not None
+    assert MEASURES["memory per connection"](data) == pytest.approx((held - 40_000_000) / 100)
+    for name in ("bytes per request", "bytes per answer", "server cores"):
+        assert isinstance(MEASURES[name](data), float), name
+
+
+def test_without_a_ramp_nothing_grows(tmp_path: Path) -> None:
+    made = make_run(tmp_path, [Trial("steady", "hello", 1, [Request(0.0, 0.0, 0.1)], 1.0)])
+    assert MEASURES["growth of headers"](TrialData(RunRecord.open(made).trials[0])) is None

@@ -9,6 +9,7 @@ import pytest
 
 from jostle import report
 from jostle.analysis.judge.ratios import ratios
+from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import PublishedFigure, RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.summaries import by_workload
@@ -203,5 +204,20 @@ def test_earlier_runs_stand_beside_the_measured_one(tmp_path: Path) -> None:
     for earlier in result.earlier:
         cell = next(c for c in result.summaries if c.contestant == earlier.contestant)
         assert earlier.throughput.value == pytest.approx((cell.throughput.value or 0) / 2, rel=0.02)
+    trial = TrialData(next(t for t in RunRecord.open(folder).trials if t.contestant == "go"))
+    assert MEASURES["change from run before"](trial) == pytest.approx(2.0, rel=0.02)
+    settles = (
+        PLAN
+        + """
+[[claim]]
+says = "Go has settled"
+needs = { settled = "3 %" }
+holds = [{ quantity = "throughput", contestant = "go", workload = "hello", above = 1 }]
+"""
+    )
+    (folder / "plan.toml").write_text(settles)
+    (claim,) = analyse(RunRecord.open(folder)).claims
+    assert claim.verdict == "cannot tell"
+    assert "needs runs that have settled to within 3 %" in claim.sentence
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

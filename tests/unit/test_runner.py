@@ -258,3 +258,12 @@ def test_a_folder_that_cannot_be_filled_at_the_start_does_not_stay(
         lab.run(lab.plan())
     assert "--into" in caught.value.hint
     assert list(lab.base.iterdir()) == []
+
+
+def test_a_warm_up_by_few_clients_sends_no_overload(lab: Laboratory) -> None:
+    plan = lab.plan(warm_up="1s")
+    (name,) = plan.workload
+    measured = plan.workload[name].model_copy(update={"warm_up_clients": 2})
+    lab.run(plan.model_copy(update={"workload": {name: measured}}))
+    loads = [spec["workloads"][0]["load"]["closed"]["clients"] for spec in lab.executor.specs]
+    assert loads == [2, 1, 2, 1]

@@ -25,7 +25,9 @@ from jostle.analysis.stats.over_rounds import (
 from jostle.analysis.stats.proportion import share_interval
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.topics import crowd
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
+from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
 from jostle.analysis.trial.data import TrialData
@@ -84,6 +86,14 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "clients held": clients_held,
     "sustained throughput": sustained_throughput,
     "time to headers": time_to_headers,
+    "time to connect": crowd.time_to_connect,
+    "growth of headers": crowd.growth("mean"),
+    "growth of their deviation": crowd.growth("deviation"),
+    "server cores": crowd.server_cores,
+    "memory per connection": crowd.memory_per_connection,
+    "bytes per request": crowd.bytes_per_request,
+    "bytes per answer": crowd.bytes_per_answer,
+    "change from run before": change_from_run_before,
     **{
         f"service {q}": lambda data, p=LEVELS[q]: round_quantile(data.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")

@@ -8,7 +8,7 @@ size is judged too: `same_size` is the one rule for that, so that no claim gets 
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from jostle import units
 from jostle.errors import BadValue, nearest
@@ -216,10 +216,21 @@ class Part(Table):
             raise BadValue("against itself", 'say what differs, for example against = { contestant = "go" }')
 
 
+def _share(value: Any) -> Any:
+    return units.share(value) if isinstance(value, str) else value
+
+
+Share = Annotated[float, BeforeValidator(_share), WithJsonSchema({"type": ["string", "number"]})]
+
+
 class Needs(Table):
     """What a machine must have for a claim to mean here what it meant in the article."""
 
     server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
+    settled: Share | None = Field(
+        default=None,
+        description='the last of several `runs` differs by no more than this from the one before: "3 %"',
+    )
 
 
 class Claim(Table):

@@ -68,7 +68,7 @@ def _amount(value: str, unit: str) -> float:
             return units.rate(value)
         case "bytes":
             return float(units.size(value))
-        case "ratio":
+        case "ratio" | "cores":
             return _number(value)
         case _:
             return units.share(value)

@@ -27,14 +27,22 @@ METRICS: dict[str, str] = {
     "clients held": "share",
     "sustained throughput": "/s",
     "time to headers": "s",
+    "time to connect": "s",
+    "growth of headers": "ratio",
+    "growth of their deviation": "ratio",
+    "server cores": "cores",
+    "memory per connection": "bytes",
+    "bytes per request": "bytes",
+    "bytes per answer": "bytes",
+    "change from run before": "ratio",
     **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
-or of clients, "ratio" that may be more than 1, "" for an index of 0 to 1.
+or of clients, "cores" in use, "ratio" that may be more than 1, "" for an index of 0 to 1.
 """
 
 
 def base_unit_of(quantity: str) -> str | None:
     """ "s", "/s", "bytes", or "" of plain numbers; None for a quantity that is not known."""
     unit = METRICS.get(quantity)
-    return "" if unit in ("share", "ratio") else unit
+    return "" if unit in ("share", "ratio", "cores") else unit

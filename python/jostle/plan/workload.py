@@ -72,6 +72,11 @@ class Workload(Table):
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
     warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
+    warm_up_clients: PositiveCount | None = Field(
+        default=None,
+        description="so many clients, who do not think, send the warm-up in place of the measured load: an "
+        "overload would leave a slow server at work on what nobody waits for any more",
+    )
     rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
@@ -97,6 +102,14 @@ class Workload(Table):
         """Those of a run's contestants, by label, that it is driven on."""
         named = {label for name in self.contestants for label in meant(name, contestants)}
         return [label for label in contestants if label in named or not self.contestants]
+
+    @property
+    def warming(self) -> "Workload":
+        """What is sent in the warm-up."""
+        if self.warm_up_clients is None:
+            return self
+        few = ClosedLoad.model_construct(clients=self.warm_up_clients, keep_alive=self.load.keep_alive)
+        return self.model_copy(update={"load": few})
 
     @property
     def min_connections(self) -> int:

@@ -153,10 +153,10 @@ def run_trial(context: TrialContext) -> Path:
     with contextlib.ExitStack() as stack:
         try:
             servers = _start_servers(stack, context)
-            spec = context.executor.prepare(_spec(context, servers))
+            spec = context.executor.prepare(_spec(context, servers, context.workload))
             # What else this process does, such as recording, would stop a thread that waits awake.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
-            _warm_up(context, spec)
+            _warm_up(context, servers)
         except ExecutorLost:
             raise
         except (ContestantError, GeneratorsLost) as error:
@@ -206,13 +206,13 @@ def _database(context: TrialContext) -> "Database | None":
     return context.databases.matching(table)
 
 
-def _spec(context: TrialContext, servers: _Servers) -> dict[str, Any]:
+def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[str, Any]:
     placement, plan, server = context.placement, context.plan, servers.measured
     pinned = placement.shared is False
     own_cores = _has_own_cores(context, server)
     return engine_spec(
         context.planned.workload,
-        context.workload,
+        workload,
         Address(
             host=server.host,
             port=server.port,
@@ -256,12 +256,13 @@ def _has_own_cores(context: TrialContext, server: Server) -> bool:
     return not ports.may_be_on(placement.generator_cores, places)
 
 
-def _warm_up(context: TrialContext, spec: Mapping[str, Any]) -> None:
-    """Send the measured workload's load for a while and throw the answers away. Raises `GeneratorsLost`."""
+def _warm_up(context: TrialContext, servers: _Servers) -> None:
+    """Send the workload's warm-up for a while and throw the answers away. Raises `GeneratorsLost`."""
     own = context.workload.warm_up
     seconds = own if own is not None else context.plan.warm_up
     if seconds == 0:
         return
+    spec = context.executor.prepare(_spec(context, servers, context.workload.warming))
     warm_up = {
         **spec,
         "duration_ns": round(seconds * 1e9),

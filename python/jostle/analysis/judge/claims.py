@@ -10,6 +10,7 @@ all hold needs no correction (intersection-union test: Berger, Technometrics 24 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
@@ -26,9 +27,10 @@ from jostle.analysis.results import (
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
-from jostle.formatting import interval
+from jostle.formatting import interval, percent
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
@@ -79,7 +81,11 @@ def _claim(claim: asked.Claim, measured: Measured) -> Claim:
     return Claim(claim.says, claim.published, verdict, _deciding(deciding), parts, claim.ours)
 
 
-_OURS: Mapping[ClaimVerdict, ClaimVerdict] = {"reproduced": "holds", "not reproduced": "does not hold"}
+_OURS: Mapping[ClaimVerdict, ClaimVerdict] = {
+    "reproduced": "holds",
+    "same direction, other size": "does not hold",
+    "not reproduced": "does not hold",
+}
 
 
 def _decided(parts: Sequence[CriterionResult]) -> tuple[ClaimVerdict, Sequence[CriterionResult]]:
@@ -101,7 +107,27 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 
 def _missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """What the machine lacks: "needs 8 server cores, has 1"; "" where it has all, or nothing was measured."""
+    """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
+    return _too_few_cores(needs, keys, measured) or _unsettled(needs, keys, measured)
+
+
+def _unsettled(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+    """The middle of the rounds decides: one that was disturbed says nothing of the server."""
+    if needs.settled is None:
+        return ""
+    for key in dict.fromkeys(keys):
+        found = [change_from_run_before(data) for data in measured.rounds(key).values()]
+        changes = [change for change in found if change is not None]
+        change = abs(median(changes) - 1) if changes else 0.0
+        if change > needs.settled:
+            return (
+                f"needs runs that have settled to within {percent(needs.settled)}: the measured run of "
+                f"{', '.join(key)} differs from the one before by {percent(change)}"
+            )
+    return ""
+
+
+def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     if needs.server_cores is None:
         return ""
     had = [

@@ -5,6 +5,7 @@ highest equivalent value, means use its middle: both are within 0.1 % at three d
 Source: HdrHistogram, `getValueAtPercentile` and `getMean`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -68,6 +69,14 @@ class WeightedSample:
     def mean_s(self) -> float | None:
         """Mean of the events; None where there are none."""
         return float(self.middles_s @ self.events) / self.n_events if self.n_events else None
+
+    @property
+    def deviation_s(self) -> float | None:
+        """Standard deviation of the events; None where there are not two."""
+        mean = self.mean_s
+        if mean is None or self.n_events < 2:
+            return None
+        return math.sqrt(float((self.middles_s - mean) ** 2 @ self.events) / (self.n_events - 1))
 
     @property
     def total_s(self) -> float:

@@ -10,7 +10,7 @@ from jostle.analysis.stats.over_rounds import typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.record.outcomes import error_share
 
-__all__ = ["earlier_runs"]
+__all__ = ["change_from_run_before", "earlier_runs"]
 
 
 def earlier_runs(grouped: Mapping[Key, Sequence[TrialData]]) -> list[EarlierRun]:
@@ -21,6 +21,12 @@ def earlier_runs(grouped: Mapping[Key, Sequence[TrialData]]) -> list[EarlierRun]
         if (found := [_runs(data) for data in group])
         for number in range(1, max(map(len, found)) + 1)
     ]
+
+
+def change_from_run_before(data: TrialData) -> float | None:
+    """Throughput of the measured run in those of the run before it, on the same started server."""
+    runs = [run for run in _runs(data) if run.usable and run.throughput]
+    return data.throughput / runs[-1].throughput if runs else None
 
 
 def _runs(data: TrialData) -> list[TrialData]:

@@ -18,7 +18,7 @@ from jostle.analysis.trial.summary import until_the_end
 from jostle.record.outcomes import outcome_label
 from jostle.units import format_count
 
-__all__ = ["clients_held", "phased_loads", "sustained_throughput", "time_to_headers"]
+__all__ = ["clients_held", "phased_loads", "sustained", "sustained_throughput", "time_to_headers"]
 
 REACHED = 0.99
 """Of the clients that were asked for: a few are always between two connections."""
@@ -72,7 +72,7 @@ def _most(open_connections: Ints) -> int:
     return int(open_connections.max(initial=0))
 
 
-def _sustained(data: TrialData) -> list[Phase]:
+def sustained(data: TrialData) -> list[Phase]:
     """The phases in which all clients are there from beginning to end."""
     specs = (data.closed or {}).get("phases", [])
     full = {spec["name"] for spec in specs if spec["from"] == spec["to"] == _asked(data)}
@@ -84,7 +84,7 @@ def clients_held(data: TrialData) -> float | None:
 
     None where the load has no such phase, or did not come to it.
     """
-    asked, there = _asked(data), data.within(_sustained(data))
+    asked, there = _asked(data), data.within(sustained(data))
     if not asked or not there.any():
         return None
     return float(np.mean(np.minimum(1.0, data.counts.connections[there] / asked)))
@@ -92,13 +92,13 @@ def clients_held(data: TrialData) -> float | None:
 
 def sustained_throughput(data: TrialData) -> float | None:
     """Successes per second while all clients are to be there; None as above."""
-    there = data.within(_sustained(data))
+    there = data.within(sustained(data))
     return _per_second([(data, there)], lambda data: data.counts.ok) if there.any() else None
 
 
 def time_to_headers(data: TrialData) -> float | None:
     """Mean time from the send to the end of the answer's headers, of the answered, in seconds; as above."""
-    return pool([data.part_within("headers", phase) for phase in _sustained(data)]).mean_s
+    return pool([data.part_within("headers", phase) for phase in sustained(data)]).mean_s
 
 
 Part = tuple[TrialData, Bools]

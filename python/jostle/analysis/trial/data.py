@@ -45,7 +45,11 @@ QUANTILES: Mapping[str, Figure] = {
     name: partial(quantile_of, p=p) for name, p in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
 }
 
-PART_FIGURES: Mapping[str, Figure] = {"mean": lambda sample: sample.mean_s, "p99": QUANTILES["p99"]}
+PART_FIGURES: Mapping[str, Figure] = {
+    "mean": lambda sample: sample.mean_s,
+    "deviation": lambda sample: sample.deviation_s,
+    "p99": QUANTILES["p99"],
+}
 
 
 @dataclass(frozen=True)
