@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
+from jostle.analysis.topics.blocking import Answer
+from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.record.verdict import Verdict, worst
 
 Times = NDArray[np.float64]
@@ -322,8 +324,7 @@ def starvation_of(
     interval = (None, None) if alone.rounds < 2 else (max(index - 0.012, -0.02), min(index + 0.012, 1.0))
     blocking = ((beside.response["max"].value or 0) - (alone.response["p50"].value or 0)) / runtime.slow_s
     published = runtime.name == "node" and form == "as published"
-    lost = f"loses {index:.0%} of its fast requests to" if index > 0.05 else "keeps its fast requests beside"
-    return Starvation(
+    found = Starvation(
         form=form,
         title=title,
         contestant=runtime.name,
@@ -332,14 +333,23 @@ def starvation_of(
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=Estimate(index, *interval, unit="", n=alone.rounds),
-        blocking=Estimate(min(1.0, blocking), unit="", n=alone.rounds),
+        blocking=Estimate(
+            min(1.0, blocking),
+            *(None if e is None else min(1.0, max(0.0, blocking)) for e in interval),
+            unit="",
+            n=alone.rounds,
+        ),
         slow_s=Estimate(runtime.slow_s, runtime.slow_s * 0.99, runtime.slow_s * 1.01, n=alone.rounds),
         alone_response=alone.response,
         with_response=beside.response,
         published_alone=PUBLISHED[0] if published else None,
         published_with=PUBLISHED[1] if published else None,
-        sentence=f"{runtime.name} {lost} one slow request.",
+        sentence="",
     )
+    loop: Literal["closed", "open"] = "closed" if form == "as published" else "open"
+    waits: Answer = "its end" if runtime.blocks else "a turn"
+    meanwhile = Meanwhile(min(1.0, runtime.slow_s / WINDOW_S), None, 1)
+    return replace(found, sentence=sentence(found, loop, meanwhile, waits, trusted=True))
 
 
 PUBLISHED = [

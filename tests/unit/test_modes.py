@@ -108,4 +108,4 @@ def test_repeated_rounds_are_not_repeated_and_both_modes_are_told(tmp_path: Path
     low, high = found["two"].modes
     assert (low.rounds, high.rounds) == (4, 4)
     assert low.high < 0.3 < 0.7 < high.low
-    assert "It has two modes" in found["two"].sentence
+    assert "fall into two groups" in found["two"].sentence

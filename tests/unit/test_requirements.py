@@ -12,6 +12,7 @@ from jostle.analysis.judge.requirements import decide
 from jostle.analysis.results import Estimate, Requirement, RunResult
 from jostle.analysis.run import analyse
 from jostle.cli.carry_out import show
+from jostle.cli.output import Form
 from jostle.errors import BadValue, PlanError
 from jostle.plan import parse_plan, to_toml
 from jostle.plan.conditions import Condition, change, requirement
@@ -183,7 +184,7 @@ def test_a_requirement_that_fails_ends_the_command_with_1(
     for limit, code in (("1 ms", 1), ("1 s", 0)):
         text = PLAN + f'[[require]]\nthat = "p50 < {limit}"\nworkload = "fast-only"'
         folder = make_run(tmp_path / str(code), trials, plan_text=text)
-        assert show(folder, as_json=True, pages=False) == code
+        assert show(folder, Form.json, None, pages=False, undecided=None) == code
         found = json.loads(capsys.readouterr().out)
         assert found["requirements"][0]["verdict"] == ("fail" if code else "pass")
 

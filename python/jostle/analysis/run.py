@@ -27,7 +27,7 @@ from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.phased import phased_loads
-from jostle.analysis.topics.starvation import compare
+from jostle.analysis.topics.starvation import compare_all
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
@@ -174,20 +174,14 @@ def _starvation(
     summaries: Mapping[Key, WorkloadSummary],
     published: Sequence[PublishedFigure],
 ) -> list[Starvation]:
-    """Every form for every contestant that was measured in both of its workloads."""
+    """Every form for every contestant that was measured in both of its workloads, form by form."""
     found = []
-    contestants = list(dict.fromkeys(name for name, _ in summaries))
-    for form in forms:
-        for contestant in contestants:
-            own_trials = {
-                workload: group for (name, workload), group in grouped.items() if name == contestant
-            }
-            own_cells = {
-                workload: summary for (name, workload), summary in summaries.items() if name == contestant
-            }
-            if form.alone in own_cells and form.with_ in own_cells:
-                found.append(compare(form, own_trials, own_cells, published))
-    return found
+    for contestant in dict.fromkeys(name for name, _ in summaries):
+        trials = {workload: group for (name, workload), group in grouped.items() if name == contestant}
+        cells = {workload: cell for (name, workload), cell in summaries.items() if name == contestant}
+        found += compare_all(forms, trials, cells, published)
+    order = [form.form for form in forms]
+    return sorted(found, key=lambda one: order.index(one.form))
 
 
 def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict]:

@@ -1,4 +1,4 @@
-"""Sentences for differences: what differs, by how much, how surely; or that nothing larger than x does."""
+"""Sentences for differences: what differs and by how much, or that nothing larger than x does."""
 
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
@@ -10,7 +10,7 @@ EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 """Source: Romano et al., Florida Association of Institutional Research (2006)."""
 
 TOLD = ("throughput", "p50", "p99")
-"""What the summary of a comparison speaks of."""
+"""The metrics in the summary of a comparison."""
 
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
@@ -28,12 +28,12 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
     if d.finding == "unclear" and among:
         return f"{d.quantity}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "unclear":
-        return f"{d.quantity}: no difference can be told from chance, nor ruled out: {interval} ({both})."
+        return f"{d.quantity}: inconclusive: {interval} ({both})."
     return f"{d.quantity}: {_direction(d)} on {b}: {interval} ({both})."
 
 
 def summary(c: Comparison) -> str:
-    """What is to be known of the whole comparison."""
+    """The whole comparison in a sentence."""
     if not c.paired:
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)
@@ -41,19 +41,19 @@ def summary(c: Comparison) -> str:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     chosen = [d for d in c.differences if d.quantity in TOLD]
-    surely = [d for d in chosen if d.finding in ("less", "more")]
+    clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
     told = f"{c.b} against {c.a}: "
-    if surely:
-        parts = [f"{d.quantity} {change(d.ratio.value)}" for d in surely if d.ratio.value is not None]
+    if clear:
+        parts = [f"{d.quantity} {change(d.ratio.value)}" for d in clear if d.ratio.value is not None]
         told += ", ".join(parts)
         told += f"; no difference larger than {_most(same)} in {_names(same)}" if same else ""
     elif same:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
     else:
-        return told + "no difference can be told from chance, nor ruled out; more rounds would tell."
+        return told + "inconclusive; more rounds would tell."
     unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
-    return told + (f"; {_names(unclear)} cannot be told apart from chance" if unclear else "") + "."
+    return told + (f"; inconclusive in {_names(unclear)}" if unclear else "") + "."
 
 
 def size_of_effect(delta: Estimate) -> str:
@@ -72,7 +72,7 @@ def _errors(d: Difference, a: str, b: str) -> str:
         return f"errors: {both}; no interval: {d.difference.note}."
     interval = points(d.b.value - d.a.value, low, high)
     if d.finding == "unclear":
-        return f"errors: no difference can be told from chance: {both}, {interval}."
+        return f"errors: inconclusive: {both}, {interval}."
     return f"errors: {d.finding} on {b}: {both}, {interval}."
 
 

@@ -1,4 +1,4 @@
-"""What one slow request does to the fast ones: indices with intervals over rounds, and a sentence.
+"""What slow requests do to the fast ones: indices with intervals over rounds, and a sentence.
 
 Starvation index SI = 1 - X_f(with)/X_f(alone). Blocking index BI = (p99_f(with) - p99_f(alone))/S, where S is
 the time of the slow request by itself.
@@ -7,27 +7,26 @@ the time of the slow request by itself.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from jostle.analysis.judge.figures import figure
-from jostle.analysis.results import Estimate, Mode, PublishedFigure, Starvation, WorkloadSummary
+from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.over_rounds import half_width, number, round_quantile, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
+from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
+from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
-from jostle.formatting import interval, percent
 from jostle.plan import model as asked
 from jostle.plan.metrics import INDICES
 from jostle.record.verdict import Verdict
-from jostle.units import format_duration
 
-__all__ = ["compare", "index_at", "index_of", "to_repeat"]
+__all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat"]
 
-HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
-"""Shares of the throughput, while the slow request runs, below and above which the sentence takes a stand."""
 
 HARDLY_ANY = 0.1
 """Share of the throughput up to which hardly any is left."""
@@ -35,8 +34,17 @@ HARDLY_ANY = 0.1
 FINEST = 0.01
 """An index is not told to less than this where hardly anything is left."""
 
-NEARLY_ALL = 0.7
-"""Who waits for this part of the slow request waits for its end; who waits for less, for a turn."""
+
+@dataclass(frozen=True)
+class _Compared:
+    """One form on one contestant, with what its sentence needs."""
+
+    found: Starvation
+    loop: Literal["closed", "open"]
+    meanwhile: Meanwhile
+    waits: Waits
+    slice_s: float | None
+    trusted: bool
 
 
 def compare(
@@ -48,12 +56,13 @@ def compare(
 ) -> Starvation:
     """Compare the workloads of one contestant; `trials` and `summaries` by workload are its own.
 
-    `confidence` is that of the indices.
+    `confidence` is that of the indices. The sentence is left to `compare_all`.
     """
     alone, beside = summaries[form.alone], summaries[form.with_]
     rounds = _paired(trials[form.alone], trials[form.with_])
     slow = _slow(trials.get(form.slow, ()), trials[form.with_])
-    starvation = Starvation(
+    open_loop = bool(rounds) and rounds[0][1].open is not None
+    return Starvation(
         form=form.form,
         title=form.title,
         contestant=alone.contestant,
@@ -69,15 +78,56 @@ def compare(
         published_alone=figure(published, alone.contestant, form.alone, "throughput"),
         published_with=figure(published, alone.contestant, form.with_, "throughput"),
         sentence="",
+        modes=[] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput]),
     )
-    open_loop = bool(rounds) and rounds[0][1].open is not None
-    sentence = _open_sentence(starvation) if open_loop else _closed_sentence(starvation, _Beside.of(rounds))
-    found = [] if open_loop else modes([b.throughput / a.throughput for a, b in rounds if a.throughput])
-    sentence += _two_modes(found)
-    decides = "blocking index" if open_loop else "starvation index"
-    if Verdict.INVALID in (alone.verdict_of(decides), beside.verdict_of(decides)):
-        sentence = "Not to be trusted, the trials were invalid: " + sentence
-    return replace(starvation, sentence=sentence, modes=found)
+
+
+def compare_all(
+    forms: Sequence[asked.Starvation],
+    trials: Mapping[str, Sequence[TrialData]],
+    summaries: Mapping[str, WorkloadSummary],
+    published: Sequence[PublishedFigure],
+) -> list[Starvation]:
+    """Every form of which both workloads were measured on this contestant, each with its sentence.
+
+    A sentence also draws on the other forms: what fast requests wait for shows beside long slow requests.
+    """
+    compared = [
+        _compared(compare(form, trials, summaries, published), trials, summaries)
+        for form in forms
+        if form.alone in summaries and form.with_ in summaries
+    ]
+    return [replace(one.found, sentence=_sentence(one, compared)) for one in compared]
+
+
+def _sentence(one: _Compared, compared: Sequence[_Compared]) -> str:
+    others = [other.waits for other in compared if other is not one]
+    waits = waits_for(one.waits, others, one.slice_s)
+    return sentence(one.found, one.loop, one.meanwhile, waits, trusted=one.trusted)
+
+
+def _compared(
+    found: Starvation, trials: Mapping[str, Sequence[TrialData]], summaries: Mapping[str, WorkloadSummary]
+) -> _Compared:
+    alone, beside = found.alone_workload, found.with_workload
+    rounds = _paired(trials[alone], trials[beside])
+    running_s = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
+    shares = [seconds / b.duration_s for seconds, (_, b) in zip(running_s, rounds, strict=True)]
+    meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
+    seen_s = float(np.mean(running_s)) if running_s else math.inf
+    slices = (slice_of(b.trial.description.get("server", {}).get("slice", "")) for _, b in rounds)
+    return _Compared(
+        found=found,
+        loop="open" if rounds and rounds[0][1].open is not None else "closed",
+        meanwhile=Meanwhile(
+            share=min(1.0, float(np.mean(shares))) if shares else 0.0,
+            wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
+            clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
+        ),
+        waits=Waits(min(found.slow_s.value or math.inf, seen_s), found.with_response["max"].value),
+        slice_s=next(filter(None, slices), None),
+        trusted=Verdict.INVALID not in (summaries[alone].verdict, summaries[beside].verdict),
+    )
 
 
 def index_of(quantity: str, found: Starvation) -> Estimate:
@@ -97,16 +147,6 @@ def index_at(
     rounds = _paired(*(grouped[key] for key in pairs))
     blocking = _blocking(found.alone_response, found.with_response, found.slow_s, rounds, confidence)
     return dict(zip(INDICES, (_index(rounds, confidence), blocking), strict=True))[quantity]
-
-
-def _two_modes(found: Sequence[Mode]) -> str:
-    """What an average of two modes hides."""
-    if not found:
-        return ""
-    said = [f"in {m.rounds} rounds {interval(Estimate(m.mean, m.low, m.high, 'share'))}" for m in found]
-    return (
-        f" It has two modes, between which the start decides: {said[0]} of the throughput is left, {said[1]}."
-    )
 
 
 def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tuple[TrialData, TrialData]]:
@@ -180,116 +220,6 @@ def _blocking(
 
 def _within_one(value: float) -> float:
     return min(1.0, max(0.0, value))
-
-
-@dataclass(frozen=True)
-class _Beside:
-    """What went on while a slow request ran."""
-
-    share: float  # of the time, for which one ran
-    seconds: float  # for which one ran, in a round
-    wait_s: float | None  # median response time of the fast requests meanwhile
-    clients: int  # of the fast requests
-
-    @classmethod
-    def of(cls, rounds: Sequence[tuple[TrialData, TrialData]]) -> "_Beside":
-        running = [b.total("in_flight_ns", BACKGROUND) / 1e9 for _, b in rounds]
-        shares = [seconds / b.duration_s for seconds, (_, b) in zip(running, rounds, strict=True)]
-        meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
-        return cls(
-            share=min(1.0, float(np.mean(shares))) if shares else 0.0,
-            seconds=float(np.mean(running)) if running else 0.0,
-            wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
-            clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
-        )
-
-
-def _blocks(s: Starvation, beside: _Beside) -> bool:
-    """Some fast request waited for nearly all of a slow one, or of the part of it that the window saw."""
-    largest = s.with_response["max"].value
-    whole = min(s.slow_s.value or math.inf, beside.seconds or math.inf)
-    return largest is None or largest >= NEARLY_ALL * whole
-
-
-def _closed_sentence(s: Starvation, beside: _Beside) -> str:
-    index, name = s.index, s.contestant
-    if index.value is None:
-        return f"Cannot tell whether a slow request starves {name}: {index.note}."
-    waits = _waits(s.with_response["max"])
-    if index.low is None or index.high is None:
-        return (
-            f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput to a slow request, "
-            f"and {waits}. {TOO_FEW_ROUNDS.capitalize()}."
-        )
-    lost = f"{interval(index, 'share')} of the throughput"
-    low, high = (bound / (beside.share or 1) for bound in (index.low, index.high))
-    if low >= SEVERE and not _blocks(s, beside):
-        return _takes_turns(s, beside) + f": {lost} is lost."
-    if low >= TOTAL:
-        return f"While one slow request runs, {name} answers no other: {waits}. {lost} is lost."
-    if low >= SEVERE:
-        return f"While one slow request runs, {name} answers few others: {waits}. {lost} is lost."
-    if high <= HARMLESS:
-        return f"{name} keeps serving while a slow request runs: {lost} is lost, and {waits}."
-    if low <= HARMLESS and high >= SEVERE:
-        return (
-            f"Cannot tell whether a slow request starves {name}: {percent(index.value)} of the throughput "
-            "is lost, but the rounds differ too much. More rounds would tell."
-        )
-    if low <= 0:
-        return (
-            f"No loss of {name} beside a slow request can be told from chance: {lost} is lost, and {waits}."
-        )
-    return f"{name} slows down while a slow request runs, and keeps answering: {lost} is lost, and {waits}."
-
-
-def _rounds(n: int) -> str:
-    return "the only round" if n == 1 else f"{n} rounds"
-
-
-def _takes_turns(s: Starvation, beside: _Beside) -> str:
-    median = f"median {format_duration(beside.wait_s)}, " if beside.wait_s is not None else ""
-    waits = f"{median}longest {_time(s.with_response['max'])}"
-    clients = "one closed client gets" if beside.clients == 1 else f"{beside.clients} closed clients get"
-    return (
-        f"{s.contestant} keeps serving while a slow request runs, but each fast request waits about a time "
-        f"slice ({waits}), so that {clients} through {percent(1 - (s.index.value or 0.0))} as many as alone"
-    )
-
-
-def _open_sentence(s: Starvation) -> str:
-    blocking, name = s.blocking, s.contestant
-    if blocking.value is None or s.slow_s.value is None:
-        return f"Cannot tell whether slow requests block {name}: {blocking.note}."
-    before, after = s.alone_response["p99"], s.with_response["p99"]
-    change = (
-        f"p99 goes from {_time(before)} alone to {_time(after)} beside slow requests of {_time(s.slow_s)}"
-    )
-    if not blocking.bound and (blocking.low is None or blocking.high is None):
-        return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
-    low = blocking.value if blocking.low is None else blocking.low
-    high = 1.0 if blocking.high is None else blocking.high
-    if low >= SEVERE:
-        return f"While a slow request runs, {name} answers no other in time: {change}."
-    if high <= HARMLESS:
-        return f"{name} keeps answering while slow requests run: {change}."
-    if low <= HARMLESS and high >= SEVERE:
-        return f"Cannot tell whether slow requests block {name}: {change}. More rounds would tell."
-    return f"Slow requests hold up the fast ones of {name} for a part of their time: {change}."
-
-
-def _waits(largest: Estimate) -> str:
-    if largest.value is None:
-        return "no fast request was answered"
-    if largest.bound:
-        return f"a fast request waited for {format_duration(largest.value)} and had no answer at the end"
-    return f"fast requests wait for up to {format_duration(largest.value)}"
-
-
-def _time(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "an unknown time"
-    return ("at least " if estimate.bound else "") + format_duration(estimate.value)
 
 
 def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:

@@ -1,0 +1,63 @@
+"""Whether fast requests wait for the end of a slow one, or only for their turn.
+
+Both look alike beside a slow request that is hardly longer than a time slice. They differ in how waiting
+grows: with the slow request where it runs to its end, not at all where the processor is shared in slices. So
+the question is put to slow requests of many slices only, and a comparison with shorter ones takes its answer
+from the longer ones of the same server.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jostle.errors import BadValue
+from jostle.units import duration
+
+__all__ = ["Answer", "Waits", "slice_of", "waits_for"]
+
+Answer = Literal["its end", "a turn", "cannot tell"]
+
+NEARLY_ALL = 0.7
+"""Who waits for this part of a slow request waits for its end."""
+
+SLICES = 20
+"""A slow request of so many time slices is long, where the server says how long its slices are."""
+
+LONG_S = 0.3
+"""Where it does not: nearly all of this is more than two slices of 100 ms, the longest of any runtime in the
+roster (Ruby).
+"""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Of one comparison. `slow_s`: how long a slow request took, or the part of it that the window saw;
+    `longest_s`: the longest response time of a fast request beside it; None where none was answered.
+    """
+
+    slow_s: float
+    longest_s: float | None
+
+    @property
+    def reaches_its_end(self) -> bool:
+        return self.longest_s is None or self.longest_s >= NEARLY_ALL * self.slow_s
+
+
+def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> Answer:
+    """What fast requests wait for in `this` comparison; `others` are of the same server.
+
+    `slice_s`: its time slice, where it is known.
+    """
+    long_s = LONG_S if slice_s is None else SLICES * slice_s
+    of_long = [one for one in (this, *others) if one.slow_s >= long_s]
+    if not of_long:
+        return "cannot tell"
+    return "its end" if all(one.reaches_its_end for one in of_long) else "a turn"
+
+
+def slice_of(text: object) -> float | None:
+    """The time slice that a contestant declares, in seconds; None for "4,000 reductions" or none."""
+    try:
+        return duration(str(text)) or None
+    except BadValue:
+        return None

@@ -1,0 +1,162 @@
+"""What one comparison beside slow requests says, in a sentence that its numbers bear out."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jostle.analysis.results import Estimate, Mode, Starvation
+from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
+from jostle.analysis.topics.blocking import LONG_S, Answer
+from jostle.formatting import interval, percent, plural
+from jostle.units import format_duration
+
+__all__ = ["Meanwhile", "sentence"]
+
+HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
+"""Shares of the throughput, while the slow request runs, and of the slow request's time."""
+
+MOST_WAIT = 0.1
+"""Where the median grows by less than this part of the slow request, most fast requests do not wait."""
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """What went on while a slow request ran."""
+
+    share: float  # of the time, for which one ran
+    wait_s: float | None  # median response time of the fast requests
+    clients: int  # of the fast requests
+
+
+def sentence(
+    s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: Answer, *, trusted: bool
+) -> str:
+    """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
+    told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, waits)
+    told += _two_modes(s.modes)
+    return told if trusted else f"Do not trust this, the trials were invalid: {told}"
+
+
+def _two_modes(found: list[Mode]) -> str:
+    """What an average of two modes hides."""
+    if not found:
+        return ""
+    left = [
+        f"in {plural(m.rounds, 'round')} {interval(Estimate(m.mean, m.low, m.high, 'share'))}" for m in found
+    ]
+    return (
+        f" The rounds fall into two groups, fixed when the server starts: {left[0]} of the throughput "
+        f"remains, {left[1]}."
+    )
+
+
+def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
+    index, name = s.index, s.contestant
+    if index.value is None:
+        return f"It is unknown whether a slow request starves {name}: {index.note}."
+    longest = _longest(s.with_response["max"])
+    if index.low is None or index.high is None:
+        return (
+            f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput beside a slow "
+            f"request, and {longest}. {TOO_FEW_ROUNDS.capitalize()}."
+        )
+    lost = f"It loses {interval(index, 'share')} of its throughput."
+    low, high = (bound / (meanwhile.share or 1) for bound in (index.low, index.high))
+    if low >= SEVERE and waits == "cannot tell":
+        return f"{name} slows down while a slow request runs: {longest}. {lost} {_unknown_wait(s)}"
+    if low >= SEVERE and waits == "a turn":
+        return _turns(s, meanwhile)
+    if low >= TOTAL:
+        return f"While one slow request runs, {name} answers no other: {longest}. {lost}"
+    if low >= SEVERE:
+        return f"While one slow request runs, {name} answers few others: {longest}. {lost}"
+    if high <= HARMLESS:
+        return f"{name} keeps serving while a slow request runs, and {longest}. {lost}"
+    if low <= HARMLESS and high >= SEVERE:
+        return (
+            f"Inconclusive: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
+            "the rounds differ too much. More rounds would tell."
+        )
+    if low <= 0:
+        return f"{name} loses no throughput beside a slow request that can be told from noise. {lost}"
+    return f"{name} slows down while a slow request runs, but keeps serving: {longest}. {lost}"
+
+
+def _turns(s: Starvation, meanwhile: Meanwhile) -> str:
+    median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
+    waits = f"{median}longest {_time(s.with_response['max'])}"
+    clients = (
+        "one closed client gets" if meanwhile.clients == 1 else f"{meanwhile.clients} closed clients get"
+    )
+    return (
+        f"{s.contestant} keeps serving while a slow request runs, but every fast request waits for about one "
+        f"time slice ({waits}), so {clients} through {percent(1 - (s.index.value or 0.0))} as many as alone. "
+        f"It loses {interval(s.index, 'share')}."
+    )
+
+
+def _unknown_wait(s: Starvation) -> str:
+    return (
+        f"Slow requests of {_time(s.slow_s)} are too short to tell whether fast ones wait for their end or "
+        f"for a time slice; {format_duration(LONG_S)} would tell."
+    )
+
+
+def _open(s: Starvation, waits: Answer) -> str:
+    blocking, name = s.blocking, s.contestant
+    if blocking.value is None or s.slow_s.value is None:
+        return f"It is unknown whether slow requests block {name}: {blocking.note}."
+    before, after = s.alone_response["p99"], s.with_response["p99"]
+    change = f"p99 is {_time(after)} beside slow requests of {_time(s.slow_s)}, and {_time(before)} alone"
+    if not blocking.bound and (blocking.low is None or blocking.high is None):
+        return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
+    low = blocking.value if blocking.low is None else blocking.low
+    high = 1.0 if blocking.high is None else blocking.high
+    if low >= SEVERE:
+        return _delayed(s, waits, change)
+    if high <= HARMLESS:
+        return f"{name} keeps answering while slow requests run: {change}."
+    if low <= HARMLESS and high >= SEVERE:
+        return f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would tell."
+    return f"Slow requests delay the fast ones of {name} by a part of their own time: {change}."
+
+
+def _delayed(s: Starvation, waits: Answer, change: str) -> str:
+    """By half of a slow request or more, at the p99."""
+    name, median = s.contestant, s.with_response["p50"]
+    if waits == "cannot tell":
+        return f"1 in 100 fast requests of {name} is late: {change}. {_unknown_wait(s)}"
+    if waits == "a turn":
+        return (
+            f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. It "
+            "waits for a time slice: beside a long slow request, none waits for its end."
+        )
+    if not median.bound and _grown(s) < MOST_WAIT:
+        return (
+            f"Some fast requests of {name} wait for a whole slow request, most do not: {change}; the median "
+            f"is {_time(median)}."
+        )
+    return f"While a slow request runs, {name} answers no other: {change}."
+
+
+def _grown(s: Starvation) -> float:
+    """By which part of the slow request the median grows."""
+    before, after, slow = s.alone_response["p50"].value, s.with_response["p50"].value, s.slow_s.value
+    return 1.0 if before is None or after is None or not slow else (after - before) / slow
+
+
+def _rounds(n: int) -> str:
+    return "the only round" if n == 1 else f"{n} rounds"
+
+
+def _longest(largest: Estimate) -> str:
+    if largest.value is None:
+        return "no fast request was answered"
+    if largest.bound:
+        return f"a fast request waited for {format_duration(largest.value)} without an answer"
+    return f"fast requests wait for up to {format_duration(largest.value)}"
+
+
+def _time(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "unknown"
+    return ("at least " if estimate.bound else "") + format_duration(estimate.value)

@@ -1,0 +1,473 @@
+"""Every sentence that analysis and charts print: numbers that must produce it, and numbers that must not.
+
+The last test fails where one of these modules can return a sentence that no row of the table produces.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from jostle.analysis.compare import sentences as comparing
+from jostle.analysis.results import Comparison, Difference, Estimate, Mode, Shift, Starvation
+from jostle.analysis.topics import starvation_sentences as starving
+from jostle.analysis.topics.blocking import Answer
+from jostle.analysis.topics.starvation_sentences import Meanwhile
+from jostle.record.verdict import Verdict
+from jostle.report.charts import titles
+from jostle.report.views import Panel, Series, View
+from support.results import distribution
+
+MODULES: tuple[ModuleType, ...] = (starving, comparing, titles)
+
+
+def e(value: float | None, low: float | None = None, high: float | None = None, **more: Any) -> Estimate:
+    return Estimate(value, low, high, **{"unit": "s", "n": 5, **more})
+
+
+def near(value: float) -> Estimate:
+    return e(value, value * 0.98, value * 1.02)
+
+
+def share(low: float, high: float) -> Estimate:
+    return e((low + high) / 2, low, high, unit="")
+
+
+NO_INTERVAL = e(0.5, unit="")
+UNKNOWN = e(None, unit="", note="too few requests")
+
+
+def quantiles(p50: float, p99: float, longest: float | None, bound: str = "") -> dict[str, Estimate]:
+    ends = e(longest, bound=bound) if longest else e(None)
+    return {
+        "p50": near(p50),
+        "p99": replace(near(p99), bound=bound, high=None) if bound else near(p99),
+        "max": ends,
+    }
+
+
+CALM = quantiles(0.0004, 0.002, 0.003)
+
+
+def starved(
+    loop: Literal["closed", "open"],
+    *,
+    index: Estimate = UNKNOWN,
+    blocking: Estimate = UNKNOWN,
+    beside: dict[str, Estimate] = CALM,
+    slow_s: float = 4.5,
+    share_s: float = 0.9,
+    wait_s: float | None = None,
+    clients: int = 1,
+    waits: Answer = "its end",
+    modes: tuple[Mode, ...] = (),
+    trusted: bool = True,
+) -> str:
+    found = Starvation(
+        "form", "", "x", "alone", "beside", near(500), near(100), index, blocking, near(slow_s), CALM, beside,
+        None, None, "", list(modes),
+    )  # fmt: skip
+    return starving.sentence(found, loop, Meanwhile(share_s, wait_s, clients), waits, trusted=trusted)
+
+
+def difference(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> Difference:
+    unit = {"throughput": "/s", "errors": "share"}.get(quantity, "s")
+    a, b = more.pop("a", e(0.010, unit=unit)), more.pop("b", e(0.012, unit=unit))
+    moved = more.pop("moved", e(0.002, 0.001, 0.003, unit=unit))
+    return Difference(quantity, a, b, moved, ratio, finding, more.pop("within", None), "")
+
+
+def words(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> str:
+    return comparing.in_words(difference(quantity, finding, ratio, **more), "old", "new")
+
+
+MORE, LESS, BOTH = e(1.2, 1.1, 1.3), e(0.8, 0.7, 0.9), e(1.02, 0.9, 1.15)
+
+
+def summed(*differences: Difference, rounds: int = 5, paired: bool = True) -> str:
+    empty = Shift()
+    c = Comparison(
+        "w", "", "old", "new", (rounds, rounds), paired, Verdict.VALID, list(differences), e(0.1), empty, ""
+    )
+    return comparing.summary(c)
+
+
+def panel(name: str, *, index: float | None = None, blocking: float | None = None, p99: float | None = 0.002,
+          alone: bool = True, n: int = 50) -> Panel:  # fmt: skip
+    times = distribution(np.linspace(0.001, 0.002, n))
+    beside = Series("with slow", "w", {"p99": e(p99)} if p99 else {}, times)
+    before = [Series("alone", "w", {"p99": e(0.0002)}, times)] if alone else []
+    if index is None and blocking is None:
+        return Panel(name, [replace(beside, name="w")])
+    found = Starvation(
+        "f", "", name, "a", "b", near(5), near(1), e(index, unit=""), e(blocking, unit=""), near(1), {}, {},
+        None, None, "",
+    )  # fmt: skip
+    return Panel(name, [*before, beside], found)
+
+
+def view(*panels: Panel) -> View:
+    return View("v", "a view", list(panels))
+
+
+@dataclass(frozen=True)
+class Row:
+    """`says` is in the sentence of `must`, and in that of none of `must_not`."""
+
+    says: str
+    must: Callable[[], str]
+    must_not: tuple[Callable[[], str], ...]
+
+
+GO = {"beside": quantiles(0.0095, 0.027, 0.031), "blocking": share(0.6, 0.7), "slow_s": 0.0396}
+"""All of 300 requests a second are answered, p50 9.5 ms beside slow requests of 39.6 ms."""
+
+TABLE = [
+    # One closed client beside one slow request.
+    Row(
+        "answers no other: fast requests wait for up to 4.40 s",
+        lambda: starved("closed", index=share(0.85, 0.9), beside=quantiles(0.0004, 0.002, 4.4)),
+        (
+            lambda: starved("closed", index=share(0.85, 0.9), waits="a turn"),
+            lambda: starved("closed", index=share(0.5, 0.6), beside=quantiles(0.0004, 0.002, 4.4)),
+        ),
+    ),
+    Row(
+        "answers no other: no fast request was answered",
+        lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, None)),
+        (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
+    ),
+    Row(
+        "a fast request waited for 4.40 s without an answer",
+        lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4, "≥")),
+        (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
+    ),
+    Row(
+        "answers few others",
+        lambda: starved("closed", index=share(0.5, 0.6), beside=quantiles(0.0004, 0.002, 4.4)),
+        (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
+    ),
+    Row(
+        "every fast request waits for about one time slice (median 10.0 ms, longest 31.0 ms), so one closed "
+        "client gets through 5 % as many as alone",
+        lambda: starved(
+            "closed",
+            index=share(0.94, 0.96),
+            beside=quantiles(0.01, 0.02, 0.031),
+            wait_s=0.01,
+            waits="a turn",
+        ),
+        (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
+    ),
+    Row(
+        "3 closed clients get through 5 % as many as alone",
+        lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
+        (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
+    ),
+    Row(
+        "are too short to tell whether fast ones wait for their end or for a time slice; 300 ms would tell",
+        lambda: starved("closed", index=share(0.6, 0.7), slow_s=0.04, waits="cannot tell"),
+        (lambda: starved("closed", index=share(0.6, 0.7)),),
+    ),
+    Row(
+        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. It loses",
+        lambda: starved("closed", index=share(0.01, 0.05)),
+        (lambda: starved("closed", index=share(0.2, 0.3)),),
+    ),
+    Row(
+        "slows down while a slow request runs, but keeps serving",
+        lambda: starved("closed", index=share(0.2, 0.3)),
+        (lambda: starved("closed", index=share(0.5, 0.6)),),
+    ),
+    Row(
+        "loses no throughput beside a slow request that can be told from noise",
+        lambda: starved("closed", index=share(-0.1, 0.2)),
+        (lambda: starved("closed", index=share(0.15, 0.2)),),
+    ),
+    Row(
+        "Inconclusive: x lost 45 % of its throughput",
+        lambda: starved("closed", index=share(0.05, 0.85)),
+        (lambda: starved("closed", index=share(0.4, 0.5)),),
+    ),
+    Row(
+        "In the only round, x lost 50 % of its throughput",
+        lambda: starved("closed", index=replace(NO_INTERVAL, n=1)),
+        (lambda: starved("closed", index=share(0.4, 0.6)),),
+    ),
+    Row(
+        "In 2 rounds, x lost 50 %",
+        lambda: starved("closed", index=replace(NO_INTERVAL, n=2)),
+        (lambda: starved("closed", index=share(0.4, 0.6)),),
+    ),
+    Row(
+        "It is unknown whether a slow request starves x: too few requests.",
+        lambda: starved("closed"),
+        (lambda: starved("closed", index=share(0.4, 0.6)),),
+    ),
+    Row(
+        "The rounds fall into two groups, fixed when the server starts: in 3 rounds 10 %",
+        lambda: starved(
+            "closed", index=share(0.2, 0.3), modes=(Mode(3, 0.1, 0.09, 0.11), Mode(2, 0.9, 0.89, 0.91))
+        ),
+        (lambda: starved("closed", index=share(0.2, 0.3)),),
+    ),
+    Row(
+        "Do not trust this, the trials were invalid: ",
+        lambda: starved("closed", index=share(0.2, 0.3), trusted=False),
+        (lambda: starved("closed", index=share(0.2, 0.3)),),
+    ),
+    # A stream beside slow requests.
+    Row(
+        "While a slow request runs, x answers no other: p99 is at least 4.40 s beside slow requests of 4.5",
+        lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5, "≥")),
+        (
+            lambda: starved("open", **GO, waits="a turn"),
+            lambda: starved("open", **GO, waits="cannot tell"),
+            lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
+            lambda: starved("open", blocking=share(0.3, 0.4)),
+        ),
+    ),
+    Row(
+        "Some fast requests of x wait for a whole slow request, most do not",
+        lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
+        (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
+    ),
+    Row(
+        "It waits for a time slice: beside a long slow request, none waits for its end",
+        lambda: starved("open", **GO, waits="a turn"),
+        (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
+    ),
+    Row(
+        "1 in 100 fast requests of x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
+        lambda: starved("open", **GO, waits="cannot tell"),
+        (lambda: starved("open", blocking=share(0.0, 0.05)),),
+    ),
+    Row(
+        "keeps answering while slow requests run",
+        lambda: starved("open", blocking=share(0.0, 0.05)),
+        (lambda: starved("open", blocking=share(0.05, 0.2)), lambda: starved("open", **GO)),
+    ),
+    Row(
+        "Slow requests delay the fast ones of x by a part of their own time",
+        lambda: starved("open", blocking=share(0.2, 0.4)),
+        (lambda: starved("open", blocking=share(0.6, 0.8)), lambda: starved("open", blocking=share(0, 0.05))),
+    ),
+    Row(
+        "Inconclusive for x: p99 is",
+        lambda: starved("open", blocking=share(0.0, 0.9)),
+        (lambda: starved("open", blocking=share(0.2, 0.4)),),
+    ),
+    Row(
+        "In the only round of x, p99 is",
+        lambda: starved("open", blocking=replace(NO_INTERVAL, n=1)),
+        (lambda: starved("open", blocking=share(0.2, 0.4)),),
+    ),
+    Row(
+        "p99 is unknown beside",
+        lambda: starved("open", blocking=share(0.2, 0.4), beside={**CALM, "p99": e(None)}),
+        (lambda: starved("open", blocking=share(0.2, 0.4)),),
+    ),
+    Row(
+        "It is unknown whether slow requests block x: too few requests.",
+        lambda: starved("open"),
+        (lambda: starved("open", blocking=share(0.2, 0.4)),),
+    ),
+    # Two contestants.
+    Row(
+        "p99: longer on new: +20 % [+10, +30] (10.0 ms on old, 12.0 ms on new).",
+        lambda: words("p99", "more", MORE),
+        (lambda: words("p99", "less", LESS), lambda: words("p99", "unclear", BOTH)),
+    ),
+    Row(
+        "p99: shorter on new",
+        lambda: words("p99", "less", LESS),
+        (lambda: words("p99", "more", MORE),),
+    ),
+    Row(
+        "throughput: more on new",
+        lambda: words("throughput", "more", MORE),
+        (lambda: words("throughput", "less", LESS),),
+    ),
+    Row(
+        "throughput: less on new",
+        lambda: words("throughput", "less", LESS),
+        (lambda: words("throughput", "more", MORE),),
+    ),
+    Row(
+        "p99: inconclusive: +2 %",
+        lambda: words("p99", "unclear", BOTH),
+        (lambda: words("p99", "same", e(1.0, 0.99, 1.01), within=0.01),),
+    ),
+    Row(
+        "+2 % [−10, +15] (10.0 ms on old, 12.0 ms on new), which may be chance among 9 differences.",
+        lambda: comparing.in_words(difference("p99", "unclear", BOTH), "old", "new", 9),
+        (lambda: words("p99", "unclear", BOTH),),
+    ),
+    Row(
+        "p99: no difference larger than 1 %",
+        lambda: words("p99", "same", e(1.0, 0.99, 1.01), within=0.01),
+        (lambda: words("p99", "unclear", BOTH),),
+    ),
+    Row(
+        "no interval: fewer than three rounds",
+        lambda: words("p99", "unclear", e(1.2, note="fewer than three rounds")),
+        (lambda: words("p99", "more", MORE),),
+    ),
+    Row(
+        "p99: cannot be compared: nobody was answered.",
+        lambda: words("p99", "unclear", e(None, note="nobody was answered"), moved=e(None)),
+        (lambda: words("p99", "more", MORE),),
+    ),
+    Row(
+        "unknown on old",
+        lambda: words("p99", "more", MORE, a=e(None)),
+        (lambda: words("p99", "more", MORE),),
+    ),
+    Row(
+        "errors: more on new: 1 % on old, 1.2 % on new",
+        lambda: words("errors", "more", MORE),
+        (lambda: words("errors", "unclear", BOTH),),
+    ),
+    Row(
+        "errors: inconclusive: 1 % on old",
+        lambda: words("errors", "unclear", BOTH),
+        (lambda: words("errors", "more", MORE),),
+    ),
+    Row(
+        "errors: 1 % on old, 1.2 % on new; no interval: fewer",
+        lambda: words("errors", "unclear", BOTH, moved=e(0.002, note="fewer than three rounds")),
+        (lambda: words("errors", "unclear", BOTH),),
+    ),
+    Row(
+        "errors: cannot be compared: no request came to an end.",
+        lambda: words("errors", "unclear", BOTH, a=e(None)),
+        (lambda: words("errors", "unclear", BOTH),),
+    ),
+    Row(
+        "new against old: p99 +20 %; no difference larger than 1 % in throughput; inconclusive in p50.",
+        lambda: summed(
+            difference("p99", "more", MORE),
+            difference("throughput", "same", e(1.0), within=0.01),
+            difference("p50", "unclear", BOTH),
+        ),
+        (lambda: summed(difference("p99", "more", MORE)),),
+    ),
+    Row(
+        "new against old: no difference larger than 1 % in throughput.",
+        lambda: summed(difference("throughput", "same", e(1.0), within=0.01)),
+        (lambda: summed(difference("throughput", "unclear", BOTH)),),
+    ),
+    Row(
+        "new against old: inconclusive; more rounds would tell.",
+        lambda: summed(difference("p99", "unclear", BOTH)),
+        (lambda: summed(difference("p99", "more", MORE)),),
+    ),
+    Row(
+        "new against old: two rounds: ",
+        lambda: summed(difference("p99", "more", MORE), rounds=2),
+        (lambda: summed(difference("p99", "more", MORE)),),
+    ),
+    Row(
+        "new against old: cannot tell: ",
+        lambda: summed(difference("p99", "more", MORE), paired=False),
+        (lambda: summed(difference("p99", "more", MORE)),),
+    ),
+    Row("negligible", lambda: comparing.size_of_effect(e(0.1)), (lambda: comparing.size_of_effect(e(0.2)),)),
+    Row("large", lambda: comparing.size_of_effect(e(-0.5)), (lambda: comparing.size_of_effect(e(None)),)),
+    # Pictures.
+    Row(
+        "One slow request takes 80 % of node's fast requests, and 2 % of go's.",
+        lambda: titles.about_throughput(view(panel("go", index=0.02), panel("node", index=0.8))),
+        (lambda: titles.about_throughput(view(panel("go", index=0.8), panel("node", index=0.02))),),
+    ),
+    Row(
+        "One slow request takes 80 % of node's fast requests.",
+        lambda: titles.about_throughput(view(panel("node", index=0.8))),
+        (lambda: titles.about_throughput(view(panel("node", index=0.8), panel("go", index=0.0))),),
+    ),
+    Row(
+        "One slow request takes no contestant more than 2 % of its fast requests.",
+        lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.01))),
+        (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6))),),
+    ),
+    Row(
+        "on go its p99 grows by 60 % of the slow request's time",
+        lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6))),
+        (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.05))),),
+    ),
+    Row(
+        "p99 with a slow request: node 2.00 ms (was 200 µs), go 1.00 ms (was 200 µs).",
+        lambda: titles.about_quantile(view(panel("go", index=0, p99=0.001), panel("node", index=0.8)), "p99"),
+        (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
+    ),
+    Row(
+        "node answered no request (was 200 µs)",
+        lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None, n=0)), "p99"),
+        (lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),),
+    ),
+    Row(
+        "node answered too few",
+        lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),
+        (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
+    ),
+    Row(
+        "p99: 1.00 ms on go, 2.00 ms on node.",
+        lambda: titles.about_quantile(view(panel("node"), panel("go", p99=0.001)), "p99"),
+        (lambda: titles.about_quantile(view(panel("node")), "p99"),),
+    ),
+    Row(
+        "p99: 2.00 ms.",
+        lambda: titles.about_quantile(view(panel("node")), "p99"),
+        (lambda: titles.about_quantile(view(panel("node"), panel("go", p99=0.001)), "p99"),),
+    ),
+    Row(
+        "p99: too few of the requests were answered to tell.",
+        lambda: titles.about_quantile(view(panel("node", p99=None)), "p99"),
+        (lambda: titles.about_quantile(view(panel("node")), "p99"),),
+    ),
+]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.says) for row in TABLE])
+def test_a_sentence_is_printed_for_its_numbers_and_for_no_others(row: Row) -> None:
+    assert row.says in row.must()
+    for other in row.must_not:
+        assert row.says not in other()
+
+
+def returned_texts(module: ModuleType) -> Iterator[tuple[str, int]]:
+    """File and first line of every `return` of a function that gives text."""
+    file = inspect.getfile(module)
+    for function in ast.walk(ast.parse(Path(file).read_text())):
+        if isinstance(function, ast.FunctionDef) and getattr(function.returns, "id", "") == "str":
+            yield from ((file, node.lineno) for node in ast.walk(function) if isinstance(node, ast.Return))
+
+
+def test_the_table_has_every_sentence() -> None:
+    files = {inspect.getfile(module) for module in MODULES}
+    reached: set[tuple[str, int]] = set()
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            reached.add((frame.f_code.co_filename, frame.f_lineno))
+        return watch
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        for row in TABLE:
+            for said in (row.must, *row.must_not):
+                said()
+    finally:
+        sys.settrace(before)
+    texts = {place for module in MODULES for place in returned_texts(module)}
+    assert [f"{Path(file).name}:{line}" for file, line in sorted(texts - reached)] == []
