@@ -57,9 +57,16 @@ def test_every_chart_is_drawn_and_fits(browser: Browser, file: Path) -> None:
     page = opened(browser, file, viewport={"width": 1200, "height": 900})
     page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     figures = page.locator("figure[data-chart]")
-    assert figures.count() == 2 * (2 + 2 + 2)
-    page.wait_for_function("document.querySelectorAll('figure svg.marks').length === 12")
+    assert figures.count() == 2 + 2 * (3 + 1 + 2)  # strips and stall; tabs, throughput and two timelines each
+    shown = figures.count() - 2 * 2  # of each three tabs one
+    page.wait_for_function(f"document.querySelectorAll('figure svg.marks').length === {shown}")
+    for name in ("Percentiles", "Density"):
+        for tab in page.get_by_role("tab", name=name).all():
+            tab.click()
+    page.wait_for_function(f"document.querySelectorAll('figure svg.marks').length === {figures.count()}")
     for i in range(figures.count()):
+        if not figures.nth(i).is_visible():
+            continue  # behind another tab
         box = figures.nth(i).locator("svg").first.bounding_box()
         assert box is not None
         assert box["width"] > 350
@@ -74,6 +81,10 @@ def test_a_phone_scrolls_in_one_direction_only(browser: Browser, file: Path) -> 
     widths = page.locator(".chart > svg, .chart svg.marks").evaluate_all("all => all.map(s => s.clientWidth)")
     assert widths
     assert max(widths) <= 375
+    sizes = page.locator(".chart text").evaluate_all(
+        "all => all.map(t => parseFloat(getComputedStyle(t).fontSize))"
+    )
+    assert min(sizes) >= 12
 
 
 def test_charts_are_drawn_again_when_the_width_changes(browser: Browser, file: Path) -> None:
@@ -113,6 +124,12 @@ def test_the_keyboard_reaches_everything(browser: Browser, file: Path) -> None:
     first.focus()
     page.keyboard.press("Enter")
     assert page.locator("figure details").first.get_attribute("open") is not None
+    page.evaluate("location.hash = '#distributions'")
+    page.wait_for_selector("#distributions[open]")  # a link unfolds what it leads to
+    page.get_by_role("tab", name="ECDF").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "Percentiles"
+    assert page.get_by_role("tab", selected=True).first.text_content() == "Percentiles"
     assert page.locator(".scroll:not([tabindex='0'])").count() == 0
 
 
@@ -120,6 +137,9 @@ def test_a_screen_reader_is_told_what_each_chart_shows(browser: Browser, file: P
     page = opened(browser, file)
     charts = page.get_by_role("img")
     assert 0 < charts.count() <= page.locator("figure[data-chart]").count()  # none that is folded
-    assert page.get_by_role("img", name="One slow request takes").count() >= 1
+    assert page.get_by_role("img", name="p99 with a slow request").count() == 1
+    assert page.get_by_role("img", name="completes nothing for").count() == 1
     assert page.get_by_role("heading", level=1).count() == 1
-    assert page.get_by_role("table").count() >= 3
+    assert (
+        page.get_by_role("table", name="Alone and with the slow request").count() == 1
+    )  # the others are folded

@@ -363,7 +363,7 @@ def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
     assert max(map(len, terminal.splitlines())) <= 80
     assert "✓ reproduced: One slow request takes most of Node's throughput" in terminal
     assert "✗ not reproduced: Go starves too" in terminal
-    page, markdown = report.page(judged), report.to_markdown(judged)
+    page, markdown = report.page(judged).replace("\N{NO-BREAK SPACE}", " "), report.to_markdown(judged)
     for text in (page, markdown):
         assert "two cores" in text
         assert "loopback" in text

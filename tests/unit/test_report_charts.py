@@ -1,8 +1,10 @@
 """Charts: valid Vega-Lite, a sentence each, small data, all requests, no colour but the page's own."""
 
 import json
+import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -54,7 +56,7 @@ def test_requests_without_an_answer_have_a_block_at_the_right_edge() -> None:
     axis = TimeAxis.of(view)
     assert axis.high < axis.block < axis.end
     assert TimeAxis.of(whole).block == TimeAxis.of(whole).end
-    for draw in (charts.strips, lambda v: charts.density(v, 50)):
+    for draw in (lambda v: charts.strips([v]), lambda v: charts.density(v, 50)):
         picture = draw(view)
         validated(picture)
         blocks = [
@@ -64,6 +66,82 @@ def test_requests_without_an_answer_have_a_block_at_the_right_edge() -> None:
         assert not [
             r for rows in draw(whole).datasets.values() for r in rows if "92 %" in str(r.get("text", ""))
         ]
+
+
+def rows_with(picture: charts.Picture, *fields: str) -> list[dict[str, Any]]:
+    """All rows of a picture that have these fields."""
+    return [r for rows in picture.datasets.values() for r in rows if {*fields} <= r.keys()]
+
+
+def test_the_gauge_of_the_unanswered_is_as_wide_as_their_share() -> None:
+    """0.02 % and 98 % do not look alike."""
+    widths = []
+    for share in (0.01, 0.5, 0.98):
+        view = unanswered(share)
+        (gauge,) = (r for r in rows_with(charts.strips([view]), "end") if r["series"] == "with slow")
+        whole = math.log(gauge["end"] / gauge["x"])
+        widths.append(math.log(gauge["x2"] / gauge["x"]) / whole)
+    assert widths == pytest.approx([0.01, 0.5, 0.98], abs=0.01)
+
+
+def test_a_bar_ends_at_the_p99_of_the_table_and_without_one_there_is_no_bar() -> None:
+    view = views(make_starvation(RUNTIMES[:1]))[0]
+    alone = view.panels[0].series[0]
+    p99 = alone.response["p99"]
+    bars = [r for r in rows_with(charts.strips([view]), "x", "x2", "middle") if r["series"] == "alone"]
+    assert float(f"{p99.value:.4g}") in [r["x2"] for r in bars]
+    none = replace(alone, response={**alone.response, "p99": replace(p99, value=None)})
+    panel = replace(view.panels[0], series=[none, *view.panels[0].series[1:]])
+    picture = charts.strips([replace(view, panels=[panel])])
+    assert "Without a bar: too few requests for a p99." in picture.reading
+    medians = [r for r in rows_with(picture, "known") if r["series"] == "alone"]
+    assert [r["known"] for r in medians] == [False]
+
+
+def test_a_contestant_has_the_same_colour_in_every_picture() -> None:
+    found: dict[str, set[str]] = {}
+    for picture in pictures_of(make_starvation()).values():
+        for scale in re.findall(
+            r'"domain": (\["[^]]*\]), "range": (\["var[^]]*\])', json.dumps(picture.spec())
+        ):
+            for name, colour in zip(*map(json.loads, scale), strict=True):
+                found.setdefault(name, set()).add(colour)
+    assert {name: len(colours) for name, colours in found.items()} == {r.name: 1 for r in RUNTIMES}
+    assert len(set.union(*found.values())) == len(RUNTIMES)
+
+
+def test_every_axis_that_is_drawn_has_a_title() -> None:
+    for key, picture in pictures_of(make_starvation(RUNTIMES[:2])).items():
+        for axis in re.findall(r'"axis": (\{[^{}]*\})', json.dumps(picture.spec())):
+            found = json.loads(axis)
+            if "x" not in found:  # how axes are shared
+                assert found.get("title") or found.get("labels") is False, (key, found)
+
+
+def test_the_stall_is_that_of_the_most_harmed_beside_the_least_harmed() -> None:
+    result = make_starvation()
+    found = charts.find_stall(result, views(result))
+    assert found is not None
+    assert found.trials[0][0] == "python-asyncio"
+    picture = charts.stall(found)
+    validated(picture)
+    assert picture.title.startswith("python-asyncio completes nothing for 4.")
+    assert "in the same part of its trial java-virtual-threads completes 79" in picture.title
+    spared = make_starvation([RUNTIMES[1], RUNTIMES[2]])
+    assert charts.find_stall(spared, views(spared)) is None
+
+
+def test_the_ecdf_ends_at_the_share_that_was_answered() -> None:
+    result = make_plain()
+    shape = result.summaries[0].response_distribution
+    kept = [(p, s) for p, s in zip(shape.quantile_p, shape.quantile_s, strict=True) if p <= 0.4]
+    cut = replace(shape, quantile_p=[p for p, _ in kept], quantile_s=[s for _, s in kept])
+    first = replace(result.summaries[0], response_distribution=cut, outcomes={"ok": 400, "unfinished": 600})
+    (view, *_) = views(replace(result, summaries=[first, *result.summaries[1:]]))
+    picture = charts.ecdf(view, 50)
+    validated(picture)
+    assert max(r["y"] for r in rows_with(picture, "contestant", "y") if r["contestant"] == "node") <= 0.4
+    assert "ends below 100 %" in picture.reading
 
 
 def test_the_area_of_a_hill_is_the_share_that_was_answered() -> None:
@@ -92,7 +170,7 @@ def test_a_percentile_curve_ends_where_the_answers_end() -> None:
             r["x"]
             for rows in picture.datasets.values()
             for r in rows
-            if r.get("panel") == "node" and "x" in r
+            if r.get("contestant") == "node" and "x" in r
         )
     )
     assert "Shaded: requests without an answer." in picture.reading
@@ -108,7 +186,7 @@ def test_a_server_that_answered_nobody_is_drawn_and_said_to_have_answered_nobody
         for c in result.summaries
     ]
     closed = views(replace(result, summaries=summaries))[0]
-    picture = charts.strips(closed)
+    picture = charts.strips([closed])
     validated(picture)
     assert "node answered no request (was " in picture.title
     assert any(r.get("text") == "100 %" for rows in picture.datasets.values() for r in rows)
@@ -170,7 +248,7 @@ def test_titles_name_the_worst_and_the_best() -> None:
     closed, opened = views(make_starvation())
     top = charts.throughput(closed)
     assert top.title.startswith("One slow request takes 99.8 % of python-asyncio's fast requests")
-    assert charts.strips(opened).title.startswith("p99 with a slow request: node 2.26 s (was 393 µs), ")
+    assert charts.strips([opened]).title.startswith("p99 with a slow request: node 2.26 s (was 393 µs), ")
 
 
 def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
@@ -184,7 +262,7 @@ def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     summary = result.summaries[0]
     none = {name: replace(e, value=None) for name, e in summary.response.items()}
     result = replace(result, summaries=[replace(summary, response=none)])
-    assert charts.strips(views(result)[0]).title == "p99: too few of the requests were answered to tell."
+    assert charts.strips(views(result)[:1]).title == "p99: too few of the requests were answered to tell."
 
 
 def test_one_time_for_all_requests_is_drawn_as_a_tick_mark() -> None:

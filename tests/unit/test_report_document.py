@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from jostle.analysis.results import Check, RunResult, Validity
-from jostle.formatting import Formatted
+from jostle.analysis.results import Check, Claim, CriterionResult, Estimate, RunResult, Validity
+from jostle.formatting import MISSING, Formatted
 from jostle.record.verdict import Verdict
 from jostle.report.build import run_document
 from jostle.report.document import (
@@ -24,6 +24,7 @@ from jostle.report.document import (
     figures_in,
     upto,
 )
+from jostle.report.sections import published
 from jostle.report.sections.validity import failed_checks, reasons
 from support.results import RUNTIMES, make_hit, make_plain, make_starvation
 
@@ -113,14 +114,25 @@ def test_the_answer_comes_first_and_the_machine_last() -> None:
     shown = upto(run_document(make_starvation(bad={3: Verdict.SUSPECT})), Depth.DETAIL)
     assert [s.key for s in shown.sections] == [
         "results",
+        "why",
         "claims",
-        "timeline",
+        "details",
+    ]
+    folded = [s for s in shown.sections[-1].blocks if isinstance(s, Section)]
+    assert all(s.folded for s in folded)
+    assert [s.key for s in folded] == [
         "distributions",
-        "validity",
+        "throughput",
+        "timeline",
         "trials",
+        "validity",
         "host",
         "rerun",
+        "files",
     ]
+
+
+OPEN_FORM = "Open loop: 400 fast requests/s"
 
 
 def lag(verdict: Verdict, share: float, text: str) -> Validity:
@@ -165,8 +177,13 @@ def test_a_server_that_fails_alike_in_every_round_is_told_of_once() -> None:
 def test_each_form_shows_the_index_that_defines_it() -> None:
     """A closed loop's is starvation; of a given rate only blocking says something."""
     results = run_document(make_starvation(RUNTIMES[:2])).sections[0]
-    tables = [b for s in results.blocks if isinstance(s, Section) for b in s.blocks if isinstance(b, Table)]
-    names = [[c.name for c in table.columns] for table in tables]
+    (table,) = (b for b in results.blocks if isinstance(b, Table))
+    assert [name for name, _ in table.headings()] == [
+        "",
+        "As published: one closed client for 5 s",
+        OPEN_FORM,
+    ]
+    names = [[c.name for c in part.columns] for part in table.by_group()]
     assert ["starvation index" in found for found in names] == [True, False]
     assert ["blocking index" in found for found in names] == [False, True]
 
@@ -176,3 +193,42 @@ def test_sentences_stand_above_their_table() -> None:
     assert isinstance(form, Section)
     assert isinstance(form.blocks[0], Findings)
     assert form.blocks[0].items[0].text.startswith("node ")
+
+
+def test_a_table_of_groups_is_one_table_for_each_where_there_is_little_room() -> None:
+    names = [Column("who", "word"), Column("p50", group="closed"), Column("p50", group="open")]
+    table = Table("t", names)
+    table.add("a", "1", "2")
+    table.add("b", "3", "")
+    closed, opened = table.by_group()
+    assert (closed.caption, closed.rows) == ("closed", [("a", "1"), ("b", "3")])
+    assert (opened.caption, opened.rows) == ("open", [("a", "2")])
+    assert Table("t", names[:1]).by_group()[0].caption == "t"
+
+
+def test_why_a_figure_is_missing_is_said_once_and_columns_of_nothing_are_left_out() -> None:
+    table = Table("t", columns("who", "p50 | p99 | p99.9"))
+    few = Formatted(MISSING, "", "needs at least 299 requests")
+    for name in ("a", "b"):
+        table.add(name, Formatted("1 ms"), few, few)
+    assert table.notes() == ["p99, p99.9: needs at least 299 requests"]
+    assert [table.columns[i].name for i in table.known()] == ["who", "p50"]
+
+
+def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:
+    results = run_document(make_starvation()).sections[0]
+    told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.ANSWER]
+    names = [[f.text.split()[0] for b in s.blocks if isinstance(b, Findings) for f in b.items] for s in told]
+    assert names == [["java-virtual-threads", "python-asyncio"], ["node", "go"]]
+    folded = [s.title for s in results.blocks if isinstance(s, Section) and s.folded and not s.empty]
+    assert folded == ["What each contestant does"]
+
+
+def test_claims_on_what_was_not_measured_are_one_line() -> None:
+    part = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", "rust")
+    absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
+    section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
+    assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == ["3 not measured"]
+    main = next(s for s in section.blocks if isinstance(s, Section))
+    folded = next(s for s in main.blocks if isinstance(s, Section))
+    assert folded.title == "3 claims cannot be judged: rust was not measured"

@@ -38,7 +38,7 @@ def test_every_form_of_the_report_shows_it(result: RunResult) -> None:
     report.render_terminal(result, Console(file=out, width=80))
     assert "Goodput within the timeout" in out.getvalue()
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert "delay 3 ms, pool 10, no index" in report.page(result)
+    assert "delay 3 ms, pool 10, no index" in report.page(result).replace("\N{NO-BREAK SPACE}", " ")
     assert "delay 3 ms, pool 10, no index" in report.to_markdown(result)
     rows = [line for line in report.to_csv(result).splitlines() if ",goodput," in line]
     assert len(rows) == 1

@@ -1,6 +1,7 @@
 """The page: structure, order, offline, hostile text, size."""
 
 import html.parser
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -55,17 +56,8 @@ def starvation() -> Page:
 
 def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
     sections = [a["id"] for a in starvation.all("section")]
-    assert sections == [
-        "verdict",
-        "results",
-        "claims",
-        "timeline",
-        "distributions",
-        "validity",
-        "trials",
-        "rerun",
-    ]
-    assert "host" in [a.get("id") for a in starvation.all("details")]  # folded
+    assert sections == ["verdict", "results", "why", "claims", "details", "plan"]
+    assert {"distributions", "trials", "host", "files"} <= {a.get("id") for a in starvation.all("details")}
     text = starvation.text
     assert text.index("Suspect") < text.index("starvation index") < text.rindex("Warnings")
     assert "give the generator a core of its own" in text
@@ -79,9 +71,11 @@ def test_every_picture_has_a_specification_a_name_and_a_table(starvation: Page) 
     assert sorted(figures) == sorted(specs)
     assert {f.split("-")[0] for f in figures if f} == {
         "strips",
+        "stall",
         "throughput",
-        "density",
+        "ecdf",
         "percentiles",
+        "density",
         "timeline",
     }
     named = [a["aria-label"] for a in starvation.all("div") if a.get("role") == "img"]
@@ -204,6 +198,38 @@ def test_the_page_of_a_very_long_run_is_small() -> None:
     trials = [replace(t, timeline=line) for t, line in zip(whole.trials, long, strict=True)]
     text = report.page(replace(whole, trials=trials * 20))
     assert len(text.encode()) < 3_000_000
+
+
+def test_headings_go_down_one_step_at_a_time(starvation: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in starvation.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+
+
+def test_the_page_leads_to_the_article_and_to_the_files_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    result = replace(make_plain(), folder=str(folder), article="https://example.org/an-article")
+    report.write_page(result, folder / "report.html")
+    hrefs = [a["href"] for a in Page((folder / "report.html").read_text()).all("a")]
+    assert {"https://example.org/an-article", "./plan.toml", "./trials/", "./journal.ndjson"} <= set(hrefs)
+    (tmp_path / "pages").mkdir()
+    report.write_page(result, tmp_path / "pages" / "report.html")
+    hrefs = [a["href"] for a in Page((tmp_path / "pages" / "report.html").read_text()).all("a")]
+    assert "../run/plan.toml" in hrefs
+
+
+def test_each_distribution_is_one_picture_with_tabs_the_ecdf_first(starvation: Page) -> None:
+    tabs = [a["aria-controls"] for a in starvation.all("button") if a.get("role") == "tab"]
+    assert tabs == [f"panel-{kind}-form-{n}" for n in (1, 2) for kind in ("ecdf", "percentiles", "density")]
+    panels = [a["id"] for a in starvation.all("div") if a.get("role") == "tabpanel"]
+    assert panels == tabs
+
+
+def test_a_figure_and_its_unit_stay_on_one_line() -> None:
+    text = " ".join(Page(report.page(make_starvation(RUNTIMES[:1]))).words)
+    assert "95\N{NO-BREAK SPACE}% intervals" in text
+    assert not re.search(r"\d (?:ms|µs|%)[ .,]", text)
 
 
 def test_the_page_replaces_an_older_one_at_once(tmp_path: Path) -> None:

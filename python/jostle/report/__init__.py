@@ -4,6 +4,7 @@
 imported only by what draws them: `jostle hit` pays for neither.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,19 +30,21 @@ __all__ = [
 ]
 
 
-def page(result: RunResult) -> str:
-    """The self-contained page as text."""
+def page(result: RunResult, record: str | None = None) -> str:
+    """The self-contained page as text. `record`: the run folder as seen from the page, which links to it."""
     from jostle.report.build import run_document
     from jostle.report.render.html import page
 
-    return page(run_document(result))
+    return page(run_document(result, record))
 
 
 def write_page(result: RunResult, path: Path | str) -> None:
     """Write the self-contained page to `path`; a page that was there stays whole until the new one is."""
     from jostle.host.files import write_whole
 
-    write_whole(Path(path), page(result))
+    there = Path(result.folder).is_dir()
+    record = os.path.relpath(result.folder, Path(path).parent) if there else None
+    write_whole(Path(path), page(result, record))
 
 
 def write_pictures(result: RunResult, folder: Path | str) -> list[Path]:

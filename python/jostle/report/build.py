@@ -1,7 +1,7 @@
 """The document of a run, and that of a comparison: which sections there are, and in which order."""
 
 from jostle.analysis.results import CompareResult, RunResult
-from jostle.report.document import Block, Document, Finding, Findings, Paragraph, Section
+from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
 from jostle.report.sections import (
     answer,
     costs,
@@ -12,17 +12,22 @@ from jostle.report.sections import (
     provenance,
     published,
     requirements,
+    throughput,
     timelines,
     trials,
     validity,
+    why,
 )
 from jostle.report.sections.marks import decision_mark, verdict_mark
 
 __all__ = ["comparison_document", "run_document"]
 
 
-def run_document(result: RunResult) -> Document:
-    """Everything that a report of a run can show. This order is the only one."""
+def run_document(result: RunResult, record: str | None = None) -> Document:
+    """Everything that a report of a run can show. This order is the only one.
+
+    `record`: the run folder as seen from where the report will be, for links; None: there is none.
+    """
     return Document(
         title=result.title,
         mark=verdict_mark(result.verdict),
@@ -32,23 +37,34 @@ def run_document(result: RunResult) -> Document:
         cut_short=validity.incomplete(result),
         sections=[
             answer.section(result),
+            requirements.section(result),
+            trials.not_measured(result),
             phased.section(result),
             goodput.section(result),
             costs.section(result),
+            why.section(result),
             published.section(result),
-            requirements.section(result),
-            trials.not_measured(result),
-            timelines.section(result),
             differences.section(result),
-            distributions.section(result),
-            validity.section(result),
-            trials.section(result),
-            provenance.machine(result),
-            provenance.again(result),
+            Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],
         affects=validity.affects(result),
         finish="" if result.complete else f"jostle run --resume {result.folder}",
+        links=provenance.links(result, record),
     )
+
+
+def _details(result: RunResult, record: str | None) -> list[Block]:
+    """What most readers do not need, folded on the page."""
+    return [
+        distributions.section(result),
+        throughput.section(result),
+        timelines.section(result),
+        trials.section(result),
+        validity.section(result),
+        provenance.machine(result),
+        provenance.again(result),
+        provenance.files(result, record),
+    ]
 
 
 def comparison_document(result: CompareResult) -> Document:

@@ -4,6 +4,7 @@ Sections build it, renderers give it a form and decide nothing. Every text is ma
 renderer takes from a document has no control characters and no line breaks.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -34,6 +35,7 @@ __all__ = [
     "Shape",
     "Spec",
     "Table",
+    "Tabs",
     "Tone",
     "Value",
     "columns",
@@ -89,6 +91,7 @@ class Column:
     short: str | None = None
     unit: str = ""
     intervals: bool = False  # with its intervals where there are 80 columns, too
+    group: str = ""  # what it and its neighbours are about; "": of every group
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,50 @@ class Table:
             if (not narrow or column.short is not None) and (shapes or column.kind != "shape")
         ]
 
+    def known(self) -> list[int]:
+        """Which columns hold something in some row, or say why not; the others tell nobody anything."""
+        return [
+            i for i in self.places() if self.columns[i].kind == "word" or any(_says(r[i]) for r in self.rows)
+        ]
+
+    def notes(self) -> list[str]:
+        """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests"."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            for i in self.places():
+                value = row[i]
+                if isinstance(value, Formatted) and value.value == MISSING and value.note:
+                    names = found.setdefault(value.note, [])
+                    names += [self.columns[i].name] if self.columns[i].name not in names else []
+        return [f"{', '.join(names)}: {note}" for note, names in found.items()]
+
+    def headings(self) -> list[tuple[str, int]]:
+        """(Group, number of its columns) of the columns that `known` names, from the left."""
+        groups = [self.columns[i].group for i in self.known()]
+        return [(group, len(list(same))) for group, same in itertools.groupby(groups)]
+
+    def spans(self) -> list[int]:
+        """How many rows the first cell of each row stands for; 0 where the one above does."""
+        if self.columns[0].kind != "word":
+            return [1] * len(self.rows)
+        same = [len(list(rows)) for _, rows in itertools.groupby(str(row[0]) for row in self.rows)]
+        return [n if i == 0 else 0 for n in same for i in range(n)]
+
+    def by_group(self) -> "list[Table]":
+        """A table for each group, with the columns that belong to none; itself where there are no groups."""
+        groups = [group for group in dict.fromkeys(c.group for c in self.columns) if group]
+        return [self._only(group) for group in groups] or [self]
+
+    def _only(self, group: str) -> "Table":
+        kept = [i for i, column in enumerate(self.columns) if column.group in ("", group)]
+        own = [i for i in kept if self.columns[i].group]
+        rows = [tuple(row[i] for i in kept) for row in self.rows if any(row[i] != "" for i in own)]
+        return Table(group, [replace(self.columns[i], group="") for i in kept], rows, self.prose)
+
+
+def _says(value: Value) -> bool:
+    return value.value != MISSING if isinstance(value, Formatted) else value not in ("", MISSING)
+
 
 def columns(words: str, figures: str = "") -> list[Column]:
     """Columns of words, then of figures; "name = short" gives one its heading for 80 columns.
@@ -136,7 +183,7 @@ def _columns(text: str, kind: Literal["word", "figure"]) -> Iterator[Column]:
 
 def _safe_column(column: Column) -> Column:
     short = None if column.short is None else one_line(column.short)
-    return replace(column, name=one_line(column.name), short=short)
+    return replace(column, name=one_line(column.name), short=short, group=one_line(column.group))
 
 
 def _safe_value(value: Value) -> Value:
@@ -220,6 +267,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Tabs:
+    """Pictures of the same thing, of which one is seen at a time: (name, figure), the first one first."""
+
+    label: str
+    figures: tuple[tuple[str, Figure], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", one_line(self.label))
+
+
+@dataclass(frozen=True)
 class Preformatted:
     """Lines as they are: a plan, a command, the output of a server."""
 
@@ -242,10 +300,14 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Link:
-    """A file beside the report."""
+    """A file beside the report, or a page elsewhere."""
 
     text: str
     href: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", one_line(self.text))
+        object.__setattr__(self, "href", one_line(self.href))
 
 
 @dataclass(frozen=True)
@@ -268,7 +330,7 @@ class Section:
         return all(_is_empty(block) for block in self.blocks)
 
 
-Block = Paragraph | Findings | Table | Figure | Preformatted | Histogram | Link | Section
+Block = Paragraph | Findings | Table | Figure | Tabs | Preformatted | Histogram | Link | Section
 
 
 def _is_empty(block: Block) -> bool:
@@ -311,6 +373,7 @@ class Document:
     sections: list[Section]
     finish: str = ""  # the command that measures the rest
     affects: str = ""  # which figures the reasons touch, where others stand
+    links: list[Link] = field(default_factory=list)  # the article, the plan, the files of the record
 
     def __post_init__(self) -> None:
         for name in ("title", "meaning", "cut_short", "finish", "affects"):
@@ -344,5 +407,7 @@ def figures_in(blocks: Iterable[Block]) -> Iterator[Figure]:
     for block in blocks:
         if isinstance(block, Figure):
             yield block
+        elif isinstance(block, Tabs):
+            yield from (figure for _, figure in block.figures)
         elif isinstance(block, Section):
             yield from figures_in(block.blocks)

@@ -37,7 +37,8 @@ def _chosen(result: RunResult) -> dict[str, Picture]:
     if not found:
         return {}
     longest = max(found, key=_weight)
-    wanted = {f"throughput-{found[0].key}": "throughput", f"strips-{longest.key}": "strips"}
+    strips = "strips-forms" if longest.paired else f"strips-{longest.key}"
+    wanted = {f"throughput-{found[0].key}": "throughput", strips: "strips"}
     wanted |= {f"density-{longest.key}": "density"}
     chosen = {}
     for figure in figures_in(run_document(result).sections):

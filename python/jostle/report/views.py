@@ -17,7 +17,17 @@ from jostle.analysis.results import (
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.report.workload import unanswered, unanswered_label
 
-__all__ = ["ALONE", "WITH_SLOW", "Panel", "Series", "View", "find_summary", "typical_trial", "views"]
+__all__ = [
+    "ALONE",
+    "WITH_SLOW",
+    "Panel",
+    "Series",
+    "View",
+    "contestants",
+    "find_summary",
+    "typical_trial",
+    "views",
+]
 
 ALONE = "alone"
 WITH_SLOW = "with slow"
@@ -51,6 +61,8 @@ class View:
     key: str
     title: str
     panels: list[Panel]
+    order: tuple[str, ...]  # all contestants of the run: each has its colour by its place here
+    open_loop: bool = False
 
     @property
     def paired(self) -> bool:
@@ -61,6 +73,11 @@ class View:
     def series_names(self) -> list[str]:
         """In the order in which they first appear."""
         return list(dict.fromkeys(s.name for p in self.panels for s in p.series))
+
+
+def contestants(result: RunResult) -> tuple[str, ...]:
+    """All that were measured, in the order of the plan."""
+    return tuple(dict.fromkeys([*result.contestants, *(c.contestant for c in result.summaries)]))
 
 
 def views(result: RunResult) -> list[View]:
@@ -95,13 +112,16 @@ def _starvation_view(result: RunResult, number: int, form: str) -> View:
         series = [_series(name, cell) for name, cell in cells if cell and _drawn(cell)]
         if series:
             panels.append(Panel(starvation.contestant, series, starvation))
-    return View(f"form-{number}", title, panels)
+    workloads = {s.workload for p in panels for s in p.series}
+    open_loop = any(t.offered_per_s is not None for t in result.trials if t.workload in workloads)
+    return View(f"form-{number}", title, panels, contestants(result), open_loop)
 
 
 def _workload_view(result: RunResult, number: int, workload: str) -> View:
     cells = [c for c in result.summaries if c.workload == workload and _drawn(c)]
     title = (cells[0].title if cells else "") or workload
-    return View(f"workload-{number}", title, [Panel(c.contestant, [_series(workload, c)]) for c in cells])
+    panels = [Panel(c.contestant, [_series(workload, c)]) for c in cells]
+    return View(f"workload-{number}", title, panels, contestants(result))
 
 
 def _series(name: str, cell: WorkloadSummary) -> Series:

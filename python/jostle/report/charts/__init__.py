@@ -2,31 +2,38 @@
 
 from jostle.report.charts.density import density
 from jostle.report.charts.dots import ratios, threads
+from jostle.report.charts.ecdf import ecdf
 from jostle.report.charts.percentiles import percentiles
 from jostle.report.charts.phased import phased
 from jostle.report.charts.picture import CONFIG, Picture
 from jostle.report.charts.shift import shift
+from jostle.report.charts.stall import find_stall, stall
 from jostle.report.charts.strips import strips
 from jostle.report.charts.throughput import completed, throughput
 from jostle.report.charts.timeline import timeline
+from jostle.report.charts.titles import extremes
 
 __all__ = [
     "CONFIG",
     "Picture",
     "completed",
     "density",
+    "ecdf",
+    "extremes",
+    "find_stall",
     "percentiles",
     "phased",
     "points_per_curve",
     "ratios",
     "shift",
+    "stall",
     "strips",
     "threads",
     "throughput",
     "timeline",
 ]
 
-MOST_CURVE_POINTS = 12_000
+MOST_CURVE_POINTS = 7_500
 """Of all curves of a page, which stays under 3 MB however many the contestants."""
 
 

@@ -48,7 +48,7 @@ def time_axis(low: float, high: float, title: str | None, **more: object) -> Spe
 
 @dataclass(frozen=True)
 class TimeAxis:
-    """The axis of response times of one view, with a block at its end for the requests without an answer."""
+    """The axis of response times of some views, with a block at its end for requests without an answer."""
 
     low: float
     high: float
@@ -57,18 +57,22 @@ class TimeAxis:
     title: str
 
     @classmethod
-    def of(cls, view: View) -> "TimeAxis":
-        """Of all that the view shows."""
-        series = [s for p in view.panels for s in p.series]
+    def of(cls, *views: View) -> "TimeAxis":
+        """Of all that the views show."""
+        series = [s for view in views for p in view.panels for s in p.series]
         low, high = span(s.distribution for s in series)
         waited = [e.value for s in series for e in s.response.values() if e.value is not None]
         low, high = at_least(low), max([high, low * 4, *waited])
-        title = f"response time{' of a fast request' if view.paired else ''} (logarithmic)"
+        title = f"response time{' of a fast request' if views[0].paired else ''} (logarithmic)"
         if not any(s.unanswered for s in series):
             return cls(low, high, high * 1.5, high * 1.5, title)
         block = high * 1.15
         end = block * (block / low * 1.25) ** (BLOCK / (1 - BLOCK))
         return cls(low, high, end, block, title)
+
+    def gauge(self, share: float) -> float:
+        """Where a share of the block ends: 0 at its left edge, 1 at its right one."""
+        return self.block * float((self.end / self.block) ** share)
 
     @property
     def start(self) -> float:

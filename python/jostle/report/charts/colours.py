@@ -1,26 +1,36 @@
-"""Colours mean one thing throughout: alone and with the slow request; or one contestant each."""
+"""Colours mean one thing throughout: a contestant. Faint is alone, strong is beside the slow request."""
 
-from jostle.report.charts.picture import FIRST, SECOND, Spec
+from collections.abc import Sequence
+
+from jostle.report.charts.picture import MUTED, Spec
 from jostle.report.views import ALONE, WITH_SLOW, View
 
-__all__ = ["BY_COLOUR", "HUES", "of_contestants", "of_series"]
+__all__ = ["BY_STRENGTH", "HUES", "hue", "of_contestants", "strength"]
 
-BY_COLOUR = "Blue: fast requests alone; orange: with one slow request. "
+BY_STRENGTH = "Faint: fast requests alone; strong: with the slow request. "
 
-HUES = ["#2f8fd0", "#d9622b", "#1a9e77", "#b565b0", "#c79a00", "#7f8790"]
-"""Apart for the colour-blind, and seen on light and dark ground (after Okabe and Ito)."""
+HUES = 8
+"""How many the page has; they are apart for the colour-blind, and seen on light and dark ground."""
+
+FAINT = 0.4
 
 
-def of_series(view: View) -> Spec:
-    """The colour of a series: blue alone, orange with the slow request."""
+def hue(order: Sequence[str], contestant: str) -> str:
+    """Of a contestant, by its place in the run; grey after the last hue."""
+    place = order.index(contestant) if contestant in order else 0
+    return f"var(--hue{place + 1})" if place < HUES else MUTED
+
+
+def of_contestants(order: Sequence[str], names: Sequence[str], *, legend: bool = False) -> Spec:
+    """The channel of the field "contestant". `names`: those that are drawn."""
+    shown = {"title": None, "orient": "top", "symbolType": "stroke", "symbolStrokeWidth": 3}
+    scale = {"domain": list(names), "range": [hue(order, name) for name in names]}
+    return {"field": "contestant", "type": "nominal", "scale": scale, "legend": shown if legend else None}
+
+
+def strength(view: View) -> Spec:
+    """The channel that tells "alone" from "with slow"; nothing where there is no pair."""
     if not view.paired:
-        return {"value": FIRST}
-    scale = {"domain": [ALONE, WITH_SLOW], "range": [FIRST, SECOND]}
-    return {"field": "series", "type": "nominal", "scale": scale, "legend": None}
-
-
-def of_contestants(names: list[str]) -> Spec:
-    """A hue for each contestant, with a legend."""
-    legend = {"title": None, "orient": "top", "symbolType": "stroke", "symbolStrokeWidth": 3}
-    scale = {"domain": names, "range": HUES[: len(names)]}
-    return {"field": "contestant", "type": "nominal", "scale": scale, "legend": legend}
+        return {}
+    scale = {"domain": [ALONE, WITH_SLOW], "range": [FAINT, 1]}
+    return {"opacity": {"field": "series", "type": "ordinal", "scale": scale, "legend": None}}

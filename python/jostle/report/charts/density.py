@@ -2,7 +2,7 @@
 
 from jostle.formatting import amount
 from jostle.report.charts.axes import TimeAxis, at_least
-from jostle.report.charts.colours import BY_COLOUR, of_series
+from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.picture import (
     GRID,
     MUTED,
@@ -30,8 +30,9 @@ def density(view: View, points: int) -> Picture:
     data = Datasets()
     axis, count = TimeAxis.of(view), len(view.panels)
     x = quantitative("x", scale=axis.scale, axis=axis.axis())
-    y = quantitative("y", scale={"domain": [-0.25, count], "nice": False}, axis=None)
-    hue = of_series(view)
+    bare = {"title": "share of requests", "labels": False, "grid": False, "domain": False}
+    y = quantitative("y", scale={"domain": [-0.25, count], "nice": False}, axis=bare)
+    hue = {"color": of_contestants(view.order, [p.contestant for p in view.panels]), **strength(view)}
     rows = [_panel(panel, float(count - 1 - i), axis, points) for i, panel in enumerate(view.panels)]
     hills, ticks, dots, blocks, notes = (
         [row for part in parts for row in part] for parts in zip(*rows, strict=True)
@@ -43,11 +44,9 @@ def density(view: View, points: int) -> Picture:
     area = {"fillOpacity": 0.32, "line": {"strokeWidth": 1.5}, "interpolate": "monotone"}
     layers = [
         layer(data([{"y": float(i)} for i in range(count)]), "rule", {"color": GRID}, y=y),
-        layer(data(hills), "area", area, x=x, y=y, y2={"field": "base"}, color=hue, detail={"field": "key"}),
-        layer(
-            data(ticks), "rule", {"strokeWidth": 1.2, "opacity": 0.7}, x=x, y=y, y2={"field": "y2"}, color=hue
-        ),
-        layer(data(dots), "point", {"filled": True, "size": 36, "opacity": 1}, x=x, y=y, color=hue),
+        layer(data(hills), "area", area, x=x, y=y, y2={"field": "base"}, **hue, detail={"field": "key"}),
+        layer(data(ticks), "rule", {"strokeWidth": 1.2}, x=x, y=y, y2={"field": "y2"}, **hue),
+        layer(data(dots), "point", {"filled": True, "size": 36}, x=x, y=y, **hue),
         layer(
             data(notes),
             "text",
@@ -67,13 +66,13 @@ def density(view: View, points: int) -> Picture:
         *_blocks(data, blocks, x, y, hue),
     ]
     reading = (
-        (BY_COLOUR if view.paired else "")
+        (BY_STRENGTH if view.paired else "")
         + "The higher the hill, the more requests took about that time; its area is the share that was "
         "answered. The dot is the longest answer; fewer than 50 requests are tick marks."
         + (" Blocks at the right edge: requests without an answer, as tall as their share." if blocks else "")
     )
     body = {"layer": layers, "width": 820, "height": max(130, 84 * count)}
-    return Picture(about_quantile(view, "p50"), reading, body, quantile_table(view), data.rows)
+    return Picture(about_quantile(view, "p50"), reading, body, quantile_table([view]), data.rows)
 
 
 def _panel(panel: Panel, base: float, axis: TimeAxis, points: int) -> tuple[Rows, Rows, Rows, Rows, Rows]:
@@ -89,6 +88,7 @@ def _panel(panel: Panel, base: float, axis: TimeAxis, points: int) -> tuple[Rows
     for s in panel.series:
         shape, answered = s.distribution, 1 - s.unanswered
         key = f"{base:g}-{s.name}"
+        about = {"contestant": panel.contestant, "series": s.name}
         curve = thin(
             list(zip(shape.density_x_s, shape.density, strict=True)) if shape.density else [], points
         )
@@ -97,21 +97,21 @@ def _panel(panel: Panel, base: float, axis: TimeAxis, points: int) -> tuple[Rows
                 "x": at_least(x),
                 "y": base + HILL * d * answered / peak,
                 "base": base,
-                "series": s.name,
                 "key": key,
+                **about,
             }
             for x, d in curve
         ]
-        ticks += [{"x": at_least(v), "y": base, "y2": base + TICK, "series": s.name} for v in _ticks(s)]
+        ticks += [{"x": at_least(v), "y": base, "y2": base + TICK, **about} for v in _ticks(s)]
         if shape.max_s is not None:
-            dots.append({"x": at_least(shape.max_s), "y": base, "series": s.name})
+            dots.append({"x": at_least(shape.max_s), "y": base, **about})
         if s.unanswered:
             row = {
                 "x": axis.block,
                 "x2": axis.end,
                 "base": base,
                 "y": base + 0.9 * s.unanswered,
-                "series": s.name,
+                **about,
             }
             blocks.append({**row, "middle": (axis.block * axis.end) ** 0.5, "text": s.unanswered_label})
     longest = max(
@@ -140,6 +140,6 @@ def _blocks(data: Datasets, blocks: Rows, x: Spec, y: Spec, hue: Spec) -> list[S
     middle = {**x, "field": "middle"}
     text = {"fontSize": 10, "baseline": "bottom", "dy": -2}
     return [
-        layer(rows, "rect", {"opacity": 0.4}, x=x, x2=corner, y=y, y2={"field": "base"}, color=hue),
+        layer(rows, "rect", {"fillOpacity": 0.5}, x=x, x2=corner, y=y, y2={"field": "base"}, **hue),
         layer(rows, "text", text, x=middle, y=y, text={"field": "text"}),
     ]

@@ -5,19 +5,9 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate, Ratio, Threads
 from jostle.formatting import amount
 from jostle.report.charts.axes import decades
-from jostle.report.charts.picture import (
-    FIRST,
-    GRID,
-    MUTED,
-    SURFACE,
-    Datasets,
-    Picture,
-    Rows,
-    Spec,
-    layer,
-    quantitative,
-    short,
-)
+from jostle.report.charts.colours import of_contestants
+from jostle.report.charts.intervals import intervals
+from jostle.report.charts.picture import MUTED, Datasets, Picture, Rows, Spec, layer, quantitative, short
 from jostle.report.document import Table
 
 __all__ = ["ratios", "threads"]
@@ -28,7 +18,7 @@ Dot = tuple[str, Estimate, float | None]
 """Contestant, measured, published."""
 
 
-def ratios(group: Sequence[Ratio], table: Table) -> Picture | None:
+def ratios(group: Sequence[Ratio], table: Table, order: Sequence[str]) -> Picture | None:
     """None where no ratio is known."""
     known = [r for r in group if r.ratio.value is not None]
     if not known:
@@ -37,7 +27,7 @@ def ratios(group: Sequence[Ratio], table: Table) -> Picture | None:
     told = [r.published / r.published_against if r.published and r.published_against else None for r in group]
     data = Datasets()
     found = [(r.contestant, r.ratio, t) for r, t in zip(group, told, strict=True)]
-    body = _dots(data, found, f"{group[0].quantity}, ratio (logarithmic)", "ratio", mark=1.0)
+    body = _dots(data, found, order, f"{group[0].quantity}, ratio (logarithmic)", "ratio", mark=1.0)
     title = f"{group[0].title}: {_short(least)}" + (f", {_short(most)}" if most is not least else "")
     reading = "Dots: the ratio, with its 95 % interval over rounds, paired by round; dashed: no change" + (
         "; hollow diamonds: as published." if any(told) else "."
@@ -49,16 +39,16 @@ def _short(r: Ratio) -> str:
     return f"{amount(r.ratio.value, 'ratio')} on {r.contestant}"
 
 
-def threads(group: Sequence[Threads], table: Table) -> Picture | None:
-    """None where no memory is known. `group`: cheapest first."""
+def threads(group: Sequence[Threads], table: Table, order: Sequence[str]) -> Picture | None:
+    """None where no memory is known."""
     known = [t for t in group if t.memory_bytes.value]
     if not known:
         return None
     data = Datasets()
     found = [(t.contestant, t.memory_bytes, t.published_bytes) for t in known]
-    body = _dots(data, found, "memory per thread (logarithmic)", "bytes")
-    least, most = known[0], known[-1]
-    title = f"A thread costs {amount(least.memory_bytes.value, 'bytes')} on {least.contestant}"
+    body = _dots(data, found, order, "memory per thread or task (logarithmic)", "bytes")
+    least, most = (f(known, key=lambda t: t.memory_bytes.value or 0.0) for f in (min, max))
+    title = f"A thread or task costs {amount(least.memory_bytes.value, 'bytes')} on {least.contestant}"
     if most is not least:
         title += f" and {amount(most.memory_bytes.value, 'bytes')} on {most.contestant}"
     reading = (
@@ -68,36 +58,28 @@ def threads(group: Sequence[Threads], table: Table) -> Picture | None:
     return Picture(f"{title}.", reading, body, table, data.rows)
 
 
-def _dots(data: Datasets, found: Sequence[Dot], title: str, unit: str, *, mark: float | None = None) -> Spec:
+def _dots(
+    data: Datasets,
+    found: Sequence[Dot],
+    order: Sequence[str],
+    title: str,
+    unit: str,
+    *,
+    mark: float | None = None,
+) -> Spec:
     """A row per contestant: name, dot, interval, figure; what was published as a hollow diamond."""
     low, high = _limits(found, mark)
     label = "format(datum.value, '~s') + 'B'" if unit == "bytes" else "format(datum.value, '~r')"
     axis = {"title": title, "labelExpr": label, "values": decades(low, high)}
-    x = quantitative(
-        "x", scale={"type": "log", "domain": [low, high], "nice": False, "clamp": True}, axis=axis
-    )
+    scale = {"type": "log", "domain": [low, high], "nice": False, "clamp": True}
+    x = quantitative("x", scale=scale, axis=axis)
     y = quantitative("y", scale={"domain": [0, len(found)], "nice": False}, axis=None)
     dots, diamonds, names = _rows(found, unit)
-    source, told = data(dots), data(diamonds)
-    diamond = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
-    dot = {"filled": True, "size": 70, "color": FIRST, "stroke": SURFACE, "opacity": 1}
     name = {"align": "left", "baseline": "middle", "fontWeight": "bold", "dy": -12}
     line = {"color": MUTED, "strokeDash": [3, 3]}
     layers = [
-        layer(source, "rule", {"color": GRID}, y=y),
         *([layer(data([{"x": mark}]), "rule", line, x=x)] if mark is not None else []),
-        layer(told, "point", diamond, x=x, y=y),
-        layer(told, "text", {"dy": 15, "fontSize": 11, "color": MUTED}, x=x, y=y, text={"field": "text"}),
-        layer(
-            source,
-            "rule",
-            {"color": FIRST, "strokeWidth": 2.5},
-            x={**x, "field": "low"},
-            x2={"field": "high"},
-            y=y,
-        ),
-        layer(source, "point", dot, x=x, y=y),
-        layer(source, "text", {"dy": -12, "fontSize": 11}, x=x, y=y, text={"field": "text"}),
+        *intervals(data, dots, diamonds, x, y, of_contestants(order, [c for c, _, _ in found])),
         layer(data(names), "text", name, x={"value": 2}, y=y, text={"field": "text"}),
     ]
     return {"layer": layers, "width": 820, "height": ROW_PX * len(found)}
@@ -120,7 +102,8 @@ def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows]:
         names.append({"y": y, "text": short(contestant)})
         if e.value:
             low = e.low if e.low and e.low > 0 else None
-            dots.append({"x": e.value, "low": low, "high": e.high, "y": y, "text": amount(e.value, unit)})
+            about = {"contestant": contestant, "y": y, "text": amount(e.value, unit)}
+            dots.append({"x": e.value, "low": low, "high": e.high, **about})
         if told:
             diamonds.append({"x": told, "y": y, "text": f"published {amount(told, unit)}"})
     return dots, diamonds, names

@@ -16,9 +16,12 @@ DASHED: Spec = {"strokeDash": [4, 3], "strokeWidth": 1.2}
 class Panels:
     """Add panels from the top down, then take them `stacked`; the lowest carries the labels of time."""
 
-    def __init__(self, data: Datasets, hue: Spec, end_s: float, phases: Sequence[Phase], width: int) -> None:
-        self._hue, self._width = hue, width
-        self._x = {"domain": [0, end_s * 1.01 or 1.0], "nice": False}
+    def __init__(
+        self, data: Datasets, channels: Spec, span_s: tuple[float, float], phases: Sequence[Phase], width: int
+    ) -> None:
+        """`channels`: of every line, which is whose. `span_s`: what is drawn of the trial."""
+        self._channels, self._width = channels, width
+        self._x = {"domain": [span_s[0], span_s[1] * 1.01 or 1.0], "nice": False}
         self._panels: list[tuple[str, list[Spec]]] = []
         shaded = [{"t": p.start_s, "end": p.end_s, "text": p.name} for p in phases]
         self._shades = data(shaded[1::2]) if len(shaded) > 1 else None
@@ -37,8 +40,8 @@ class Panels:
         return self._layer(rows, "point", name, y, style)
 
     def _layer(self, rows: Spec, mark: str, name: str, y: Spec, style: Spec | None) -> Spec:
-        hue = {} if style and "color" in style else {"color": self._hue}
-        return layer(rows, mark, style, y={**y, "field": name}, **hue)
+        channels = {} if style and "color" in style else self._channels
+        return layer(rows, mark, style, y={**y, "field": name}, **channels)
 
     def stacked(self) -> Spec:
         """All of them, one below the other."""
@@ -48,11 +51,16 @@ class Panels:
             "spacing": 10,
         }
 
+    @staticmethod
+    def _clipped(part: Spec) -> Spec:
+        """Nothing is drawn outside the part of the trial that is shown."""
+        return {**part, "mark": {**part["mark"], "clip": True}}
+
     def _panel(self, number: int, *, lowest: bool) -> Spec:
         title, layers = self._panels[number]
         axis = {"title": TITLE if lowest else None, "labels": lowest, "grid": True, "tickCount": 7}
         x = quantitative("t", scale=self._x, axis=axis)
-        drawn = [{**part, "encoding": {**part["encoding"], "x": x}} for part in layers]
+        drawn = [self._clipped({**part, "encoding": {**part["encoding"], "x": x}}) for part in layers]
         if self._shades is not None:
             height = {"y": {"value": 0}, "y2": {"value": HEIGHT}}
             style = {"color": GRID, "opacity": 0.5, "clip": True}
@@ -66,10 +74,10 @@ class Panels:
         return {"layer": drawn, "width": self._width, "height": HEIGHT, "title": heading}
 
 
-def value_axis(found: Sequence[float | None], *, unit: str = "", room: float = 1.1) -> Spec:
+def value_axis(title: str, found: Sequence[float | None], *, unit: str = "", room: float = 1.1) -> Spec:
     """A channel from 0 to above the largest of them. `unit` "MB": of bytes."""
     highest = max((v for v in found if v is not None), default=0.0)
-    axis: Spec = {"title": None, "tickCount": 4, "minExtent": 52, "maxExtent": 52, "grid": False}
+    axis: Spec = {"title": title, "tickCount": 4, "minExtent": 52, "maxExtent": 52, "grid": False}
     if unit == "MB":
         axis["labelExpr"] = "format(datum.value / 1e6, ',~r')"
     else:
@@ -77,11 +85,11 @@ def value_axis(found: Sequence[float | None], *, unit: str = "", room: float = 1
     return quantitative("", scale={"domain": [0, highest * room or 1.0]}, axis=axis)
 
 
-def log_time_axis(found: Sequence[float | None]) -> Spec:
+def log_time_axis(title: str, found: Sequence[float | None]) -> Spec:
     """A logarithmic channel of times that holds all of them."""
     known = [v for v in found if v is not None] or [1e-3, 1.0]
     low, high = min(known), max(max(known), min(known) * 4)
-    axis = {"title": None, "labelExpr": TIME_LABEL, "values": decades(low / 1.25, high * 1.5)}
+    axis = {"title": title, "labelExpr": TIME_LABEL, "values": decades(low / 1.25, high * 1.5)}
     return quantitative(
         "", scale=time_scale(low, high), axis={**axis, "minExtent": 52, "maxExtent": 52, "grid": False}
     )

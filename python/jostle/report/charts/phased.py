@@ -21,15 +21,16 @@ PARTS = {
 }
 
 
-def phased(loads: Sequence[PhasedLoad], title: str) -> Picture:
+def phased(loads: Sequence[PhasedLoad], title: str, order: Sequence[str]) -> Picture:
     """Of one workload, as many contestants as there are hues."""
-    drawn = list(loads)[: len(HUES)]
+    drawn = list(loads)[:HUES]
     data = Datasets()
     clients = [row for c in drawn for row in _client_rows(c.contestant, c.timeline, MOST_POINTS)]
     server = [row for c in drawn for row in _server_rows(c.contestant, c.timeline)]
     end_s = max(row["t"] for row in clients + server)
     names = [c.contestant for c in drawn]
-    panels = Panels(data, of_contestants(names), end_s, drawn[0].timeline.phases, 640)
+    hue = {"color": of_contestants(order, names, legend=True)}
+    panels = Panels(data, hue, (0, end_s), drawn[0].timeline.phases, 640)
     _add(panels, data, names, clients, server)
     trials = ", ".join(f"{c.timeline.trial} ({c.contestant})" for c in drawn)
     reading = (
@@ -43,21 +44,22 @@ def _add(panels: Panels, data: Datasets, names: list[str], clients: Rows, server
     """From connections down to cores."""
     rows = data(clients)
     target = data([r for r in clients if r["contestant"] == names[0]])
-    y = value_axis(values(clients, "open", "clients"))
+    y = value_axis("connections", values(clients, "open", "clients"))
     dotted: Spec = {"strokeDash": [2, 3], "strokeWidth": 1, "color": MUTED}
     panels.add(
         "connections open; dotted: clients of the plan",
         panels.line(target, "clients", y, dotted),
         panels.line(rows, "open", y),
     )
-    panels.add("requests per second", panels.line(rows, "rate", value_axis(values(clients, "rate"))))
+    y = value_axis("requests/s", values(clients, "rate"))
+    panels.add("requests per second", panels.line(rows, "rate", y))
     for part, title in PARTS.items():
-        y = log_time_axis(values(clients, f"{part}_mean", f"{part}_p99"))
+        y = log_time_axis("time", values(clients, f"{part}_mean", f"{part}_p99"))
         panels.add(title, panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED))
-    y = value_axis(values(clients, "in", "out"), unit="MB")
+    y = value_axis("MB/s", values(clients, "in", "out"), unit="MB")
     title = "network, MB/s: from the server solid, to the server dashed"
     panels.add(title, panels.line(rows, "out", y), panels.line(rows, "in", y, DASHED))
-    y = value_axis([1.0, *values(server, "cpu"), *values(clients, "generator")])
+    y = value_axis("cores", [1.0, *values(server, "cpu"), *values(clients, "generator")])
     cores = [panels.line(rows, "generator", y, DASHED)]
     cores += [panels.line(data(server), "cpu", y)] if server else []
     panels.add("cores in use: server solid, generator dashed", *cores)

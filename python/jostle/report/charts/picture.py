@@ -10,11 +10,9 @@ from jostle.report.document import Picture, Rows, Spec
 from jostle.text import one_line
 
 __all__ = [
-    "FIRST",
     "GRID",
     "INK",
     "MUTED",
-    "SECOND",
     "SURFACE",
     "Datasets",
     "Picture",
@@ -27,7 +25,6 @@ __all__ = [
 ]
 
 # Colours are CSS variables: the page gives them values for light, dark and paper; files get light ones.
-FIRST, SECOND = "var(--first)", "var(--second)"
 INK, MUTED, GRID, SURFACE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--surface)"
 
 CONFIG: Spec = {

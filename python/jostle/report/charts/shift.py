@@ -3,7 +3,7 @@
 from jostle.analysis.results import Comparison
 from jostle.formatting import amount
 from jostle.report.charts.axes import TIME_LABEL
-from jostle.report.charts.picture import FIRST, INK, MUTED, Datasets, Picture, Rows, layer, quantitative
+from jostle.report.charts.picture import INK, MUTED, Datasets, Picture, Rows, layer, quantitative
 from jostle.report.document import Table, columns
 
 __all__ = ["shift"]
@@ -32,12 +32,14 @@ def shift(c: Comparison) -> Picture | None:
     }
     ends = [r[k] for r in rows for k in ("low", "high")]
     scale = {"domain": [min(0.0, *ends), max(0.0, *ends)], "nice": True}
-    y = quantitative("y", scale=scale, axis={"title": None, "labelExpr": SIGNED, "minExtent": 64})
-    source, band = data(rows), {"strokeWidth": 6, "opacity": 0.35, "color": FIRST}
+    y = quantitative(
+        "y", scale=scale, axis={"title": "difference of response times", "labelExpr": SIGNED, "minExtent": 64}
+    )
+    source, band = data(rows), {"strokeWidth": 6, "opacity": 0.4, "color": MUTED}
     layers = [
         layer(data([{"y": 0.0}]), "rule", {"color": MUTED, "strokeDash": [4, 3]}, y=y),
         layer(source, "rule", band, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
-        layer(source, "line", {"color": FIRST, "strokeWidth": 1}, x=x, y=y),
+        layer(source, "line", {"color": INK, "strokeWidth": 1}, x=x, y=y),
         layer(source, "point", {"filled": True, "size": 40, "opacity": 1, "color": INK}, x=x, y=y),
     ]
     reading = (

@@ -1,9 +1,13 @@
-"""The answer in one picture: a strip from median to p99, the longest wait, and who had no answer."""
+"""The answer in one picture: a strip from median to p99, the longest answer, and who had none."""
 
-from jostle.formatting import formatted, percent
+from collections.abc import Sequence
+
+from jostle.formatting import percent
 from jostle.report.charts.axes import TimeAxis, at_least
-from jostle.report.charts.colours import BY_COLOUR, of_series
+from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.picture import (
+    GRID,
+    INK,
     MUTED,
     SURFACE,
     Datasets,
@@ -15,75 +19,129 @@ from jostle.report.charts.picture import (
     short,
 )
 from jostle.report.charts.tables import quantile_table
-from jostle.report.charts.titles import about_quantile
-from jostle.report.views import Series, View
+from jostle.report.charts.titles import about_quantile, most_harmed
+from jostle.report.views import ALONE, Series, View
 
 __all__ = ["strips"]
 
-ROW_PX = 30
-BAR: Spec = {"height": 11, "cornerRadius": 2, "opacity": 0.85}
-MEDIAN: Spec = {"align": "right", "dx": -5, "fontSize": 10, "color": MUTED}
-DOT: Spec = {"filled": True, "size": 45, "opacity": 1, "stroke": SURFACE}
-BLOCK: Spec = {"height": 18, "opacity": 0.3, "strokeWidth": 1, "strokeDash": [3, 2]}
+HEADING_PX, NAME_PX, BAR_PX, ALONE_PX, GAP_PX = 30, 18, 12, 10, 4
+ROOM_PX = 12  # below each contestant
 
 
-def strips(view: View) -> Picture:
-    """A row for each series: bar from p50 to p99, dot at the longest, block for those without an answer."""
-    data = Datasets()
-    axis = TimeAxis.of(view)
-    bars, dots, blocks, order = _rows(view, axis)
+def strips(views: Sequence[View]) -> Picture:
+    """A row for each contestant of each view; a gauge at the right edge has the share without an answer."""
+    data, axis = Datasets(), TimeAxis.of(*views)
+    found = _Rows(axis)
+    for view in views:
+        found.add(view, heading=len(views) > 1)
     x, upper = quantitative("x", scale=axis.scale, axis=axis.axis()), {"field": "x2"}
-    labels = {"labelLimit": 190, "grid": True}
-    y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": labels}
-    hue, text = of_series(view), {"field": "text"}
-    measured = data(bars)
+    place = {"domain": [found.bottom, 0], "nice": False}
+    y, lower = quantitative("y", scale=place, axis=None), {"field": "y2"}
+    names = list(dict.fromkeys(p.contestant for view in views for p in view.panels))
+    hue = {"color": of_contestants(views[0].order, names), **strength(views[0])}
+    middle = {**y, "field": "middle"}
+    left = {"align": "left", "baseline": "top", "dx": 2}
     layers = [
-        layer(measured, "bar", BAR, x=x, x2=upper, y=y, color=hue),
-        layer(measured, "text", MEDIAN, x=x, y=y, text=text),
-        layer(data(dots), "point", DOT, x=x, y=y, color=hue),
+        layer(data(found.headings), "text", {**left, "color": MUTED, "fontSize": 13}, **_text(y)),
+        layer(data(found.names), "text", {**left, "fontWeight": "bold", "fontSize": 13}, **_text(y)),
+        layer(data(found.lines), "rule", {"strokeWidth": 1.5}, x=x, x2=upper, y=middle, **hue),
+        layer(data(found.bars), "rect", {"cornerRadius": 1}, x=x, x2=upper, y=y, y2=lower, **hue),
+        layer(data(found.medians), "rule", {"strokeWidth": 2.5}, x=x, y=y, y2=lower, **hue),
+        layer(
+            data(found.dots), "point", {"filled": True, "size": 50, "stroke": SURFACE}, x=x, y=middle, **hue
+        ),
     ]
-    if blocks:
-        missing, middle = data(blocks), {**x, "field": "middle"}
-        layers.append(layer(missing, "bar", BLOCK, x=x, x2=upper, y=y, color=hue))
-        layers.append(
-            layer(missing, "text", {"fontSize": 11, "fontWeight": "bold"}, x=middle, y=y, text=text)
-        )
-    reading = (
-        (BY_COLOUR if view.paired else "")
-        + "Bars run from the median (figure at its left) to the p99; the dot is the longest answer."
-        + (" Blocks at the right edge: the share of requests that got no answer." if blocks else "")
+    if found.gauges:
+        gauges, ends = data(found.gauges), {**x, "field": "end"}
+        frame = {"fillOpacity": 0, "stroke": GRID, "strokeWidth": 1}
+        label = {"align": "right", "baseline": "middle", "dx": -4, "fontSize": 11, "color": INK}
+        above = {"align": "right", "baseline": "top", "color": MUTED, "fontSize": 12}
+        layers += [
+            layer(gauges, "rect", frame, x=x, x2={"field": "end"}, y=y, y2=lower),
+            layer(gauges, "rect", {"opacity": 0.55}, x=x, x2=upper, y=y, y2=lower, color=hue["color"]),
+            layer(gauges, "text", label, x=ends, y=middle, text={"field": "text"}),
+            layer(data([{"x": axis.end, "y": 0, "text": "not answered"}]), "text", above, x=x, **_only(y)),
+        ]
+    body = {"layer": layers, "width": 820, "height": found.bottom}
+    return Picture(_title(views), _reading(views, found), body, quantile_table(views), data.rows)
+
+
+def _text(y: Spec) -> Spec:
+    return {"x": {"value": 0}, **_only(y)}
+
+
+def _only(y: Spec) -> Spec:
+    return {"y": y, "text": {"field": "text"}}
+
+
+def _title(views: Sequence[View]) -> str:
+    """Of the view in which somebody waits longest."""
+    worst = most_harmed(views)
+    return (f"{worst.title}: " if len(views) > 1 else "") + about_quantile(worst, "p99")
+
+
+def _reading(views: Sequence[View], found: "_Rows") -> str:
+    text = BY_STRENGTH if views[0].paired else ""
+    text += "Bars run from the median to the p99, the line to the longest answer (dot)."
+    if any(not row["known"] for row in found.medians):
+        text += " Without a bar: too few requests for a p99."
+    return text + (
+        " Frames at the right edge: the share of requests without an answer." if found.gauges else ""
     )
-    body = {"layer": layers, "width": 820, "height": max(70, ROW_PX * len(order) + 10)}
-    return Picture(about_quantile(view, "p99"), reading, body, quantile_table(view), data.rows)
 
 
-def _rows(view: View, axis: TimeAxis) -> tuple[Rows, Rows, Rows, list[str]]:
-    """(bars, dots, blocks, names in order)."""
-    bars: Rows = []
-    dots: Rows = []
-    blocks: Rows = []
-    order: list[str] = []
-    for panel in view.panels:
-        for s in panel.series:
-            name = short(panel.contestant, 30) + (f", {s.name}" if view.paired else "")
-            order.append(name)
-            about = {"row": name, "series": s.name}
-            bars += _bar(s, axis, about)
-            if s.distribution.max_s is not None:
-                dots.append({"x": at_least(s.distribution.max_s), **about})
-            if s.unanswered:
-                middle = (axis.block * axis.end) ** 0.5
-                text = percent(s.unanswered)
-                blocks.append({"x": axis.block, "x2": axis.end, "middle": middle, "text": text, **about})
-    return bars, dots, blocks, order
+class _Rows:
+    """What is drawn, from the top down; y counts pixels."""
 
+    def __init__(self, axis: TimeAxis) -> None:
+        self.axis, self.bottom = axis, 0.0
+        self.headings: Rows = []
+        self.names: Rows = []
+        self.lines: Rows = []
+        self.bars: Rows = []
+        self.medians: Rows = []
+        self.dots: Rows = []
+        self.gauges: Rows = []
 
-def _bar(s: Series, axis: TimeAxis, about: Spec) -> Rows:
-    """From the median to the p99; where only a bound is known of this, to the end of the answers."""
-    median, p99 = s.response.get("p50"), s.response.get("p99")
-    if median is None or median.value is None:
-        return []
-    begin, end = at_least(median.value), min(axis.high, axis.block)
-    if p99 is not None and p99.value is not None and not p99.bound:
-        end = p99.value
-    return [{"x": begin, "x2": max(end, begin * 1.01), "text": formatted(median).value, **about}]
+    def add(self, view: View, *, heading: bool) -> None:
+        """A view below those that are there."""
+        unanswered = any(s.unanswered for p in view.panels for s in p.series)
+        if heading:
+            self.headings.append({"y": self.bottom + 4, "text": short(view.title, 90)})
+            self.bottom += HEADING_PX
+        elif unanswered:
+            self.bottom += NAME_PX
+        for panel in view.panels:
+            self.names.append({"y": self.bottom, "text": short(panel.contestant, 40)})
+            self.bottom += NAME_PX
+            for s in panel.series:
+                self._series(s, panel.contestant, ALONE_PX if view.paired and s.name == ALONE else BAR_PX)
+            self.bottom += ROOM_PX
+
+    def _series(self, s: Series, contestant: str, height: int) -> None:
+        top, bottom = self.bottom, self.bottom + height
+        about = {
+            "contestant": contestant,
+            "series": s.name,
+            "y": top,
+            "y2": bottom,
+            "middle": (top + bottom) / 2,
+        }
+        median, p99 = s.response.get("p50"), s.response.get("p99")
+        longest = s.distribution.max_s
+        if median is not None and median.value is not None:
+            begin = end = at_least(median.value)
+            known = p99 is not None and p99.value is not None
+            self.medians.append({"x": begin, "known": known, **about})
+            if p99 is not None and p99.value is not None:
+                bound = self.axis.block if p99.bound and s.unanswered else p99.value
+                end = max(bound, begin * 1.005)
+                self.bars.append({"x": begin, "x2": end, **about})
+            if longest is not None and longest > end:
+                self.lines.append({"x": end, "x2": longest, **about})
+        if longest is not None:
+            self.dots.append({"x": at_least(longest), **about})
+        if s.unanswered:
+            ends = {"x": self.axis.block, "x2": self.axis.gauge(s.unanswered), "end": self.axis.end}
+            self.gauges.append({**ends, "text": percent(s.unanswered), **about})
+        self.bottom += height + GAP_PX

@@ -4,22 +4,9 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
-from jostle.report.charts.colours import BY_COLOUR, of_series
-from jostle.report.charts.picture import (
-    FIRST,
-    GRID,
-    INK,
-    MUTED,
-    SECOND,
-    SURFACE,
-    Datasets,
-    Picture,
-    Rows,
-    Spec,
-    layer,
-    quantitative,
-    short,
-)
+from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
+from jostle.report.charts.intervals import intervals
+from jostle.report.charts.picture import INK, Datasets, Picture, Rows, Spec, layer, quantitative, short
 from jostle.report.charts.titles import about_throughput
 from jostle.report.document import Table, columns
 from jostle.report.views import ALONE, WITH_SLOW, View
@@ -36,12 +23,13 @@ def throughput(view: View) -> Picture:
     data = Datasets()
     names = [p.contestant for p in view.panels]
     rows = _bar_rows(view)
-    bars = _bars(data, rows, names, of_series(view), "fast requests per second", room=1.32)
-    kept = {"layer": _kept(data, view, names), "width": 330, "height": ROW_PX * len(names)}
+    hue = of_contestants(view.order, names)
+    bars = _bars(data, rows, names, {"color": hue, **strength(view)}, "fast requests per second", room=1.32)
+    kept = {"layer": _kept(data, view, names, hue), "width": 330, "height": ROW_PX * len(names)}
     body = {"concat": [{**bars, "width": 400, "height": ROW_PX * len(names)}, kept], "columns": 2}
     published = any(p.starvation and p.starvation.published_with for p in view.panels)
     reading = (
-        BY_COLOUR
+        BY_STRENGTH
         + "Bars: fast requests served per second; the line is the 95 % interval over rounds. Dots: the "
         "share of its own throughput that each contestant keeps"
         + ("; hollow diamonds: as published." if published else ".")
@@ -67,7 +55,8 @@ def _bar_rows(view: View) -> Rows:
         for name, found, top in sides:
             if found.value is not None:
                 text = amount(found.value, "/s") + (f"  {name}" if i == 0 else "")
-                rows.append({"series": name, "text": text, **_bar(found, base + top, 0.3)})
+                about = {"contestant": panel.contestant, "series": name, "text": text}
+                rows.append({**about, **_bar(found, base + top, 0.3)})
     return rows
 
 
@@ -86,9 +75,7 @@ def _bars(data: Datasets, rows: Rows, names: Sequence[str], hue: Spec, title: st
     source = data(rows)
     label = {"align": "left", "dx": 6, "fontSize": 11}
     layers = [
-        layer(
-            source, "bar", {"opacity": 0.85}, x=x, x2={"datum": 0}, y=bottom, y2={"field": "top"}, color=hue
-        ),
+        layer(source, "bar", {"opacity": 0.85}, x=x, x2={"datum": 0}, y=bottom, y2={"field": "top"}, **hue),
         layer(
             source,
             "rule",
@@ -115,32 +102,14 @@ def _names(data: Datasets, names: Sequence[str]) -> Spec:
     return layer(data(rows), "text", style, x={"value": 2}, y=y, text={"field": "text"})
 
 
-def _kept(data: Datasets, view: View, names: Sequence[str]) -> list[Spec]:
+def _kept(data: Datasets, view: View, names: Sequence[str], hue: Spec) -> list[Spec]:
     dots, diamonds = _kept_rows(view)
     highest = max([1.0, *(d["high"] or d["x"] for d in dots)])
     title = "share of throughput kept with the slow request"
     axis = {"title": title, "values": [0, 0.25, 0.5, 0.75, 1], "format": ".0%"}
     x = quantitative("x", scale={"domain": [0, max(1.08, highest * 1.02)], "nice": False}, axis=axis)
     y = quantitative("y", scale=_y_scale(names), axis=None)
-    source, told = data(dots), data(diamonds)
-    diamond = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
-    dot = {"filled": True, "size": 70, "color": SECOND, "stroke": SURFACE, "opacity": 1}
-    return [
-        layer(data([{"y": d["y"]} for d in dots]), "rule", {"color": GRID}, y=y),
-        layer(told, "point", diamond, x=x, y=y),
-        layer(told, "text", {"dy": 16, "fontSize": 11, "color": MUTED}, x=x, y=y, text={"field": "text"}),
-        layer(
-            source,
-            "rule",
-            {"color": SECOND, "strokeWidth": 2.5},
-            x={**x, "field": "low"},
-            x2={"field": "high"},
-            y=y,
-        ),
-        layer(source, "point", dot, x=x, y=y),
-        layer(source, "text", {"dy": -13, "fontSize": 11}, x=x, y=y, text={"field": "text"}),
-        _names(data, names),
-    ]
+    return [*intervals(data, dots, diamonds, x, y, hue), _names(data, names)]
 
 
 def _kept_rows(view: View) -> tuple[Rows, Rows]:
@@ -154,25 +123,31 @@ def _kept_rows(view: View) -> tuple[Rows, Rows]:
         if s.index.value is not None:
             kept = 1 - s.index.value
             low, high = (None if e is None else 1 - e for e in (s.index.high, s.index.low))
-            dots.append({"x": kept, "low": low, "high": high, "y": y, "text": percent(max(kept, 0.0))})
+            about = {"contestant": panel.contestant, "y": y, "text": percent(max(kept, 0.0))}
+            dots.append({"x": kept, "low": low, "high": high, **about})
         before, after = published_per_s(s.published_alone), published_per_s(s.published_with)
         if before and after is not None:
             diamonds.append({"x": after / before, "y": y, "text": f"published {percent(after / before)}"})
     return dots, diamonds
 
 
-def completed(title: str, summaries: Sequence[WorkloadSummary]) -> Picture | None:
+def completed(title: str, summaries: Sequence[WorkloadSummary], order: Sequence[str]) -> Picture | None:
     """A bar and its interval per contestant of one workload; None where one bar is all."""
     if len(summaries) < 2:
         return None
     data = Datasets()
     rows: Rows = [
-        {"text": str(formatted(c.throughput)), **_bar(c.throughput, len(summaries) - i - 0.45, 0.45)}
+        {
+            "contestant": c.contestant,
+            "text": str(formatted(c.throughput)),
+            **_bar(c.throughput, len(summaries) - i - 0.45, 0.45),
+        }
         for i, c in enumerate(summaries)
         if c.throughput.value is not None
     ]
     names = [c.contestant for c in summaries]
-    bars = _bars(data, rows, names, {"value": FIRST}, "requests per second", room=1.4)
+    hue = {"color": of_contestants(order, names)}
+    bars = _bars(data, rows, names, hue, "requests per second", room=1.4)
     table = Table(f"Throughput: {title}", columns("contestant", "throughput"))
     for c in summaries:
         table.add(c.contestant, formatted(c.throughput))

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from jostle.analysis.results import RunResult, Timeline, TrialResult
 from jostle.formatting import amount, percent
 from jostle.report.charts.axes import SMALLEST_S
-from jostle.report.charts.colours import BY_COLOUR, of_series
+from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, value_axis, values
 from jostle.report.charts.picture import Datasets, Picture, Rows, Spec
 from jostle.report.document import Table, columns
 from jostle.report.views import Panel, View, typical_trial
 
-__all__ = ["timeline"]
+__all__ = ["client_rows", "server_rows", "standstill", "timeline"]
 
 TABLE_POINTS = 12
 
@@ -23,13 +23,15 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     if not drawn:
         return None
     data = Datasets()
-    clients = [row for name, trial in drawn for row in _client_rows(name, trial.timeline, points)]
-    server = [row for name, trial in drawn for row in _server_rows(name, trial.timeline, points)]
+    who = panel.contestant
+    clients = [row for name, trial in drawn for row in client_rows(who, name, trial.timeline, points)]
+    server = [row for name, trial in drawn for row in server_rows(who, name, trial.timeline, points)]
     end_s = max(row["t"] for row in clients + server)
-    panels = Panels(data, of_series(view), end_s, drawn[-1][1].timeline.phases, 400)
+    hue = {"color": of_contestants(view.order, [panel.contestant]), **strength(view)}
+    panels = Panels(data, hue, (0, end_s), drawn[-1][1].timeline.phases, 760)
     _add(panels, data, clients, server)
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
-    reading = f"Shown: the trial with median throughput, {numbers}. " + (BY_COLOUR if view.paired else "")
+    reading = f"Shown: the trial with median throughput, {numbers}. " + (BY_STRENGTH if view.paired else "")
     table = _table(panel.contestant, drawn)
     return Picture(_title(panel.contestant, drawn), reading.strip(), panels.stacked(), table, data.rows)
 
@@ -39,9 +41,9 @@ def _add(panels: Panels, data: Datasets, clients: Rows, server: Rows) -> None:
     rows = data(clients)
     _throughput(panels, data, clients, rows)
     if len({r["clients"] for r in clients if r["clients"] is not None}) > 1:
-        y = value_axis(values(clients, "clients"), room=1.15)
+        y = value_axis("clients", values(clients, "clients"), room=1.15)
         panels.add("clients", panels.line(rows, "clients", y, {"interpolate": "step-after"}))
-    y = log_time_axis(values(clients, "p50", "p99", "max"))
+    y = log_time_axis("response time", values(clients, "p50", "p99", "max"))
     panels.add(
         "response time: median solid, p99 dashed, dots the longest",
         panels.line(rows, "p50", y),
@@ -49,19 +51,19 @@ def _add(panels: Panels, data: Datasets, clients: Rows, server: Rows) -> None:
         panels.points(rows, "max", y, {"filled": True, "size": 14, "opacity": 0.8}),
     )
     vitals = data(server) if server else None
-    y = value_axis([1.0, *values(clients, "generator"), *values(server, "cpu")])
+    y = value_axis("cores", [1.0, *values(clients, "generator"), *values(server, "cpu")])
     cores = [panels.line(rows, "generator", y, DASHED)]
     cores += [panels.line(vitals, "cpu", y)] if vitals else []
     panels.add(f"cores in use: {'server solid, ' if vitals else ''}generator's busiest thread dashed", *cores)
     _lateness(panels, clients, rows)
-    if vitals:
-        y = value_axis(values(server, "rss"), unit="MB", room=1.15)
+    if vitals and _moves(values(server, "rss")):
+        y = value_axis("MB", values(server, "rss"), unit="MB", room=1.15)
         panels.add("server's memory, MB resident in the whole process tree", panels.line(vitals, "rss", y))
 
 
 def _throughput(panels: Panels, data: Datasets, clients: Rows, rows: Spec) -> None:
     """Requests completed as expected; crosses where some failed."""
-    y = value_axis(values(clients, "rate", "errors"))
+    y = value_axis("requests/s", values(clients, "rate", "errors"))
     layers = [panels.line(rows, "rate", y, {"interpolate": "step"})]
     failed = [r for r in clients if r["errors"] > 0]
     if failed:
@@ -76,7 +78,7 @@ def _lateness(panels: Panels, clients: Rows, rows: Spec) -> None:
     times = [v for v in values(clients, "pacing", "lag") if v is not None]
     if not times:
         return
-    y, title = log_time_axis(times), "how late the generator was: its timers at worst dashed"
+    y, title = log_time_axis("late by", times), "how late the generator was: its timers at worst dashed"
     layers = [panels.line(rows, "lag", y, DASHED)]
     if any(r["pacing"] is not None for r in clients):
         title = "how late the generator was: p99 of its sends solid, its timers at worst dashed"
@@ -84,12 +86,17 @@ def _lateness(panels: Panels, clients: Rows, rows: Spec) -> None:
     panels.add(title, *layers)
 
 
-def _client_rows(name: str, t: Timeline, points: int) -> Rows:
+def client_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
     """At most `points` rows: neighbouring intervals are merged; of the longest times, the longest stays."""
     rows: Rows = []
     for cut in groups(len(t.t_s), points):
         rows.append(
-            {"series": name, "t": mean(t.t_s[cut]), "rate": mean(t.throughput_per_s[cut])}
+            {
+                "contestant": contestant,
+                "series": name,
+                "t": mean(t.t_s[cut]),
+                "rate": mean(t.throughput_per_s[cut]),
+            }
             | {"errors": mean(t.errors_per_s[cut]), "p50": _middle(t.p50_s[cut]), "p99": _most(t.p99_s[cut])}
             | {"max": _most(t.max_s[cut]), "generator": mean(t.generator_cpu[cut])}
             | {"clients": next((c for c in reversed(t.clients[cut]) if c is not None), None)}
@@ -98,10 +105,11 @@ def _client_rows(name: str, t: Timeline, points: int) -> Rows:
     return rows
 
 
-def _server_rows(name: str, t: Timeline, points: int) -> Rows:
+def server_rows(contestant: str, name: str, t: Timeline, points: int) -> Rows:
     """What the server used at its own times, at most `points` of them."""
     return [
         {
+            "contestant": contestant,
             "series": name,
             "t": mean(t.server_t_s[c]),
             "cpu": mean(t.server_cpu[c]),
@@ -123,7 +131,7 @@ def _middle(found: Sequence[float | None]) -> float | None:
 def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     name, trial = drawn[-1]
     longest = max((m for m in trial.timeline.max_s if m is not None), default=None)
-    still = _standstill(trial.timeline)
+    still = standstill(trial.timeline)[1]
     where = f" {name}" if len(drawn) > 1 else ""
     if still:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
@@ -132,22 +140,30 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     return f"{contestant}{where}: the longest request takes {amount(longest, 's')}{used}."
 
 
-def _standstill(t: Timeline) -> float:
-    """The longest time, in seconds, in which not one interval had a completed request."""
+def standstill(t: Timeline) -> tuple[float, float]:
+    """(Start, length) in seconds of the longest time without a completed request; 0, 0: there is none."""
     if len(t.t_s) < 2:
-        return 0.0
-    step, longest, now = t.t_s[1] - t.t_s[0], 0.0, 0.0
-    for rate in t.throughput_per_s:
+        return 0.0, 0.0
+    step = t.t_s[1] - t.t_s[0]
+    begin, longest, now = 0.0, 0.0, 0.0
+    for middle, rate in zip(t.t_s, t.throughput_per_s, strict=True):
         now = now + step if rate == 0 else 0.0
-        longest = max(longest, now)
-    return longest if longest > 1.5 * step else 0.0
+        if now > longest:
+            begin, longest = middle + step / 2 - now, now
+    return (begin, longest) if longest > 1.5 * step else (0.0, 0.0)
+
+
+def _moves(found: Sequence[float | None]) -> bool:
+    """A flat line says nothing."""
+    known = [v for v in found if v is not None]
+    return max(known) > 1.1 * min(known)
 
 
 def _table(contestant: str, drawn: list[tuple[str, TrialResult]]) -> Table:
     names = "second | throughput | failed | p50 | p99 | longest | generator CPU | generator late"
     table = Table(f"Over time: {contestant}", columns("load", names))
     for name, trial in drawn:
-        for row in _client_rows(name, trial.timeline, TABLE_POINTS):
+        for row in client_rows(contestant, name, trial.timeline, TABLE_POINTS):
             rates = [amount(row[k], "/s") for k in ("rate", "errors")]
             times = [amount(row[k], "s") for k in ("p50", "p99", "max")]
             ends = (percent(row["generator"]), amount(row["lag"], "s"))

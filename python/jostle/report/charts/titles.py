@@ -1,10 +1,12 @@
 """The sentence that stands above each picture, made from the figures that it shows."""
 
+from collections.abc import Sequence
+
 from jostle.analysis.results import Estimate
 from jostle.formatting import formatted, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 
-__all__ = ["about_quantile", "about_throughput", "extremes"]
+__all__ = ["about_quantile", "about_throughput", "extremes", "most_harmed"]
 
 HARMFUL = 0.1
 """From this index on, a title speaks of harm."""
@@ -12,15 +14,25 @@ HARMFUL = 0.1
 
 def extremes(view: View) -> tuple[Panel, Panel]:
     """The panels of the most and of the least starved contestant (the same one when there is but one)."""
-    ordered = sorted(view.panels, key=_harm, reverse=True)
+    ordered = sorted(view.panels, key=lambda panel: _harm(panel, view), reverse=True)
     return ordered[0], ordered[-1]
 
 
-def _harm(panel: Panel) -> float:
-    """The greater of both indices: an open stream keeps its throughput while every request waits."""
+def most_harmed(views: Sequence[View]) -> View:
+    """The view with the most harmed contestant; of views without pairs, that of the longest p99."""
+
+    def longest(view: View) -> float:
+        known = [e.value for p in view.panels for s in p.series if (e := _quantile(s, "p99"))]
+        return max((v for v in known if v is not None), default=0.0)
+
+    return max(views, key=lambda view: (_harm(extremes(view)[0], view), longest(view)))
+
+
+def _harm(panel: Panel, view: View) -> float:
+    """The index that the form defines: of an open loop, which keeps its rate, it is blocking."""
     s = panel.starvation
-    known = [e.value for e in (s.index, s.blocking) if e.value is not None] if s else []
-    return max(known, default=-1.0)
+    index = None if s is None else (s.blocking if view.open_loop else s.index).value
+    return -1.0 if index is None else index
 
 
 def _index(panel: Panel) -> float:
@@ -34,8 +46,8 @@ def about_throughput(view: View) -> str:
     worst, best = ordered[0], ordered[-1]
     lost = _index(worst)
     harmed = extremes(view)[0]
-    if lost < 0.05 and _harm(harmed) > HARMFUL:
-        grown = percent(_harm(harmed))
+    if lost < 0.05 and _harm(harmed, view) > HARMFUL:
+        grown = percent(_harm(harmed, view))
         return (
             f"The stream keeps its rate beside one slow request, but on {harmed.contestant} its p99 grows by"
             f" {grown} of the slow request's time."

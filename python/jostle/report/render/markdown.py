@@ -49,11 +49,12 @@ def _head(document: Document) -> Iterator[str]:
 
 
 def _section(section: Section, level: int, pictures: str) -> Iterator[str]:
-    if section.title:
+    """Nothing where it holds pictures only, and there are none."""
+    below = level + 1 if section.title else level
+    parts = [part for block in section.blocks for part in _block(block, below, pictures) if part]
+    if section.title and parts:
         yield f"{'#' * min(level, DEEPEST)} {_inline(section.title)}"
-        level += 1
-    for block in section.blocks:
-        yield from _block(block, level, pictures)
+    yield from parts
 
 
 def _block(block: Block, level: int, pictures: str) -> Iterator[str]:
@@ -65,7 +66,7 @@ def _block(block: Block, level: int, pictures: str) -> Iterator[str]:
         case Findings():
             yield "\n".join(map(_finding, block.items))
         case Table():
-            yield _table(block)
+            yield from map(_table, block.by_group())
         case Preformatted():
             yield _fenced(block.lines)
         case Link():

@@ -119,7 +119,7 @@ def _block(block: Block, console: "Console") -> None:
             for finding in block.items:
                 _finding(finding, console)
         case Table():
-            _table(block, console)
+            _tables(block, console)
         case Preformatted():
             for line in block.lines:
                 _say(console, line, "yellow" if block.label == "its last output" else "", lead="    ")
@@ -148,6 +148,16 @@ def _say(console: "Console", text: str, style: str = "", lead: str = "") -> None
         text, console.width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
     )
     console.print(Text("\n".join(lines) or lead.rstrip(), style=style))
+
+
+def _tables(table: Table, console: "Console") -> None:
+    """One below the other where its columns have groups: 80 columns have room for one group."""
+    parts = table.by_group()
+    for part in parts:
+        if len(parts) > 1:
+            console.print()
+            _say(console, part.caption, "dim")
+        _table(part, console)
 
 
 def _table(table: Table, console: "Console") -> None:

@@ -12,9 +12,10 @@ __all__ = ["VEGA_LITE", "as_png", "as_svg", "standalone"]
 VEGA_LITE = "6.4"
 """The version of the specifications; vl-convert carries it."""
 
+HUES = ["#0072b2", "#c04a00", "#00805e", "#9c4f96", "#8a6d00", "#2d5aa8", "#b02a5b", "#50702a"]
+
 LIGHT = {
-    "first": "#0072b2",
-    "second": "#c04a00",
+    **{f"hue{i}": colour for i, colour in enumerate(HUES, 1)},
     "ink": "#1b1f23",
     "muted": "#59626b",
     "grid": "#e1e5e8",

@@ -2,10 +2,10 @@
 
 import tomllib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from jostle.analysis.results import Estimate, PublishedFigure, RunResult, Starvation, WorkloadSummary
-from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
+from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
 from jostle.report import charts
 from jostle.report.document import (
@@ -27,7 +27,6 @@ from jostle.report.document import (
 from jostle.report.sections.marks import verdict_mark
 from jostle.report.views import ALONE, WITH_SLOW, View, find_summary, views
 from jostle.report.workload import (
-    as_published,
     describe_load,
     describe_outcomes,
     not_answered,
@@ -38,16 +37,17 @@ from jostle.report.workload import (
 
 __all__ = ["comparison", "section", "workloads"]
 
+MOST_SENTENCES = 6
+
 HOW_STARVATION = (
-    "Starvation index: 1 − throughput with the slow request / throughput alone, for closed loops: 0 is "
-    "unharmed, 1 is starved. Blocking index: by how much of the slow request’s own time the p99 of fast "
-    "requests grows, for open loops. Figures in brackets are 95 % intervals; “not answered” counts the "
-    "requests that were still waiting when they were given up or the run ended."
+    "Figures in brackets are 95 % intervals. Not answered: requests that were still waiting when they timed "
+    "out or the trial ended. Starvation index (closed loop): the share of the throughput alone that is lost "
+    "beside the slow request. Blocking index (open loop): how much the p99 grows, as a share of the slow "
+    "request’s own time."
 )
 HOW_TIMES = (
-    "Response time counts from the moment a request was due, service time from the moment it was sent. "
-    "Figures in brackets are 95 % intervals; “≥” where the sample is too small to bound a quantile from "
-    "above."
+    "Response times count from the moment a request was due, service times from the moment it was sent. "
+    "Figures in brackets are 95 % intervals; “≥” marks a quantile that is bounded from below only."
 )
 
 
@@ -63,97 +63,93 @@ def section(result: RunResult) -> Section:
 
 
 def _forms(result: RunResult) -> Iterable[Block]:
-    for view in (view for view in views(result) if view.paired):
-        chosen = [p.starvation for p in view.panels if p.starvation]
-        yield Section(
-            view.title,
-            [
-                Findings([Finding(s.sentence) for s in chosen if s.sentence]),
-                Figure(f"strips-{view.key}", partial(charts.strips, view)),
-                comparison(result, chosen),
-                Section(
-                    "",
-                    [
-                        Figure(f"throughput-{view.key}", partial(charts.throughput, view)),
-                        Paragraph(HOW_STARVATION, small=True),
-                    ],
-                    Depth.DETAIL,
-                ),
-            ],
-        )
+    """What every contestant does beside the slow request: sentences, one picture, one table."""
+    paired = [view for view in views(result) if view.paired]
+    if not paired:
+        return
+    shown = [(view, _told(view, few=_sentences(paired) > MOST_SENTENCES)) for view in paired]
+    yield from (Section(view.title, [Findings(found)]) for view, found in shown)
+    yield Figure("strips-forms", partial(charts.strips, paired))
+    yield comparison(result, paired)
+    if _sentences(paired) > MOST_SENTENCES:
+        every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
+        yield Section("What each contestant does", every, Depth.MAIN, folded=True)
+    yield Section("", [Paragraph(HOW_STARVATION, small=True)], Depth.DETAIL)
 
 
-def comparison(result: RunResult, chosen: Sequence[Starvation]) -> Table:
-    """Two rows per contestant of one form: alone, and with the slow request."""
-    is_open = any(_is_open(result, s.alone_workload) for s in chosen)
-    index = "blocking index" if is_open else "starvation index"
-    told = any(s.published_alone or s.published_with for s in chosen)
-    names = columns(
-        "contestant = | load = ",
-        f"throughput = per s | p50 = | p99 = | longest = | not answered = no answer | {index}"
-        + (" | published" if told else ""),
-    )
-    table = Table(chosen[0].title or chosen[0].form, [*names, Column("verdict", "word", "")])
-    for s in chosen:
-        found = formatted(s.blocking if is_open else s.index)
-        for row in (
-            (ALONE, s.alone_workload, s.alone, s.alone_response, s.published_alone, ""),
-            (WITH_SLOW, s.with_workload, s.with_slow, s.with_response, s.published_with, found),
-        ):
-            table.add(*_side(result, s.contestant, *row, published=told))
+def _sentences(paired: Sequence[View]) -> int:
+    return sum(len(view.panels) for view in paired)
+
+
+def _told(view: View, *, few: bool) -> list[Finding]:
+    """A sentence for each contestant; of many, for the most and for the least harmed one."""
+    panels = dict.fromkeys(p.contestant for p in (charts.extremes(view) if few else view.panels))
+    told = [p.starvation for p in view.panels if p.starvation and p.contestant in panels]
+    return [Finding(s.sentence) for s in told if s.sentence]
+
+
+def comparison(result: RunResult, paired: Sequence[View]) -> Table:
+    """Two rows per contestant, alone and with the slow request; a group of columns for each form."""
+    forms = [_Form.of(view) for view in paired]
+    heads = [*columns("contestant = | load = "), *(c for form in forms for c in form.columns)]
+    table = Table("Alone and with the slow request", heads)
+    for contestant in dict.fromkeys(p.contestant for view in paired for p in view.panels):
+        for load in (ALONE, WITH_SLOW):
+            table.add(contestant, load, *(v for form in forms for v in form.cells(result, contestant, load)))
     return table
 
 
-def _side(
-    result: RunResult,
-    contestant: str,
-    name: str,
-    workload: str,
-    throughput: Estimate,
-    response: dict[str, Estimate],
-    figure: PublishedFigure | None,
-    index: Value,
-    *,
-    published: bool,
-) -> list[Value]:
-    summary = find_summary(result, contestant, workload)
-    missing = percent(not_answered(summary.outcomes)) if summary else NOTHING
-    times = quantiles(response, ("p50", "p99", "max"))
-    told: list[Value] = [as_published(figure)] if published else []
-    verdict: Value = verdict_mark(summary.verdict) if summary else ""
-    return [contestant, name, formatted(throughput), *times, missing, index, *told, verdict]
+@dataclass(frozen=True)
+class _Form:
+    """One form of the experiment: its columns, and whose they are."""
 
+    columns: list[Column]
+    found: dict[str, Starvation]
+    is_open: bool
 
-def _is_open(result: RunResult, workload: str) -> bool:
-    return any(t.offered_per_s is not None for t in result.trials if t.workload == workload)
+    @classmethod
+    def of(cls, view: View) -> "_Form":
+        found = {p.contestant: p.starvation for p in view.panels if p.starvation}
+        index = "blocking index" if view.open_loop else "starvation index"
+        names = columns(
+            "",
+            f"throughput = per s | p50 = | p99 = | longest = | not answered = no answer | {index}",
+        )
+        heads = [*names, Column("verdict", "word", "")]
+        return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
+
+    def cells(self, result: RunResult, contestant: str, load: str) -> list[Value]:
+        """Of one contestant and load; nothing where it was not measured in this form."""
+        s = self.found.get(contestant)
+        if s is None:
+            return [""] * len(self.columns)
+        alone = load == ALONE
+        summary = find_summary(result, contestant, s.alone_workload if alone else s.with_workload)
+        times = quantiles(s.alone_response if alone else s.with_response, ("p50", "p99", "max"))
+        missing: Value = percent(not_answered(summary.outcomes)) if summary else NOTHING
+        index: Value = "" if alone else formatted(s.blocking if self.is_open else s.index)
+        verdict: Value = verdict_mark(summary.verdict) if summary else ""
+        return [formatted(s.alone if alone else s.with_slow), *times, missing, index, verdict]
 
 
 def _others(result: RunResult) -> Iterable[Block]:
     """Workloads that no form of the starvation experiment compares."""
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
+    left = [c for c in result.summaries if c.workload not in compared]
+    if result.starvation:
+        table = workloads(left, "The other workloads")
+        yield Section(table.caption, [table], Depth.MAIN, folded=True)
+        return
     drawn = {s.workload: view for view in views(result) for p in view.panels for s in p.series}
-    for workload in dict.fromkeys(c.workload for c in result.summaries if c.workload not in compared):
-        chosen = [c for c in result.summaries if c.workload == workload]
-        view = drawn.get(workload)
-        figures = _figures(view, chosen) if view is not None else []
-        sentences = [Finding(c.sentence) for c in result.comparisons if c.workload == workload and c.sentence]
+    for workload in dict.fromkeys(c.workload for c in left):
+        chosen = [c for c in left if c.workload == workload]
         title = chosen[0].title or workload
-        few = result.starvation and all(c.response_distribution.n < REQUESTS_FOR_A_SHAPE for c in chosen)
-        blocks = [Findings(sentences), *figures[:1], workloads(chosen, title), *figures[1:]]
-        yield Section(title, blocks, Depth.MAIN if few else Depth.ANSWER)
-    if any(c.workload not in compared for c in result.summaries):
+        sentences = [Finding(c.sentence) for c in result.comparisons if c.workload == workload and c.sentence]
+        view = drawn.get(workload)
+        figures = [Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []
+        yield Section(title, [Findings(sentences), *figures, workloads(chosen, title)])
+    if left:
         yield Section("", [Paragraph(HOW_TIMES, small=True)], Depth.DETAIL)
-
-
-def _figures(view: View, chosen: Sequence[WorkloadSummary]) -> list[Block]:
-    return [
-        Figure(f"strips-{view.key}", partial(charts.strips, view)),
-        Section(
-            "",
-            [Figure(f"throughput-{view.key}", partial(charts.completed, view.title, chosen))],
-            Depth.DETAIL,
-        ),
-    ]
 
 
 def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
@@ -206,7 +202,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
         *_unknown(summary),
         *_medians(summary),
         Histogram(summary.response_distribution, unanswered(summary.outcomes)),
-        *([Figure(f"strips-{view.key}", partial(charts.strips, view))] if view else []),
+        *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []),
         Section(
             "", [workloads([summary], "Over all rounds"), Paragraph(HOW_TIMES, small=True)], Depth.DETAIL
         ),

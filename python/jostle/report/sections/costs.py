@@ -7,7 +7,7 @@ from jostle.analysis.results import Ratio, RunResult, Threads
 from jostle.formatting import amount, formatted, percent
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Section, Table, columns
-from jostle.report.views import find_summary
+from jostle.report.views import contestants, find_summary
 from jostle.report.workload import quantiles
 
 __all__ = ["earlier", "ratio_groups", "ratios", "section", "thread_groups", "threads"]
@@ -16,14 +16,17 @@ __all__ = ["earlier", "ratio_groups", "ratios", "section", "thread_groups", "thr
 def section(result: RunResult) -> Section:
     """Nothing where the plan asks for none of them."""
     blocks: list[Block] = []
+    order = contestants(result)
     for number, group in enumerate(ratio_groups(result), 1):
         table = ratios(group)
         blocks.append(
-            Section(table.caption, [table, Figure(f"ratio-{number}", partial(charts.ratios, group, table))])
+            Section(
+                table.caption, [table, Figure(f"ratio-{number}", partial(charts.ratios, group, table, order))]
+            )
         )
     for number, costs in enumerate(thread_groups(result), 1):
         table = threads(result, costs)
-        figure = Figure(f"threads-{number}", partial(charts.threads, costs, table))
+        figure = Figure(f"threads-{number}", partial(charts.threads, costs, table, order))
         blocks.append(Section(table.caption, [table, figure]))
     blocks.append(
         Section("Earlier runs on the same started server", [earlier(result)], Depth.MAIN, folded=True)
@@ -32,10 +35,9 @@ def section(result: RunResult) -> Section:
 
 
 def ratio_groups(result: RunResult) -> list[list[Ratio]]:
-    """The ratios of each title, lowest first."""
+    """The ratios of each title, contestants in the order of the plan."""
     titles = dict.fromkeys(r.title for r in result.ratios)
-    groups = [[r for r in result.ratios if r.title == title] for title in titles]
-    return [sorted(group, key=lambda r: r.ratio.value or 0.0) for group in groups]
+    return [[r for r in result.ratios if r.title == title] for title in titles]
 
 
 def ratios(group: Sequence[Ratio]) -> Table:
@@ -61,11 +63,10 @@ def published_ratio(r: Ratio) -> str:
 
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:
-    """The threads of each workload, cheapest first; the most threads first."""
+    """The threads of each workload, the most threads first; contestants in the order of the plan."""
     most = sorted(result.threads, key=lambda t: -t.count)
     workloads = dict.fromkeys(t.workload for t in most)
-    groups = [[t for t in result.threads if t.workload == w] for w in workloads]
-    return [sorted(group, key=lambda t: t.memory_bytes.value or 0.0) for group in groups]
+    return [[t for t in result.threads if t.workload == w] for w in workloads]
 
 
 def threads(result: RunResult, group: Sequence[Threads]) -> Table:

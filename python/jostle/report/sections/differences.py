@@ -36,8 +36,8 @@ def section(result: RunResult) -> Section:
     blocks.append(Paragraph(HOW, small=True))
     for number, c in enumerate(result.comparisons, 1):
         title = f"{c.title}: {c.b} against {c.a}"
-        blocks.append(Figure(f"shift-{number}", partial(charts.shift, c), small=True))
-        blocks.append(Section(title, [table(c)], Depth.DETAIL, folded=True))
+        figure = Figure(f"shift-{number}", partial(charts.shift, c))
+        blocks.append(Section(title, [figure, table(c)], Depth.DETAIL, folded=True))
     return Section("Differences", blocks if result.comparisons else [], Depth.MAIN, key="comparison")
 
 

@@ -7,11 +7,14 @@ from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import RunResult, WorkloadSummary
 from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
-from jostle.report.document import Block, Depth, Figure, Section, Table, columns
+from jostle.report.document import Depth, Figure, Section, Table, Tabs, columns
 from jostle.report.views import View, views
 from jostle.report.workload import as_published, quantile_of_all, quantiles, unanswered
 
 __all__ = ["five_numbers", "section", "times"]
+
+MOST_OPEN = 3
+"""Of more comparisons than this, each is folded."""
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 PARTS = {
@@ -28,23 +31,28 @@ def section(result: RunResult) -> Section:
     """One part for each comparison; folded, for most readers need none of it."""
     found = views(result)
     series = sum(len(p.series) for v in found for p in v.panels)
-    parts = [_view(result, view, series) for view in found]
-    return Section("Distributions", parts, Depth.MAIN, key="distributions")
+    parts = [_view(result, view, series, folded=len(found) > MOST_OPEN) for view in found]
+    return Section("Distributions", parts, Depth.MAIN, key="distributions", folded=True)
 
 
-def _view(result: RunResult, view: View, series: int) -> Section:
+def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Section:
     workloads = {s.workload for p in view.panels for s in p.series}
     chosen = [c for c in result.summaries if c.workload in workloads]
     points = charts.points_per_curve(series)
-    figures: list[Block] = [
-        Figure(f"density-{view.key}", partial(charts.density, view, points)),
-        Figure(f"percentiles-{view.key}", partial(charts.percentiles, view, points)),
-    ]
+    figures = (
+        ("ECDF", Figure(f"ecdf-{view.key}", partial(charts.ecdf, view, points))),
+        ("Percentiles", Figure(f"percentiles-{view.key}", partial(charts.percentiles, view, points))),
+        ("Density", Figure(f"density-{view.key}", partial(charts.density, view, points))),
+    )
     return Section(
         view.title,
-        [*figures, five_numbers(result, chosen), Section("", [times(chosen)], Depth.DETAIL)],
+        [
+            Tabs(f"Response times: {view.title}", figures),
+            five_numbers(result, chosen),
+            Section("", [times(chosen)], Depth.DETAIL),
+        ],
         Depth.MAIN,
-        folded=True,
+        folded=folded,
     )
 
 

@@ -19,6 +19,7 @@ from jostle.report.document import (
     Value,
     columns,
 )
+from jostle.report.views import contestants
 from jostle.units import format_count
 
 __all__ = ["held", "most_open", "phases", "section", "sentence", "traffic"]
@@ -44,7 +45,7 @@ def section(result: RunResult) -> Section:
         held(result),
         Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),
         *(
-            Figure(f"phased-{n}", partial(charts.phased, group, sentence(group)))
+            Figure(f"phased-{n}", partial(charts.phased, group, sentence(group), contestants(result)))
             for n, group in enumerate(groups, 1)
         ),
         Section("Phase by phase", [phases(result), traffic(result)], Depth.MAIN),

@@ -1,21 +1,49 @@
 """Where the figures come from: the machine, the versions, the plan, and the command that makes them again."""
 
+from dataclasses import replace
+
 from jostle.analysis.results import RunResult
 from jostle.formatting import amount
-from jostle.report.document import Depth, Paragraph, Preformatted, Section, Table, columns
+from jostle.report.document import (
+    Block,
+    Depth,
+    Link,
+    Paragraph,
+    Preformatted,
+    Section,
+    Table,
+    columns,
+)
 from jostle.report.workload import moment
 from jostle.text import one_line
+from jostle.units import format_duration
 
-__all__ = ["again", "facts", "host", "machine"]
+__all__ = ["again", "facts", "files", "host", "links", "machine"]
+
+FILES = {"plan.toml": "Plan", "trials/": "Raw files", "journal.ndjson": "Journal"}
+"""Files of the record that a page links to, each with its name."""
+
+ABOUT = {
+    "plan.toml": "the plan as it ran",
+    "host.json": "the machine, versions, limits, seed",
+    "journal.ndjson": "what happened, a line per event",
+    "trials/…/intervals.ndjson": "counts, outcomes and CPU of the generator, a line per interval",
+    "trials/…/intervals.hlog": "histograms of every interval: any HdrHistogram tool reads them",
+    "trials/…/server.ndjson": "CPU, memory, threads and connections of the server",
+    "trials/…/requests-00001.parquet": "a row per request, where the plan says rows = true",
+    "trials/…/outcome.json": "how the trial ended, and checksums of its files",
+}
 
 
 def facts(result: RunResult) -> list[str]:
     """When, where, with what, in one line."""
     host = result.host
     cores = host.get("cores")
+    trials = f"{len(result.trials)} trial{'' if len(result.trials) == 1 else 's'}"
     return [
         moment(result.started),
-        f"{len(result.trials)} trial{'' if len(result.trials) == 1 else 's'}",
+        trials + (f" in {format_duration(round(result.took_s))}" if result.took_s else ""),
+        f"seed {result.seed}",
         ", ".join(filter(None, [str(host.get("cpu_model", "")), f"{cores} cores" if cores else ""])),
         str(host.get("kernel", "")),
         f"jostle {host.get('jostle', '')}".strip(),
@@ -24,7 +52,7 @@ def facts(result: RunResult) -> list[str]:
 
 def machine(result: RunResult) -> Section:
     """Every fact of the machine, the versions and the servers."""
-    return Section("Host", [host(result)], Depth.DETAIL, key="host", folded=True)
+    return Section("Machine and versions", [host(result)], Depth.DETAIL, key="host", folded=True)
 
 
 def host(result: RunResult) -> Table:
@@ -52,8 +80,23 @@ def _plain(value: object) -> str:
 def again(result: RunResult) -> Section:
     """The command, and the plan as it ran."""
     plan = Section(
-        "The plan as it ran", [Preformatted.of("plan", result.plan_text)], Depth.DETAIL, folded=True
+        "The plan as it ran", [Preformatted.of("plan", result.plan_text)], Depth.DETAIL, key="plan"
     )
     command = Preformatted("command", (one_line(result.rerun),))
-    record = Section("", [Paragraph(f"Record: {result.folder}", small=True)], Depth.DETAIL)
-    return Section("Run it again", [command, plan, record], Depth.MAIN, key="rerun")
+    return Section("Run it again", [command, plan], Depth.MAIN, key="rerun", folded=True)
+
+
+def links(result: RunResult, record: str | None) -> list[Link]:
+    """The article, and files of the record. `record`: its folder as seen from the page, if it is there."""
+    article = [Link("The article", result.article)] if result.article else []
+    return [*article, *(Link(name, f"{record}/{file}") for file, name in FILES.items() if record)]
+
+
+def files(result: RunResult, record: str | None) -> Section:
+    """Every kind of raw file, with what reads it."""
+    table = Table("Raw files", columns("file | what stands in it"), prose=True)
+    for file, about in ABOUT.items():
+        table.add(file, about)
+    where = Paragraph(f"Recorded in {result.folder}.", small=True)
+    blocks: list[Block] = [where, *links(replace(result, article=""), record), table]
+    return Section("Raw files", blocks, Depth.DETAIL, key="files", folded=True)

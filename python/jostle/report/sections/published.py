@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jostle.analysis.judge.rule import written
 from jostle.analysis.results import OF_ARTICLES, OF_OURS, Claim, PublishedFigure, RunResult
-from jostle.formatting import Formatted, amount, formatted
+from jostle.formatting import Formatted, amount, formatted, listed
 from jostle.plan.claims import SAME
 from jostle.report.document import (
     Block,
@@ -34,9 +34,7 @@ def section(result: RunResult) -> Section:
     source = result.published[0].source if result.published else ""
     blocks: list[Block] = [
         *([Paragraph(tally(result.claims))] if result.claims else []),
-        Section(
-            "", [*([Paragraph(source, small=True)] if source else []), claims(result.claims)], Depth.MAIN
-        ),
+        Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
             [parts(result), Paragraph(HOW, small=True)] if result.claims else [],
@@ -49,6 +47,19 @@ def section(result: RunResult) -> Section:
     return Section("Claims", blocks, key="claims")
 
 
+def _judged(result: RunResult) -> list[Block]:
+    """A line for each claim that something was measured of, and one for all others."""
+    absent = [c for c in result.claims if c.absent]
+    blocks: list[Block] = [claims([c for c in result.claims if not c.absent])]
+    if absent:
+        names = listed(list(dict.fromkeys(name for c in absent for name in c.absent)))
+        count = f"{len(absent)} claim{'' if len(absent) == 1 else 's'}"
+        title = f"{count} cannot be judged: {names} {'was' if ' and ' not in names else 'were'} not measured"
+        statements = Findings([Finding(c.statement) for c in absent])
+        blocks.append(Section(title, [statements], Depth.DETAIL, folded=True))
+    return blocks
+
+
 def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
     """A finding per claim: what was published, and what decides it here. Our own checks are named so."""
     return Findings(
@@ -56,7 +67,7 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
             Finding(
                 f"Our check: {c.statement}" if c.ours else c.statement,
                 claim_mark(c.verdict),
-                (f"Published: {c.published}." if c.published else "", f"Here: {c.sentence}"),
+                (f"Published: {c.published.rstrip('.')}. Here: {c.sentence}" if c.published else c.sentence,),
                 href,
             )
             for c in found
@@ -74,11 +85,12 @@ def tally(found: Sequence[Claim]) -> str:
 def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
     texts = []
     for verdict in order:
-        of_it = [c.statement for c in found if c.verdict == verdict]
+        of_it = [c.statement for c in found if c.verdict == verdict and not c.absent]
         if of_it:
             names = f" ({'; '.join(of_it)})" if verdict in ("not reproduced", "does not hold") else ""
             texts.append(f"{len(of_it)} {_PLURAL.get(verdict, verdict)}{names}")
-    return ", ".join(texts)
+    absent = sum(bool(c.absent) for c in found)
+    return ", ".join([*texts, *([f"{absent} not measured"] if absent else [])])
 
 
 _PLURAL = {"cannot tell": "undecided", "holds": "hold", "does not hold": "do not hold"}

@@ -19,7 +19,7 @@ def section(result: RunResult) -> Section:
     series = sum(len(p.series) for v in found for p in v.panels)
     points = max(40, min(200, MOST_POINTS // max(series, 1)))
     parts = [_view(result, view, points, max(1, MOST_TIMELINES // len(found))) for view in found]
-    return Section("Over time", parts, Depth.MAIN, key="timeline")
+    return Section("Over time", parts, Depth.MAIN, key="timeline", folded=True)
 
 
 def _view(result: RunResult, view: View, points: int, most: int) -> Section:
@@ -28,7 +28,6 @@ def _view(result: RunResult, view: View, points: int, most: int) -> Section:
         Figure(
             f"timeline-{view.key}-{number}",
             partial(charts.timeline, result, view, panel, points),
-            small=len(drawn) > 1,
         )
         for number, panel in enumerate(drawn, 1)
     ]

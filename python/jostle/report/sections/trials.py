@@ -58,9 +58,11 @@ def section(result: RunResult) -> Section:
     """How requests ended, then every trial and every request name."""
     count = len(result.trials)
     title = f"{count} trial{'' if count == 1 else 's'}, in the order in which they ran"
-    every = Section(title, [trials(result), Paragraph(HOW, small=True)], Depth.DETAIL, folded=True)
-    names = Section("By request name", [requests(result)], Depth.DETAIL, folded=True)
-    return Section("Outcomes", [outcomes(result), every, names], Depth.MAIN, key="trials")
+    every = Section(title, [trials(result), Paragraph(HOW, small=True)], Depth.DETAIL)
+    names = Section("By request name", [requests(result)], Depth.DETAIL)
+    return Section(
+        "Outcomes and trials", [outcomes(result), every, names], Depth.MAIN, key="trials", folded=True
+    )
 
 
 def outcomes(result: RunResult) -> Table:

@@ -127,9 +127,9 @@ def section(result: RunResult) -> Section:
     """The checks that failed, and below them all that were made."""
     failed = failed_checks(result)
     warnings = Section("", [_failed_table(failed)], Depth.MAIN)
-    everything = Section("All checks of all trials", [_all_table(result)], Depth.DETAIL, folded=True)
-    title = "Warnings" if failed else "Checks"
-    return Section(title, [warnings, everything], Depth.MAIN, key="validity")
+    everything = Section("All checks of all trials", [_all_table(result)], Depth.DETAIL)
+    title = "Warnings and checks" if failed else "Checks"
+    return Section(title, [warnings, everything], Depth.MAIN, key="validity", folded=True)
 
 
 def _failed_table(failed: Sequence[FailedCheck]) -> Table:

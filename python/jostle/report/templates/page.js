@@ -29,7 +29,7 @@
   async function draw(figure) {
     const place = figure.querySelector(".chart");
     const width = Math.floor(place.clientWidth);
-    if (!width || figure.dataset.width === String(width)) return;
+    if (!width || !figure.checkVisibility() || figure.dataset.width === String(width)) return;
     figure.dataset.width = String(width);
     const options = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, tooltip: false, defaultStyle: false, logLevel: 1 };
     await vegaEmbed(place.firstElementChild, fit(charts[figure.dataset.chart], width), options);
@@ -39,6 +39,40 @@
     for (const figure of figures) await draw(figure);  // those that are folded have no width yet
     document.documentElement.dataset.ready = "yes";
   }
+
+  // One picture of each set of tabs at a time; arrow keys go through them.
+  for (const tabs of document.querySelectorAll("[data-tabs]")) {
+    const all = [...tabs.querySelectorAll("[role=tab]")];
+    const choose = (chosen) => {
+      for (const tab of all) {
+        tab.setAttribute("aria-selected", String(tab === chosen));
+        tab.tabIndex = tab === chosen ? 0 : -1;
+        document.getElementById(tab.getAttribute("aria-controls")).hidden = tab !== chosen;
+      }
+    };
+    all.forEach((tab, i) => {
+      tab.addEventListener("click", () => { choose(tab); drawAll(); });
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = all[(i + step + all.length) % all.length];
+        next.focus();
+        choose(next);
+        drawAll();
+      });
+    });
+    choose(all[0]);
+  }
+
+  // A link into something folded opens it.
+  function unfold() {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    for (let d = target.closest("details"); d; d = d.parentElement.closest("details")) d.open = true;
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
 
   for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", drawAll);
 

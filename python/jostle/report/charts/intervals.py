@@ -1,0 +1,25 @@
+"""A dot and its interval in each row, and what was published as a hollow diamond."""
+
+from jostle.report.charts.picture import GRID, MUTED, SURFACE, Datasets, Rows, Spec, layer
+
+__all__ = ["intervals"]
+
+DIAMOND: Spec = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
+DOT: Spec = {"filled": True, "size": 70, "stroke": SURFACE, "opacity": 1}
+LABEL_PX = 12  # above a dot; below a diamond a little more
+
+
+def intervals(data: Datasets, dots: Rows, published: Rows, x: Spec, y: Spec, hue: Spec) -> list[Spec]:
+    """Layers of rows with x, y, text; those of `dots` with low, high and contestant, too."""
+    source, told, text = data(dots), data(published), {"field": "text"}
+    above = {"dy": -LABEL_PX, "fontSize": 12}
+    below = {"dy": LABEL_PX + 4, "fontSize": 12, "color": MUTED}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    return [
+        layer(source, "rule", {"color": GRID}, y=y),
+        layer(told, "point", DIAMOND, x=x, y=y),
+        layer(told, "text", below, x=x, y=y, text=text),
+        layer(source, "rule", {"strokeWidth": 2.5}, **ends, y=y, color=hue),
+        layer(source, "point", DOT, x=x, y=y, color=hue),
+        layer(source, "text", above, x=x, y=y, text=text),
+    ]
