@@ -6,7 +6,7 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup runtimes demo check test test-rust test-python fuzz format bench wheel clean
+.PHONY: audit third-party help setup runtimes demo check test test-rust test-python fuzz format bench wheel clean
 
 help:           ## Say what there is.
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -17,7 +17,7 @@ setup: ## Tools, the locked environment, the engine and the reference servers.
 demo: setup ## Set up and race two real servers; about 5 minutes the first time.
 	$(BIN)/jostle race starvation --quick --contestants node,go || [ $$? = 3 ] # 3: measured, and judged invalid
 
-check: setup ## Formatting, lints, types, import arrows, schemas of plans, results and run folders.
+check: setup ## Formatting, lints, types, import arrows, schemas of plans, results and run folders, licences, known holes.
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
@@ -27,6 +27,7 @@ check: setup ## Formatting, lints, types, import arrows, schemas of plans, resul
 	$(BIN)/python -m jostle.plan.schema --check
 	$(BIN)/python -m jostle.report.schema --check
 	$(BIN)/python -m jostle.record.schema --check
+	$(BIN)/python scripts/audit
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.
 	@$(BIN)/jostle contestants install --all
@@ -45,6 +46,13 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 test-python:    ## Those of the Python package: side by side, then alone those that measure.
 	$(BIN)/pytest -n auto --dist loadfile --ignore tests/integration
 	$(BIN)/pytest tests/integration
+
+audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
+	$(BIN)/python scripts/audit
+	$(BIN)/python scripts/audit --wheel
+
+third-party: setup ## What the wheel and the page carry of others, into THIRD-PARTY.md.
+	$(BIN)/python scripts/audit --third-party
 
 format: setup ## Format everything.
 	cargo fmt --all

@@ -6,6 +6,7 @@ and hands everything else on.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -45,6 +46,17 @@ def build_reference_servers() -> None:
     shutil.copy2(built, destination)
 
 
+def make_reproducible() -> None:
+    """Where SOURCE_DATE_EPOCH is set, nothing in the wheel tells when or in which folder it was built."""
+    if "SOURCE_DATE_EPOCH" not in os.environ:
+        return
+    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    places = {str(ROOT): "/jostle", _target_directory(): "/target", cargo: "/cargo"}
+    remaps = [f"--remap-path-prefix={place}={name}" for place, name in places.items()]
+    os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(remaps)
+    os.environ["CARGO_PROFILE_RELEASE_STRIP"] = "symbols"
+
+
 def _target_directory() -> str:
     metadata = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version=1", "--locked"],
@@ -71,6 +83,7 @@ def build_sdist(directory: str, *args: Any, **kwargs: Any) -> str:
 
 
 def build_wheel(*args: Any, **kwargs: Any) -> str:
+    make_reproducible()
     build_reference_servers()
     return str(maturin.build_wheel(*args, **kwargs))
 

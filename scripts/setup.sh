@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-UV_VERSION=0.13.9
+UV_VERSION=$(sed -n "s/^uv==\([0-9.]*\).*/\1/p" scripts/uv.txt)
 export UV_PYTHON_DOWNLOADS=never
 
 for command in python3 cargo make gcc; do
@@ -12,7 +12,8 @@ for command in python3 cargo make gcc; do
 done
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
     echo "setup: uv $UV_VERSION"
-    python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools "uv==$UV_VERSION"
+    python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools \
+        --require-hashes --requirement scripts/uv.txt
 fi
 # Compiled now: where Python may not write bytecode, every start of the command would compile it all again.
 .tools/bin/uv sync --locked --all-extras --quiet --compile-bytecode

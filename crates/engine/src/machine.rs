@@ -1,5 +1,7 @@
 //! What the engine asks of the machine: open files, cores, priority.
 
+#![expect(unsafe_code, reason = "cores and priorities of threads")]
+
 use std::io;
 
 use crate::spec::validate::StartError;

@@ -1,5 +1,7 @@
 //! From the specification to the plan: encode, resolve, and see whether this machine can do it.
 
+#![expect(unsafe_code, reason = "the limit of open files")]
+
 use crate::machine::open_files;
 use crate::plan::{Plan, Workload};
 use crate::scenario::Mix;

@@ -5,6 +5,8 @@
 //! about the next turn when nothing else does; at the end everybody is woken, and each task records how far it had
 //! come.
 
+#![expect(unsafe_code, reason = "a descriptor that stays the same one")]
+
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::io;

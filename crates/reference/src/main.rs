@@ -1,8 +1,6 @@
 //! `jostle-reference`: small servers whose scheduling discipline is known exactly, a null server, and
 //! hostile peers. Ground truth for what jostle says of servers.
 
-#![deny(unsafe_code)]
-
 mod args;
 mod connection;
 mod delay;

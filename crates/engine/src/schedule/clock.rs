@@ -1,5 +1,7 @@
 //! One clock for everything: `CLOCK_MONOTONIC`, in nanoseconds from the start of the run.
 
+#![expect(unsafe_code, reason = "clock_gettime")]
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The clock of one run. Copies agree over all threads.

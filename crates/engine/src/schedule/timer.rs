@@ -1,6 +1,8 @@
 //! Pacing: a queue of due times, and one `timerfd` per worker that wakes the runtime for the earliest.
 //! (The runtime's own timers tick in milliseconds.)
 
+#![expect(unsafe_code, reason = "timerfd")]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;

@@ -1,5 +1,7 @@
 //! New connections: name, TCP or unix socket, TLS, within one deadline.
 
+#![expect(unsafe_code, reason = "a socket option")]
+
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;

@@ -1,0 +1,144 @@
+"""Which licences may come with jostle, and THIRD-PARTY.md: what the wheel and the page carry, under which."""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from audit.packages import ROOT, Package, carried_crates, needed_python
+
+__all__ = ["THIRD_PARTY", "allowed", "duplicates", "third_party", "unallowed"]
+
+THIRD_PARTY = ROOT / "THIRD-PARTY.md"
+
+ALLOWED = {
+    "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0",
+    "CDLA-Permissive-2.0", "ISC", "MIT", "Unicode-3.0", "Unlicense", "Zlib",
+}  # fmt: skip
+"""None of them asks for more than that its text is passed on."""
+
+DUPLICATES = {
+    "getrandom": "rand 0.9 and ring ask for different ones",
+}
+"""Crates that are carried in two versions, and why nothing can be done about it."""
+
+PAGE = [
+    ("Vega", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
+    ("Vega-Lite", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
+    ("Vega-Embed", "BSD-3-Clause", "University of Washington Interactive Data Lab"),
+    ("D3 modules", "ISC", "Mike Bostock"),
+]
+"""JavaScript that vl-convert-python bundles and every report.html carries."""
+
+TEXTS = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|COPYRIGHT)", re.IGNORECASE)
+
+
+def allowed(expression: str) -> bool:
+    """Whether an SPDX expression leaves a choice of licences that may all be used."""
+    return _any_of(re.findall(r"\(|\)|[^\s()]+", expression))
+
+
+def _any_of(words: list[str]) -> bool:
+    """`a OR b AND c`: AND binds more tightly. Takes the words up to its end or to a closing bracket."""
+    fine = _all_of(words)
+    while words and words[0] == "OR":
+        words.pop(0)
+        fine = _all_of(words) or fine
+    return fine
+
+
+def _all_of(words: list[str]) -> bool:
+    fine = _one(words)
+    while words and words[0] == "AND":
+        words.pop(0)
+        fine = _one(words) and fine
+    return fine
+
+
+def _one(words: list[str]) -> bool:
+    if not words:
+        return False
+    if (name := words.pop(0)) == "(":
+        fine = _any_of(words)
+        words[:1] = []
+        return fine
+    if words[:1] == ["WITH"]:
+        name = f"{name} WITH {words[1]}"
+        del words[:2]
+    return name in ALLOWED
+
+
+def unallowed(packages: Iterable[Package]) -> list[str]:
+    return [f"{p.name} {p.version}: {p.licence or 'no licence'}" for p in packages if not allowed(p.licence)]
+
+
+def duplicates(packages: Iterable[Package]) -> list[str]:
+    """Crates in more than one version that nobody has explained."""
+    versions: dict[str, list[str]] = defaultdict(list)
+    for package in packages:
+        versions[package.name].append(package.version)
+    return [
+        f"{name}: {', '.join(found)}"
+        for name, found in versions.items()
+        if len(found) > 1 and name not in DUPLICATES
+    ]
+
+
+def third_party() -> str:
+    """The whole text of THIRD-PARTY.md."""
+    crates, python = carried_crates(), needed_python()
+    lines = [
+        "# What jostle carries of others",
+        "",
+        "Made by `make third-party`; `make audit` fails where it is out of date.",
+        "",
+        "## Compiled into the wheel",
+        "",
+        "| crate | version | licence |",
+        "|---|---|---|",
+        *(f"| {p.name} | {p.version} | {p.licence} |" for p in crates),
+        "",
+        "## In every page (`report.html`)",
+        "",
+        "| library | licence | copyright |",
+        "|---|---|---|",
+        *(f"| {name} | {licence} | {owner} |" for name, licence, owner in PAGE),
+        "",
+        "## Installed beside it, not carried",
+        "",
+        "| package | version | licence |",
+        "|---|---|---|",
+        *(f"| {p.name} | {p.version} | {_cell(p.licence)} |" for p in python),
+        "",
+        "## Texts",
+        "",
+        *_texts(crates),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|") or "not installed here"
+
+
+def _texts(crates: Iterable[Package]) -> list[str]:
+    """Each text once, with the crates that it belongs to."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    texts: dict[str, str] = {}
+    for crate in crates:
+        assert crate.folder is not None
+        for path in _files(crate.folder):
+            text = "\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines())
+            key = hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+            texts.setdefault(key, text)
+            if crate.name not in owners[key]:
+                owners[key].append(crate.name)
+    lines = []
+    for key, names in sorted(owners.items(), key=lambda item: item[1]):
+        lines += [f"### {', '.join(names)}", "", "```text", texts[key].replace("```", "'''"), "```", ""]
+    return lines
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file() and TEXTS.match(path.name))
