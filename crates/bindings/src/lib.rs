@@ -22,7 +22,7 @@ impl Run {
             .map_err(|error| PyValueError::new_err(format!("the run's specification: {error}")))?;
         py.detach(|| jostle_engine::Run::start(spec))
             .map(Run)
-            .map_err(refusal)
+            .map_err(|error| refusal(&error))
     }
 
     /// Waits up to `timeout_s` seconds for the next interval; `None` when there is none yet.
@@ -53,8 +53,8 @@ impl Run {
 }
 
 /// `OSError` where the machine gives no further thread or descriptor, else `ValueError`.
-fn refusal(error: StartError) -> PyErr {
-    match &error {
+fn refusal(error: &StartError) -> PyErr {
+    match error {
         StartError::Worker { error: cause, .. } => match cause.raw_os_error() {
             Some(number) => PyOSError::new_err((number, error.to_string())),
             None => PyValueError::new_err(error.to_string()),
