@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rows import Effort, Section, Sections
-from sections import attention, clients, connecting, cpu, devices, hour, memory, pacing, start
+from sections import attention, big, clients, connecting, cpu, devices, hour, memory, pacing, start
 from table import write_table
 
 HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ SECTIONS: Sections = {
     "attention": attention.run,
     "start": start.run,
 }
-BY_HAND: Sections = {"hour": hour.run}
+BY_HAND: Sections = {"hour": hour.run, "big": big.run}
 
 
 def main() -> None:
