@@ -1,0 +1,66 @@
+"""Every form of a report as it was: page, notebook, JUnit, comparison, combined report."""
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from jostle import report
+from jostle.analysis.results import CompareResult, ConditionResult, Estimate, Requirement
+from jostle.record.verdict import Verdict
+from jostle.report.combined import Chapter, CombinedReport
+from jostle.report.render.notebook import comparison_html, run_html
+from support.golden import Golden
+from support.results import RUNTIMES, make_comparison, make_hit, make_plain, make_starvation
+
+
+def requirement(verdict: str, contestant: str) -> Requirement:
+    estimate = Estimate(0.004, 0.003, 0.005, "s", n=3)
+    says = f"p99 of {contestant} 4.00 ms [3.00, 5.00]"
+    return Requirement("p99 < 6 ms", contestant, "fast-only", 0.95, estimate, 0.006, verdict, says)  # type: ignore[arg-type]
+
+
+def compared() -> CompareResult:
+    """Two contestants of one run, and a condition of each kind."""
+    conditions = [
+        ConditionResult("p99 > +10 %", "fast-only", "node", "go", verdict, "p99 +50 % [40, 60]")  # type: ignore[arg-type]
+        for verdict in ("fail", "cannot tell", "pass")
+    ]
+    notes = ["Paired by round."]
+    return CompareResult("go against node", "node", "go", [make_comparison()], conditions, notes)
+
+
+def test_the_page(golden: Golden) -> None:
+    """What a reader sees of it: without style, scripts and what charts draw."""
+    result = make_plain(rounds=3)
+    result = replace(result, comparisons=[make_comparison()], requirements=[requirement("pass", "node")])
+    text = report.page(result).partition("<body>")[2].partition('<script type="application/json"')[0]
+    golden("page.html", "\n".join(line for line in text.splitlines() if line.strip()) + "\n")
+
+
+def test_a_notebook(golden: Golden) -> None:
+    result = make_starvation(RUNTIMES[:2], rounds=3, bad={3: Verdict.SUSPECT})
+    golden("notebook.html", run_html(result))
+    golden("notebook-compare.html", comparison_html(compared()))
+
+
+def test_junit(golden: Golden) -> None:
+    verdicts = zip(("pass", "fail", "cannot tell"), ("node", "go", "node"), strict=True)
+    bad = make_starvation(RUNTIMES[:2], rounds=1, open_form=False, bad={2: Verdict.INVALID})
+    golden("junit.xml", report.to_junit(replace(bad, requirements=[requirement(*pair) for pair in verdicts])))
+    golden("junit-compare.xml", report.compare_to_junit(compared()))
+
+
+def test_a_comparison(golden: Golden) -> None:
+    out = io.StringIO()
+    report.render_comparison(compared(), Console(file=out, width=80))
+    golden("terminal-compare.txt", "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n")
+    golden("compare.md", report.compare_to_markdown(compared()))
+
+
+def test_the_combined_report(golden: Golden) -> None:
+    chapters = [
+        Chapter("hello", "How fast?", "A, First article, 2016", make_hit(), report="reports/hello.html"),
+        Chapter("pair", "Does it help?", "B, Second article, 2010", why="there is no GHC"),
+    ]
+    golden("combined.md", CombinedReport(chapters, "jostle race --all").markdown())
