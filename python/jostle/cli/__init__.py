@@ -96,6 +96,8 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
             code = int(function(*args, **kwargs))
         except KeyboardInterrupt:  # before anything was measured
             code = STOPPED_BY_CTRL_C
+        except BrokenPipeError as error:  # the library would exit with 1, as a failed requirement does
+            _leave_without_a_place_to_write(error)
         raise typer.Exit(code)
 
     return leave

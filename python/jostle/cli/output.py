@@ -1,14 +1,16 @@
 """What becomes of a result: the options that say it, the form it takes, and where it is written."""
 
 import contextlib
+import errno
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -169,10 +171,16 @@ def _text(result: "RunResult", form: Form, *, full: bool) -> str:
             return report.to_junit(result)
 
 
-def _console(file: "io.TextIOBase | object") -> "Console":
+def _console(file: IO[str]) -> "Console":
     from rich.console import Console
 
-    return Console(file=file)  # type: ignore[arg-type]
+    class Piped(Console):
+        """Leaves a closed pipe to `main`: rich would exit with 1, as a failed requirement does."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    return Piped(file=file)
 
 
 def _print(result: "RunResult", console: "Console", *, full: bool) -> None:

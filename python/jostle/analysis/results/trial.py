@@ -79,6 +79,7 @@ class TrialResult:
     timeline: Timeline
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles
+    received_bytes_per_s: float = 0.0  # heads and bodies of answers
 
 
 @dataclass(frozen=True)

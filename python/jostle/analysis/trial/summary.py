@@ -47,6 +47,7 @@ def describe_trial(data: TrialData) -> TrialResult:
         timeline=_timeline(data),
         server=dict(trial.server),
         requests=_requests(data),
+        received_bytes_per_s=float(data.counts.bytes_in.sum()) / data.duration_s if data.duration_s else 0.0,
     )
 
 

@@ -34,6 +34,7 @@ from jostle.report.workload import (
     span,
     unanswered,
 )
+from jostle.units import format_bytes
 
 __all__ = ["comparison", "section", "workloads"]
 
@@ -196,7 +197,7 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
     view = next(iter(views(result)), None)
     return [
         *([Paragraph(load, label="load")] if load else []),
-        Paragraph(f"{formatted(summary.throughput)}{asked}", label="throughput"),
+        Paragraph(f"{formatted(summary.throughput)}{asked}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
         _times(summary),
         *_unknown(summary),
@@ -207,6 +208,13 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
             "", [workloads([summary], "Over all rounds"), Paragraph(HOW_TIMES, small=True)], Depth.DETAIL
         ),
     ]
+
+
+def _received(result: RunResult, summary: WorkloadSummary) -> str:
+    """Of the trials that were measured; "" where nothing came, or an old record does not say."""
+    rates = [t.received_bytes_per_s for t in result.trials if t.number in summary.trials and t.duration_s]
+    mean = sum(rates) / len(rates) if rates else 0.0
+    return f", {format_bytes(mean)}/s received" if mean else ""
 
 
 def _load(plan_text: str, workload: str) -> str:
