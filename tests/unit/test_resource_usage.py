@@ -241,7 +241,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 def test_stop_takes_a_last_sample(tmp_path: Path) -> None:
     with tree("say('x'); time.sleep(1000)") as process:
         heard(process)
-        watcher = Watcher(process.pid, tmp_path / "server.ndjson", time.time_ns(), every_s=1000)
+        watcher = Watcher(Sampler(process.pid), tmp_path / "server.ndjson", time.time_ns(), every_s=1000)
         watcher.start()
         eventually(lambda: len(lines(tmp_path)) == 1)
         watcher.stop()
@@ -249,7 +249,7 @@ def test_stop_takes_a_last_sample(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_not_there(tmp_path: Path) -> None:
-    watcher = Watcher(2**22 + 1, tmp_path / "server.ndjson", time.time_ns())
+    watcher = Watcher(Sampler(2**22 + 1), tmp_path / "server.ndjson", time.time_ns())
     watcher.start()
     watcher.stop()
     assert lines(tmp_path) == []

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.exhaustion import within_limits
@@ -21,7 +21,10 @@ from jostle.host.files import open_to_append
 from jostle.host.process_tree import ProcessTree
 from jostle.host.procfs import ENDED
 
-__all__ = ["Sample", "Sampler", "Watcher"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["TICK_S", "Sample", "Sampler", "Samples", "Watcher", "read_some", "thread_switches"]
 
 CPU_SHARE = 1 / 200
 """The most of a core that reading one of the costly figures may take."""
@@ -41,7 +44,8 @@ class Sample:
     processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
     `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
     one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
-    keeps it: what came and went between two samples is in it.
+    keeps it: what came and went between two samples is in it. `waited_s`: time that threads were runnable
+    without a processor, counted as switches are.
     """
 
     t_ns: int
@@ -55,13 +59,21 @@ class Sample:
     involuntary: int
     connections: int | None
     peak_rss_bytes: int = 0
+    waited_s: float = 0.0
+
+
+class Samples(Protocol):
+    """Whatever can be watched."""
+
+    def sample(self, t_ns: int) -> "DataclassInstance | None":
+        """What is the case now; None when there is nothing left."""
 
 
 class Watcher:
-    """Samples the tree of `pid` into `path`, a JSON line per sample, until it is stopped or all is gone."""
+    """Writes samples to `path`, a JSON line each, until it is stopped or there is nothing left."""
 
-    def __init__(self, pid: int, path: Path, started_unix_ns: int, every_s: float = 0.25) -> None:
-        self._sampler = Sampler(pid)
+    def __init__(self, sampler: Samples, path: Path, started_unix_ns: int, every_s: float = 0.25) -> None:
+        self._sampler = sampler
         self._path = path
         self._every_s = every_s
         # Wall clock once, then monotonic: the axis does not jump when the clock is set.
@@ -109,7 +121,7 @@ class Sampler:
         self._read_pss = _RateLimited(_pss_bytes, PSS_EVERY_S)
         self._read_switches = _RateLimited(self._switches.read, 0.0)
         self._read_connections = _RateLimited(_sockets, 0.0)
-        self._last_switches = (0, 0)
+        self._last_switches = (0, 0, 0)
 
     def sample(self, t_ns: int) -> Sample | None:
         """What the tree uses now; None when nothing of it is left."""
@@ -134,6 +146,7 @@ class Sampler:
             involuntary=self._last_switches[1],
             connections=self._read_connections(pids),
             peak_rss_bytes=sum(map(_peak_bytes, pids)),
+            waited_s=round(self._last_switches[2] / 1e9, 6),
         )
 
 
@@ -164,39 +177,50 @@ class _RateLimited(Generic[T]):
 
 
 class _Switches:
-    """Context switches of all threads; of those that ended, as many as were seen."""
+    """Context switches of all threads, and their waiting; of those that ended, as many as were seen."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[int, int], tuple[int, int]] = {}  # process and thread: voluntary, involuntary
-        self._ended = (0, 0)
+        self._seen: dict[tuple[int, int], Switches] = {}  # by process and thread
+        self._ended = (0, 0, 0)
 
-    def read(self, pids: list[int]) -> tuple[int, int]:
-        now = {}
+    def read(self, pids: list[int]) -> "Switches":
+        now: dict[tuple[int, int], Switches] = {}
         for pid in pids:
             for thread in _list(f"/proc/{pid}/task"):
-                if (switches := _thread_switches(pid, thread)) is not None:
+                if (switches := thread_switches(pid, thread)) is not None:
                     now[pid, int(thread)] = switches
         for key, last in self._seen.items():
             if key not in now or now[key] < last:  # gone, or another of the same number
-                self._ended = (self._ended[0] + last[0], self._ended[1] + last[1])
+                self._ended = _sum([self._ended, last])
         self._seen = now
-        counts = [self._ended, *now.values()]
-        return sum(count[0] for count in counts), sum(count[1] for count in counts)
+        return _sum([self._ended, *now.values()])
 
 
-def _thread_switches(pid: int, thread: str) -> tuple[int, int] | None:
+Switches = tuple[int, int, int]
+"""Voluntary and involuntary ones, and nanoseconds runnable without a processor."""
+
+
+def _sum(counts: Iterable[Switches]) -> Switches:
+    voluntary, involuntary, waited_ns = zip(*counts, strict=True)
+    return sum(voluntary), sum(involuntary), sum(waited_ns)
+
+
+def thread_switches(pid: int, thread: str) -> Switches | None:
+    """None where the thread has ended. A kernel without schedstats tells no waiting: 0."""
     try:
-        status = _read(f"/proc/{pid}/task/{thread}/status")
+        status = read_some(f"/proc/{pid}/task/{thread}/status")
+        schedstat = read_some(f"/proc/{pid}/task/{thread}/schedstat").split()
     except OSError:
         return None
     fields = status[status.rindex(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
-    return int(fields[1]), int(fields[3])  # the line of the involuntary ones comes next
+    waited_ns = int(schedstat[1]) if len(schedstat) > 1 else 0
+    return int(fields[1]), int(fields[3]), waited_ns  # the line of the involuntary ones comes next
 
 
 def _peak_bytes(pid: int) -> int:
     """VmHWM: the most resident memory that the process ever had; 0 once it is gone."""
     try:
-        status = _read(f"/proc/{pid}/status")
+        status = read_some(f"/proc/{pid}/status")
     except OSError:
         return 0
     found = status.find(b"\nVmHWM:")
@@ -208,7 +232,7 @@ def _pss_bytes(pids: list[int]) -> int | None:
     total = 0
     for pid in pids:
         try:
-            rollup = _read(f"/proc/{pid}/smaps_rollup")
+            rollup = read_some(f"/proc/{pid}/smaps_rollup")
         except PermissionError:
             return None
         except OSError:
@@ -233,7 +257,8 @@ def _sockets(pids: list[int]) -> int | None:
     return len(sockets)
 
 
-def _read(path: str) -> bytes:
+def read_some(path: str) -> bytes:
+    """The first 64 KiB of a file under /proc. Raises OSError."""
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (many times a second)
         return file.read(65536) or b""
 

@@ -28,6 +28,7 @@ __all__ = [
     "LedgerEntry",
     "LostGenerator",
     "LostTime",
+    "MachineEntry",
     "OutcomeEntry",
     "PlacementEntry",
     "ResourceSample",
@@ -188,6 +189,28 @@ class ResourceSample(TypedDict):
     involuntary: NotRequired[Count]
     connections: NotRequired[Number | None]
     peak_rss_bytes: NotRequired[Count]
+    waited_s: NotRequired[Finite]
+
+
+class MachineEntry(TypedDict):
+    """A line of machine.ndjson: what the machine did. Sums since some earlier moment, but for `mhz`.
+
+    `busy_s`, `steal_s`: CPU time of the cores of the run that anybody used, and that the hypervisor gave to
+    another machine. `own_cpu_s`: used by jostle and all that it started. `pressure_*`: the kernel's PSI.
+    `waited_s`, `involuntary`: of the generator's threads on this machine, time runnable without a processor,
+    and involuntary context switches. `mhz`: mean frequency of the cores. None: it cannot be read here.
+    """
+
+    t_ns: int
+    busy_s: Finite
+    steal_s: Finite
+    own_cpu_s: Finite
+    pressure_cpu_s: NotRequired[Finite | None]
+    pressure_memory_s: NotRequired[Finite | None]
+    pressure_io_s: NotRequired[Finite | None]
+    waited_s: NotRequired[Finite | None]
+    involuntary: NotRequired[Count | None]
+    mhz: NotRequired[Finite | None]
 
 
 class ServerDescription(TypedDict):
@@ -448,6 +471,7 @@ FILES: dict[str, Any] = {
     "server.ndjson": ResourceSample,
     "peer.ndjson": ResourceSample,
     "database.ndjson": ResourceSample,
+    "machine.ndjson": MachineEntry,
     "generators/streams.ndjson": StreamEntry,
     "generators/accounts.json": Ledger,
 }

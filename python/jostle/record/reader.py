@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from jostle.errors import NotARun
 from jostle.host.files import open_regular
@@ -35,6 +35,7 @@ from jostle.record.layout import (
     Ledger,
     LedgerEntry,
     LostGenerator,
+    MachineEntry,
     OutcomeEntry,
     ResourceSample,
     ServerDescription,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["RunRecord", "TrialRecord"]
 
 Measure = tuple[Series, str]
+Sample = TypeVar("Sample", ResourceSample, MachineEntry)
 
 
 class TrialRecord:
@@ -267,15 +269,19 @@ class TrialRecord:
 
     def server_vitals(self) -> Iterator[ResourceSample]:
         """What the server's process tree used, a sample each; none where it is not ours to watch."""
-        return self._samples("server.ndjson")
+        return self._samples("server.ndjson", ResourceSample)
 
     def database_vitals(self) -> Iterator[ResourceSample]:
         """As `server_vitals`, of the private database; none where there was none."""
-        return self._samples("database.ndjson")
+        return self._samples("database.ndjson", ResourceSample)
 
-    def _samples(self, name: str) -> Iterator[ResourceSample]:
+    def machine(self) -> Iterator[MachineEntry]:
+        """What the machine did meanwhile; none in records of before."""
+        return self._samples("machine.ndjson", MachineEntry)
+
+    def _samples(self, name: str, kind: type[Sample]) -> Iterator[Sample]:
         try:
-            yield from read_objects(self.folder / name, ResourceSample)
+            yield from read_objects(self.folder / name, kind)
         except NotARun:
             if self.status == "ended":
                 raise

@@ -27,7 +27,8 @@ from jostle.host import ports
 from jostle.host.cores import Placement, kept_off, real_time_allowed
 from jostle.host.facts import machine
 from jostle.host.floor import stored_floor
-from jostle.host.resource_usage import Sampler, Watcher
+from jostle.host.machine_usage import MachineSampler
+from jostle.host.resource_usage import Sampler, Samples, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import RunWriter, TrialWriter, written
 from jostle.record.layout import Status
@@ -316,7 +317,7 @@ def _measure(context: TrialContext, record: TrialWriter, servers: _Servers, runn
         try:
             with written(context.writer.folder):
                 running.keep(record.folder)
-                with _watched(servers, record.folder, running.started_unix_ns):
+                with _watched(context, servers, record.folder, running):
                     ending = _record_load(context, record, servers, load, stop)
                 running.pull()
         except ExecutorLost as error:
@@ -357,11 +358,16 @@ def _record_load(
 
 
 @contextlib.contextmanager
-def _watched(servers: _Servers, folder: Path, started_unix_ns: int) -> Iterator[None]:
-    """Samples of what the servers use are written into the folder until the context is left."""
+def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Running) -> Iterator[None]:
+    """Samples of servers and machine are written into the folder until the context is left."""
+    place = context.placement
+    cores = {*place.server_cores, *place.generator_cores, *(place.peer_cores or ())}
+    here = [generator.pid for generator in running.generators if not generator.host]
     with contextlib.ExitStack() as watchers:
-        for name, pid in servers.processes().items():
-            watcher = Watcher(pid, folder / f"{name}.ndjson", started_unix_ns)
+        samplers: dict[str, Samples] = {name: Sampler(pid) for name, pid in servers.processes().items()}
+        samplers["machine"] = MachineSampler(cores, here)
+        for name, sampler in samplers.items():
+            watcher = Watcher(sampler, folder / f"{name}.ndjson", running.started_unix_ns)
             watcher.start()
             watchers.callback(watcher.stop)
         yield

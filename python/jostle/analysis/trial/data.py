@@ -20,6 +20,7 @@ from jostle.analysis.stats.sample import (
     quantile_of,
 )
 from jostle.analysis.trial.counters import BACKGROUND, MEASURED, Counts
+from jostle.analysis.trial.machine import Machine
 from jostle.analysis.trial.resource_usage import Vitals
 from jostle.analysis.trial.streaming import Figure, Folded, fold
 from jostle.record import TrialRecord
@@ -287,6 +288,12 @@ class TrialData:
     def vitals(self) -> Vitals:
         """Of the server's process tree; without samples where it was not watched."""
         return Vitals.of(self.trial.server_vitals())
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What the machine did meanwhile."""
+        ours = self.trial.server.get("pid") is not None
+        return Machine.of(self.trial.machine(), server_is_ours=ours)
 
     @cached_property
     def rows(self) -> "polars.DataFrame | None":

@@ -20,17 +20,26 @@ class Vitals:
     cpu_s: Floats  # of the whole tree since it began
     rss_bytes: Floats  # NaN where it could not be read
     peak_rss_bytes: float
+    waited_s: float = 0.0  # runnable without a processor, between the first sample and the last
 
     @classmethod
     def of(cls, samples: Iterable[Mapping[str, Any]]) -> "Vitals":
         t_ns, cpu_s, rss_bytes, peak = array("q"), array("d"), array("d"), 0.0
+        waits: list[float] = []
         for sample in samples:
             t_ns.append(sample["t_ns"])
             cpu_s.append(float(sample["cpu_user_s"]) + float(sample["cpu_system_s"]))
             rss = sample.get("rss_bytes")
             rss_bytes.append(float("nan") if rss is None else rss)
+            waits = [*waits[:1], float(sample.get("waited_s", 0.0))]
             peak = max(peak, float(sample.get("peak_rss_bytes", 0)))
-        return cls(np.frombuffer(t_ns, np.int64), np.frombuffer(cpu_s), np.frombuffer(rss_bytes), peak)
+        return cls(
+            np.frombuffer(t_ns, np.int64),
+            np.frombuffer(cpu_s),
+            np.frombuffer(rss_bytes),
+            peak,
+            waits[-1] - waits[0] if waits else 0.0,
+        )
 
     def cpu_s_per(self, requests: int) -> float | None:
         """Between the first sample and the last; None where there are not two, or no request."""

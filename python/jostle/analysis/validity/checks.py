@@ -7,6 +7,7 @@ the plan does badly is. Thresholds: docs/METHODOLOGY.
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from jostle.analysis.validity.generator import (
 from jostle.analysis.validity.lateness import lateness, mostly_lateness
 from jostle.analysis.validity.limits import within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
+from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
 from jostle.formatting import percent, tallied
 from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
@@ -62,7 +64,18 @@ def judge_data(data: TrialData) -> Validity:
         checks = [_ended(data)]
     else:
         checks = [check for make in CHECKS if (check := make(data)) is not None]
-    return Validity.of(checks)
+    return Validity.of(_with_cause(check, data) for check in checks)
+
+
+def _with_cause(check: Check, data: TrialData) -> Check:
+    """Where the generator or the machine is at fault: what the machine did meanwhile."""
+    if (
+        check.verdict is Verdict.VALID
+        or check.cause not in ("generator", "machine")
+        or not (why := told(data))
+    ):
+        return check
+    return replace(check, message=f"{check.message}; {why}")
 
 
 def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
@@ -425,6 +438,8 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     within_ports,
     lateness,
     mostly_lateness,
+    machine,
+    stolen,
     _offered,
     _littles_law,
     _interactive_law,

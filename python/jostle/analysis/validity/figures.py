@@ -7,13 +7,16 @@ from jostle.formatting import listed
 from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict, worst
 
-__all__ = ["RATES", "RESPONSE_TIMES", "SERVICE_TIMES", "TIMES", "named", "verdicts_of_figures"]
+__all__ = ["LEVELS", "RATES", "RESPONSE_TIMES", "SERVICE_TIMES", "TIMES", "named", "verdicts_of_figures"]
 
 RESPONSE_TIMES = (
     *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
     *("spread", "quartile spread", "blocking index"),
 )
 """From the intended start."""
+
+LEVELS = {name: float(name[1:]) / 100 for name in RESPONSE_TIMES if name[1:2].isdigit()}
+"""Of the quantiles among them."""
 
 SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
 """From the actual send."""

@@ -21,7 +21,7 @@ from jostle.analysis.results import Check
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample, quantile_of
 from jostle.analysis.trial.data import TrialData
-from jostle.analysis.validity.figures import RESPONSE_TIMES, SHOWN
+from jostle.analysis.validity.figures import LEVELS, RESPONSE_TIMES, SHOWN
 from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
@@ -31,10 +31,10 @@ __all__ = ["Effect", "lateness", "lateness_effects", "mostly_lateness"]
 SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
-LEVELS = {name: float(name[1:]) / 100 for name in RESPONSE_TIMES if name[1:2].isdigit()}
-"""Of the quantiles among the figures."""
-
 REMEDY = "give the generator a core of its own, or read only differences much larger than this"
+
+NEVER_INVALID = ("min", "p5", "p25", "max")
+"""The longest time is one request's, and nobody judges a server by the shortest ones."""
 
 COMPOSED: Mapping[str, tuple[str, ...]] = {
     "spread": ("p5", "p50", "p95"),
@@ -83,14 +83,11 @@ def _without(p: float, response: WeightedSample, service: WeightedSample, late: 
 
 
 def lateness(data: TrialData) -> Check | None:
-    """Suspect: response times of which more than a twentieth is the generator's own lateness.
-
-    The longest time is one request's: however late it was, it makes nothing invalid.
-    """
+    """Suspect: response times of which more than a twentieth is the generator's own lateness."""
     effects = lateness_effects(data)
     if not effects:
         return None
-    touched = {n: e for n, e in effects.items() if e.share > SUSPECT and (e.share <= INVALID or n == "max")}
+    touched = {n: e for n, e in effects.items() if e.share > SUSPECT and not _spoiled(n, e)}
     if not touched:
         share = max((e.share for e in effects.values() if e.share <= SUSPECT), default=0.0)
         which = "other response time" if any(e.share > SUSPECT for e in effects.values()) else "response time"
@@ -107,7 +104,7 @@ def lateness(data: TrialData) -> Check | None:
 def mostly_lateness(data: TrialData) -> Check | None:
     """Invalid: response times that are mostly the generator's own lateness; where the median is, all."""
     effects = lateness_effects(data)
-    spoiled = {n: e for n, e in effects.items() if e.share > INVALID and n != "max"}
+    spoiled = {n: e for n, e in effects.items() if _spoiled(n, e)}
     if not spoiled:
         return None
     share = max(effect.share for effect in spoiled.values())
@@ -116,6 +113,10 @@ def mostly_lateness(data: TrialData) -> Check | None:
     return Check(
         "mostly lateness", Verdict.INVALID, share, INVALID, "share", message, REMEDY, affects, "generator"
     )
+
+
+def _spoiled(figure: str, effect: Effect) -> bool:
+    return effect.share > INVALID and figure not in NEVER_INVALID
 
 
 def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:

@@ -1,0 +1,60 @@
+"""What the machine did during a trial, folded as its samples are read."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jostle.analysis.stats.sample import Floats
+
+__all__ = ["Machine"]
+
+SUMS = (
+    *("steal_s", "busy_s", "own_cpu_s", "waited_s"),
+    *("pressure_cpu_s", "pressure_memory_s", "pressure_io_s"),
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Arrays of equal length: between each two samples, what was used or lost; NaN where it is not known."""
+
+    start_s: Floats
+    end_s: Floats
+    steal_s: Floats
+    others_s: Floats
+    """CPU time that neither jostle nor what it started used, on the cores of the run."""
+    waited_s: Floats
+    memory_s: Floats
+    io_s: Floats
+    mhz: Floats
+
+    @classmethod
+    def of(cls, samples: Iterable[Mapping[str, Any]], *, server_is_ours: bool) -> "Machine":
+        """Others' work is not known where the server is not ours: it may be on this machine."""
+        columns = {name: array("d") for name in ("t_ns", "mhz", *SUMS)}
+        for sample in samples:
+            for name, column in columns.items():
+                value = sample.get(name)
+                column.append(float("nan") if value is None else value)
+        found = {name: np.frombuffer(column) for name, column in columns.items()}
+        steps = {name: np.maximum(0.0, np.diff(found[name])) for name in SUMS}
+        others = np.maximum(0.0, steps["busy_s"] - steps["own_cpu_s"])
+        t_s = found["t_ns"] / 1e9
+        return cls(
+            start_s=t_s[:-1],
+            end_s=t_s[1:],
+            steal_s=steps["steal_s"],
+            others_s=others if server_is_ours else np.full_like(others, np.nan),
+            waited_s=steps["waited_s"],
+            memory_s=steps["pressure_memory_s"],
+            io_s=steps["pressure_io_s"],
+            mhz=found["mhz"][1:],
+        )
+
+    @property
+    def length_s(self) -> Floats:
+        """Of each step."""
+        return self.end_s - self.start_s

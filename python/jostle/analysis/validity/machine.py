@@ -1,0 +1,127 @@
+"""What the machine did to a trial: processors given to others, and memory or disk that kept work waiting.
+
+The kernel counts the time that a hypervisor takes, and the work of others, in ticks of 10 ms: less than
+`TOLD_S` in a step is not told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.analysis.results import Check
+from jostle.analysis.stats.sample import Bools, Floats, quantile_of
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.figures import LEVELS, RATES, TIMES
+from jostle.formatting import listed, percent
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
+
+SUSPECT, INVALID = 0.05, 0.20
+"""Share of the time in which a server could run, and others did: so much slower it is."""
+
+TOLD_S = 0.03
+OTHERS_SHARE = 0.2
+"""Of a core: what others use all the time, below this, is told by no sentence."""
+
+SLOWER = 0.8
+"""A frequency below this share of the trial's highest."""
+
+MOST_TOLD = 2
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """From `at_s` on, for `length_s` of CPU or waiting time."""
+
+    at_s: float
+    length_s: float
+    sentence: str
+
+
+def troubles(data: TrialData) -> list[Trouble]:
+    """The longest first. Seconds count from the trial's start."""
+    m = data.machine
+    found = [
+        *_runs(m.start_s, m.steal_s, m.steal_s >= TOLD_S, "the machine was taken away for {} at {} (steal)"),
+        *_runs(
+            m.start_s,
+            m.others_s,
+            m.others_s > np.maximum(TOLD_S, OTHERS_SHARE * m.length_s),
+            "other processes had the cores for {} from {} on",
+        ),
+        *_runs(m.start_s, m.waited_s, m.waited_s >= TOLD_S, "the generator waited {} for a core at {}"),
+        *_runs(m.start_s, m.memory_s, m.memory_s >= TOLD_S, "work waited {} for memory at {} (PSI)"),
+        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "work waited {} for the disk at {} (PSI)"),
+        *_slow(m.start_s, m.length_s, m.mhz),
+    ]
+    return sorted(found, key=lambda trouble: -trouble.length_s)
+
+
+def _runs(start_s: Floats, lost_s: Floats, there: Bools, sentence: str) -> Iterator[Trouble]:
+    """One trouble for each run of steps that have it."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(int)))
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        lost, at = float(lost_s[first:end].sum()), max(0.0, float(start_s[first]))
+        yield Trouble(at, lost, sentence.format(format_duration(lost), format_duration(at)))
+
+
+def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
+    if not len(mhz) or np.isnan(mhz).any():
+        return
+    highest = float(mhz.max())
+    slow = mhz < SLOWER * highest
+    words = f"the cores ran at {percent(float(mhz.min()) / highest)} of their highest frequency"
+    yield from _runs(start_s, length_s, slow, words + " for {} at {}")
+
+
+def told(data: TrialData) -> str:
+    """The longest troubles as one sentence; empty where there were none."""
+    found = troubles(data)[:MOST_TOLD]
+    return listed([trouble.sentence for trouble in found]) if found else ""
+
+
+def machine(data: TrialData) -> Check | None:
+    """Of the time in which the server could run, the part in which others had its processors.
+
+    A server waits for its own threads too: no more is counted than others worked. None where the server is
+    not ours, and in records of before.
+    """
+    m, server = data.machine, data.vitals
+    if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
+        return None
+    stolen_s = float(m.steal_s.sum())
+    lost = min(server.waited_s, float(m.others_s.sum())) + stolen_s
+    wanted = float(server.cpu_s[-1] - server.cpu_s[0]) + server.waited_s + stolen_s
+    share = lost / wanted if wanted and lost > TOLD_S else 0.0
+    verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
+    limit = INVALID if verdict is Verdict.INVALID else SUSPECT
+    message = f"others had {percent(share)} of the time in which the server could have run"
+    remedy = "run it on a machine that does nothing else" if verdict is not Verdict.VALID else ""
+    affects = (*RATES, *TIMES) if verdict is Verdict.SUSPECT else ()
+    return Check("machine", verdict, share, limit, "share", message, remedy, affects, "machine")
+
+
+def stolen(data: TrialData) -> Check | None:
+    """Quantiles beyond which so many requests lie as were due while a processor was taken away.
+
+    Only those are touched that a theft could lengthen by more than a twentieth.
+    """
+    m = data.machine
+    taken = m.steal_s >= TOLD_S
+    if not taken.any() or not data.responses.whole.n_events:
+        return None
+    share, longest = float(m.steal_s[taken].sum() / m.length_s.sum()), float(m.steal_s.max())
+    sample = data.responses.whole
+    affects = tuple(
+        name
+        for name, p in LEVELS.items()
+        if 1 - p <= share and longest > SUSPECT * (quantile_of(sample, p) or 0.0)
+    )
+    if not affects:
+        return None
+    message = f"a processor was taken away for {percent(share)} of the time: as many requests were delayed"
+    remedy = "run it on a machine of its own, or read these quantiles with that in mind"
+    return Check("steal", Verdict.SUSPECT, share, 0, "share", message, remedy, affects, "machine")

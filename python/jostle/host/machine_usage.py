@@ -1,0 +1,108 @@
+"""What the machine did to a trial: processors taken away, other processes' work, waiting for a processor.
+
+Read from /proc four times a second. What cannot be read here is None, or absent.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jostle.host.cpu_time import TreeCpu
+from jostle.host.process_tree import ProcessTree
+from jostle.host.resource_usage import TICK_S, read_some, thread_switches
+
+__all__ = ["MachineSample", "MachineSampler"]
+
+WORKER = "jostle-"
+"""The engine's threads are named so, and numbered."""
+
+
+@dataclass(frozen=True)
+class MachineSample:
+    """A line of machine.ndjson. All but `t_ns` and `mhz` are sums since some earlier moment, in seconds.
+
+    `busy_s`, `steal_s`: of the cores of the run, CPU time that anybody used, and that the hypervisor gave to
+    another machine. `own_cpu_s`: used by jostle and all that it started. `pressure_*`: the kernel's PSI, time
+    in which some task waited for it. `waited_s`, `involuntary`: of the generator's threads on this machine,
+    time spent runnable without a processor, and how often they lost it. `mhz`: mean of the cores' frequency.
+    """
+
+    t_ns: int
+    busy_s: float
+    steal_s: float
+    own_cpu_s: float
+    pressure_cpu_s: float | None
+    pressure_memory_s: float | None
+    pressure_io_s: float | None
+    waited_s: float | None
+    involuntary: int | None
+    mhz: float | None
+
+
+class MachineSampler:
+    """`cores`: those of the run. `generators`: processes on this machine whose threads make the load."""
+
+    def __init__(self, cores: Iterable[int], generators: Sequence[int]) -> None:
+        self._cores = [f"cpu{core}".encode() for core in sorted(set(cores))]
+        self._generators = generators
+        self._tree, self._cpu = ProcessTree(os.getpid()), TreeCpu()
+
+    def sample(self, t_ns: int) -> MachineSample:
+        busy, steal = self._ticks()
+        own = self._cpu.add_up(self._tree.members(), None)
+        waits = [wait for pid in self._generators for wait in _worker_waits(pid)]
+        return MachineSample(
+            t_ns=t_ns,
+            busy_s=round(busy * TICK_S, 3),
+            steal_s=round(steal * TICK_S, 3),
+            own_cpu_s=round((own.user + own.system) * TICK_S, 3),
+            pressure_cpu_s=_pressure("cpu"),
+            pressure_memory_s=_pressure("memory"),
+            pressure_io_s=_pressure("io"),
+            waited_s=round(sum(wait[0] for wait in waits), 6) if waits else None,
+            involuntary=sum(wait[1] for wait in waits) if waits else None,
+            mhz=_mhz(),
+        )
+
+    def _ticks(self) -> tuple[int, int]:
+        """(busy, stolen) of the cores of the run. Interrupts are nobody's work, and left out.
+
+        Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal.
+        """
+        busy = steal = 0
+        for line in read_some("/proc/stat").splitlines():
+            name, *ticks = line.split()
+            if name in self._cores:
+                busy += sum(map(int, ticks[:3]))
+                steal += int(ticks[7]) if len(ticks) > 7 else 0
+        return busy, steal
+
+
+def _worker_waits(pid: int) -> Iterable[tuple[float, int]]:
+    """Of each worker thread: seconds runnable without a processor, involuntary switches."""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 (four times a second)
+            with contextlib.suppress(OSError):
+                name = read_some(f"/proc/{pid}/task/{thread}/comm").decode().strip()
+                if not name.removeprefix(WORKER).isdigit() or not name.startswith(WORKER):
+                    continue
+                if (switches := thread_switches(pid, thread)) is not None:
+                    yield switches[2] / 1e9, switches[1]
+
+
+def _pressure(what: str) -> float | None:
+    """Seconds in which some task waited. Source: Documentation/accounting/psi.rst of the kernel."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return round(int(read_some(f"/proc/pressure/{what}").split(b"total=")[1].split()[0]) / 1e6, 6)
+    return None
+
+
+def _mhz() -> float | None:
+    """None where the kernel does not tell, as in most virtual machines."""
+    found = []
+    for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_cur_freq"):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(path.read_text()) / 1000)
+    return round(sum(found) / len(found), 1) if found else None
