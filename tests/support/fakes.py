@@ -1,7 +1,7 @@
 """An executor and contestants that start nothing: what a run does, without servers and without a load."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,21 +26,25 @@ def nothing() -> None:
 
 
 class FakeRunning:
-    """Three intervals of ten requests per second; `event` happens after the first."""
+    """Three intervals of ten requests per second; `event` happens after the first.
 
-    def __init__(self, event: Event = nothing) -> None:
+    `spoiled`: a thread of the generator dies in the last one. `outcome`: of all requests.
+    """
+
+    def __init__(self, event: Event = nothing, *, spoiled: bool = False, outcome: str = "ok") -> None:
         self.started_unix_ns = STARTED_NS
         self.generators: Sequence[Generator] = [Generator(1, 1, 1, STARTED_NS)]
         self.lost: list[Any] = []
         self.stopped = False
         self.pulled = False
-        self._intervals = self._give(event)
+        self._intervals = self._give(event, spoiled, outcome)
 
-    def _give(self, event: Event) -> Iterator[Any]:
-        first, *rest = intervals(Trial("", "", 1, closed(lambda _: 0.1, 3.0), duration=3.0))
+    def _give(self, event: Event, spoiled: bool, outcome: str) -> Iterator[Any]:
+        requests = [replace(r, outcome=outcome) for r in closed(lambda _: 0.1, 3.0)]
+        first, *rest = intervals(Trial("", "", 1, requests, duration=3.0))
         yield first
         event()
-        yield from rest
+        yield from ({**interval, "workers_lost": int(spoiled)} for interval in rest)
 
     def next_interval(self, _timeout_s: float) -> Any:
         return next(self._intervals)
@@ -62,6 +66,8 @@ class FakeExecutor:
     here: str = "127.0.0.1"
     started: list[FakeRunning] = field(default_factory=list)
     specs: list[Mapping[str, Any]] = field(default_factory=list)
+    spoiled: Collection[int] = ()  # numbers of the loads that the generator spoils, from 0
+    outcome: str = "ok"
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         return dict(spec)
@@ -72,7 +78,7 @@ class FakeExecutor:
         load = self.loads[number] if number < len(self.loads) else nothing
         if isinstance(load, JostleError):
             raise load
-        self.started.append(FakeRunning(load))
+        self.started.append(FakeRunning(load, spoiled=number in self.spoiled, outcome=self.outcome))
         return self.started[-1]
 
 

@@ -212,7 +212,7 @@ def test_the_watcher_writes_a_line_per_sample_until_all_is_gone(tmp_path: Path) 
     with tree("say('x'); time.sleep(1000)") as process:
         heard(process)
         watcher = Watcher(
-            process.pid, tmp_path / "server.ndjson", time.time_ns() - 5_000_000_000, every_s=0.02
+            Sampler(process.pid), tmp_path / "server.ndjson", time.time_ns() - 5_000_000_000, every_s=0.02
         )
         watcher.start()
         eventually(lambda: len(lines(tmp_path)) >= 3)
@@ -226,7 +226,7 @@ def test_the_watcher_writes_a_line_per_sample_until_all_is_gone(tmp_path: Path) 
     assert len(written) == count
     assert list(written[0]) == [
         "t_ns", "cpu_user_s", "cpu_system_s", "rss_bytes", "pss_bytes", "threads", "processes",
-        "voluntary", "involuntary", "connections", "peak_rss_bytes",
+        "voluntary", "involuntary", "connections", "peak_rss_bytes", "waited_s",
     ]  # fmt: skip
     times = [line["t_ns"] for line in written]
     assert times == sorted(times)

@@ -93,7 +93,12 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         earlier=earlier_runs(grouped),
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
-        notes=[*_notes(data, record.host), *_resumed(record), *filter(None, [by_chance(comparisons)])],
+        notes=[
+            *_notes(data, record.host),
+            *_repeated(record),
+            *_resumed(record),
+            *filter(None, [by_chance(comparisons)]),
+        ],
     )
 
 
@@ -259,6 +264,20 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
         notes.append(f"The generator waited awake{where}: its own waking up is in no response time.")
     if floor := floor_note(host, data):
         notes.append(floor)
+    return notes
+
+
+def _repeated(record: RunRecord) -> list[str]:
+    """Which trials were measured again, and why."""
+    planned = {entry["number"]: entry for entry in record.planned}
+    notes = []
+    for entry in record.repeated:
+        trial = planned.get(entry.get("number", 0))
+        which = f"{trial['contestant']}, {trial['workload']}, round {trial['round']}" if trial else "a trial"
+        notes.append(
+            f"Measured again: {which}. {entry['why']}. What was spoiled is kept in {entry.get('folder', '')} "
+            "and not counted."
+        )
     return notes
 
 

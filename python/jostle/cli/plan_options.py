@@ -62,6 +62,14 @@ class PlanOptions:
             rich_help_panel=PLAN,
         ),
     ] = None
+    no_repeats: Annotated[
+        bool,
+        typer.Option(
+            "--no-repeats",
+            help="Count trials that the generator or the machine spoiled; do not measure them again.",
+            rich_help_panel=PLAN,
+        ),
+    ] = False
     settings: Annotated[
         list[str] | None,
         typer.Option(

@@ -119,6 +119,9 @@ class Plain(Silent):
         elif another_part and (left := course.left()):
             self._say(f"{course.done} of {course.total} trials done, {left}")
 
+    def repeated(self, planned: "Planned", why: str) -> None:
+        self._say(_again(planned, why))
+
 
 class Progress(Silent):
     """One line at the bottom of the terminal; above it each failure once, or with `verbose` every trial."""
@@ -199,6 +202,9 @@ class Progress(Silent):
             )
             self._display().console.print(text, style=style, markup=False, highlight=False)
 
+    def repeated(self, planned: "Planned", why: str) -> None:
+        self._display().console.print(_again(planned, why), style="yellow", markup=False, highlight=False)
+
     def _where(self, planned: "Planned") -> str:
         if self._course.total <= 1:
             return planned.contestant
@@ -218,6 +224,10 @@ def observer_for(stream: TextIO, *, quiet: bool = False, verbose: bool = False) 
 
 def _name(planned: "Planned") -> str:
     return f"{planned.contestant}, {planned.workload}, round {planned.round}"
+
+
+def _again(planned: "Planned", why: str) -> str:
+    return f"{_name(planned)} is measured again at the end of its round: {why}"
 
 
 def _verdict(status: str, why: str, validity: "Validity | None") -> str:

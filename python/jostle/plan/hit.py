@@ -99,6 +99,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         "title": f"{scheme}://{address}{path}",
         "contestants": [name],
         "rounds": 1,
+        "repeats": False,
         "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
         "contestant": {name: {"url": f"{scheme}://{address}"}},
     }

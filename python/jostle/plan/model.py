@@ -99,6 +99,10 @@ class Plan(Table):
     )
     workloads: list[str] = Field(default=[], description="which of them are measured; all when not given")
     rounds: PositiveCount = Field(default=5, description="how often each workload is measured on each server")
+    repeats: bool = Field(
+        default=True,
+        description="trials that the generator or the machine spoiled are measured again, at most twice",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="every random choice follows from it; drawn and recorded when not given"
     )
@@ -296,6 +300,8 @@ class Plan(Table):
         data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
         values = {"rounds": changes.rounds, "processes": changes.processes, "attention": changes.attention}
         data |= {key: value for key, value in values.items() if value is not None}
+        if changes.no_repeats:
+            data["repeats"] = False
         if changes.cluster is not None or changes.allow_targets:
             cluster = data.setdefault("cluster", {})
             cluster |= {} if changes.cluster is None else {"address": changes.cluster}
@@ -333,6 +339,7 @@ class Changes:
     contestants: Sequence[str] | None = None
     workloads: Sequence[str] | None = None
     rounds: int | None = None
+    no_repeats: bool = False
     duration: str | None = None
     database: str | None = None
     fill_database: bool = False

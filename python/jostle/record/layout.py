@@ -13,8 +13,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 __all__ = [
+    "CUT_SHORT",
     "FILES",
     "FORMAT",
+    "SPOILED",
     "ClockEntry",
     "Event",
     "Fingerprint",
@@ -113,6 +115,9 @@ class HostFacts(TypedDict):
     floor: NotRequired[dict[str, Any]]
 
 
+CUT_SHORT, SPOILED = "cut-short", "spoiled"
+"""Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
+
 Status = Literal["ended", "failed", "cut short"]
 
 Event = Literal[
@@ -140,8 +145,8 @@ class JournalEntry(TypedDict):
     and host.json). contestant skipped: contestant, why. trial planned: number, contestant, workload, round.
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
-    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder.
-    run stopped: why.
+    contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why
+    where the generator or the machine had spoiled it. run stopped: why.
     """
 
     at: Ns

@@ -398,7 +398,7 @@ class RunRecord:
         """Those that are sound, and why the others are not."""
         sound: dict[int, TrialRecord] = {}
         damage: list[str] = []
-        outcomes = {e["number"]: e["outcome"] for e in self.journal if "outcome" in e and "number" in e}
+        outcomes = {number: e["outcome"] for number, e in self._over().items() if "outcome" in e}
         for folder in sorted(_folders(self.folder / "trials", "*")):
             trial = TrialRecord(folder)
             try:
@@ -426,13 +426,28 @@ class RunRecord:
 
     def _missing(self) -> Iterator[str]:
         """Trials that came to an end by the journal, or should have, and have no readable record."""
-        over = {e["number"] for e in self.journal if e["event"] in OVER and "number" in e}
+        over = set(self._over())
         if self.ended:
             over |= {planned["number"] for planned in self.planned}
         missing = sorted(over - {trial.number for trial in self.trials})
         if missing:
             numbers = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
             yield f"no readable record of trial {numbers} ({len(missing)} of {len(self.planned)} planned)"
+
+    def _over(self) -> dict[int, JournalEntry]:
+        """How trials came to an end, by number; not of those that were set aside since then."""
+        found: dict[int, JournalEntry] = {}
+        for entry in self.journal:
+            if entry["event"] in OVER and "number" in entry:
+                found[entry["number"]] = entry
+            elif entry["event"] == "trial set aside":
+                found.pop(entry.get("number", 0), None)
+        return found
+
+    @property
+    def repeated(self) -> list[JournalEntry]:
+        """The events "trial set aside" of trials that were spoiled: number, folder, why."""
+        return [e for e in self.journal if e["event"] == "trial set aside" and e.get("why")]
 
     @property
     def planned(self) -> list[JournalEntry]:

@@ -84,14 +84,15 @@ class RunWriter:
             mend_last_line(folder / "journal.ndjson")
         return writer
 
-    def set_aside(self, number: int) -> str:
+    def set_aside(self, number: int, where: str) -> str:
         """Move what there is of a trial out of the way, to be looked at and not counted.
 
+        `where`: a folder of the run.
         Returns the name that its folder has now, "" where there was none.
         """
         for folder in (self.folder / "trials").glob(f"{number:03d}-*"):
             with written(self.folder):
-                place = _fresh_folder(self.folder / "cut-short", folder.name)
+                place = _fresh_folder(self.folder / where, folder.name)
                 folder.replace(place)  # an empty folder gives way
             return str(place.relative_to(self.folder))
         return ""

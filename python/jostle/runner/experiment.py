@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import random
 import secrets
 from collections.abc import Mapping, Sequence
@@ -29,10 +30,11 @@ from jostle.host.facts import host_facts, machine
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
-from jostle.record.layout import Event, Status
+from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
+from jostle.runner.repeats import MOST_REPEATS, spoiled_by
 from jostle.runner.schedule import Planned, schedule
 from jostle.runner.trial import TrialContext, run_trial
 from jostle.text import host_and_port
@@ -97,7 +99,7 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
     for planned in run.left:
-        if aside := writer.set_aside(planned.number):
+        if aside := writer.set_aside(planned.number, CUT_SHORT):
             writer.journal("trial set aside", number=planned.number, folder=aside)
     observer.scheduled(run.trials, run.folder)
     sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed)
@@ -260,22 +262,40 @@ class _Session:
     databases: "CurrentDatabase | None"
 
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
-        """One after another; for each whether it ended as it should.
+        """Round after round; for each trial whether it ended as it should.
 
-        Raises `StartRefused` for a load that cannot run here where nothing has been measured before it: then
-        it is the user's mistake. Later on it costs the trial.
+        What the generator or the machine spoiled is measured again at the end of its round, under its own
+        number. Raises `StartRefused` for a load that cannot run here where nothing has been measured before
+        it: then it is the user's mistake. Later on it costs the trial.
         """
-        ended: list[bool] = []
-        for planned in trials:
-            try:
-                ended.append(self._run(planned))
-            except StartRefused:
-                if not any(ended):
-                    raise
-                ended.append(self._close(planned, self.writer.trial_folder(planned.number)))
-        return ended
+        ended: dict[int, bool] = {}
+        for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
+            waiting = list(group)
+            for repeats_left in range(MOST_REPEATS, -1, -1):
+                again = []
+                for planned in waiting:
+                    closed = self._measure(planned, first=not any(ended.values()))
+                    ended[planned.number] = closed.sound
+                    if closed.spoiled_by and repeats_left and self.plan.repeats:
+                        self._set_aside(planned, closed.spoiled_by)
+                        again.append(planned)
+                waiting = again
+        return list(ended.values())
 
-    def _run(self, planned: Planned) -> bool:
+    def _measure(self, planned: Planned, *, first: bool) -> "_Closed":
+        try:
+            return self._run(planned)
+        except StartRefused:
+            if first:
+                raise
+            return self._close(planned, self.writer.trial_folder(planned.number))
+
+    def _set_aside(self, planned: Planned, why: str) -> None:
+        folder = self.writer.set_aside(planned.number, SPOILED)
+        self.writer.journal("trial set aside", number=planned.number, folder=folder, why=why)
+        self.observer.repeated(planned, why)
+
+    def _run(self, planned: Planned) -> "_Closed":
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
         self.observer.trial_started(planned, workload.seconds())
@@ -302,7 +322,7 @@ class _Session:
         placement = place(cores, self.plan.share_cores)
         return placement.with_peer() if self.plan.workload[planned.workload].peer else placement
 
-    def _close(self, planned: Planned, folder: Path) -> bool:
+    def _close(self, planned: Planned, folder: Path) -> "_Closed":
         from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request
 
         trial = TrialRecord(folder)
@@ -319,7 +339,15 @@ class _Session:
         }
         self.writer.journal_outcome(events[trial.status], folder, **fields)
         self.observer.trial_ended(planned, trial.status, trial.why, validity)
-        return trial.status == "ended"
+        return _Closed(trial.status == "ended", spoiled_by(validity) if validity else "")
+
+
+@dataclass(frozen=True)
+class _Closed:
+    """How a trial ended, and why it is to be measured again ("": it counts)."""
+
+    sound: bool
+    spoiled_by: str
 
 
 def _trial_seed(seed: int, planned: Planned) -> int:

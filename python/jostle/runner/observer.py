@@ -21,6 +21,7 @@ class Observer(Protocol):
     def trial_started(self, planned: "Planned", seconds: float | None) -> None: ...
     def interval(self, planned: "Planned", interval: "Interval") -> None: ...
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None: ...
+    def repeated(self, planned: "Planned", why: str) -> None: ...
 
 
 class Silent:
@@ -46,6 +47,9 @@ class Silent:
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
         """The trial is over, and judged when it ended as it should."""
+
+    def repeated(self, planned: "Planned", why: str) -> None:
+        """It does not count, and will be measured again at the end of its round."""
 
     def close(self) -> None:
         """Leave the terminal as it was."""
@@ -76,6 +80,9 @@ class UntilItFails(Silent):
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
         self._show(lambda: self._shown.trial_ended(planned, status, why, validity))
+
+    def repeated(self, planned: "Planned", why: str) -> None:
+        self._show(lambda: self._shown.repeated(planned, why))
 
     def close(self) -> None:
         self._show(self._shown.close)

@@ -1,0 +1,131 @@
+"""What the machine did to a trial: recorded, told with its time, and judged by what it did to the server."""
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jostle.analysis.stats.sample import from_values
+from jostle.analysis.trial.machine import Machine
+from jostle.analysis.trial.resource_usage import Vitals
+from jostle.analysis.validity.machine import machine, stolen, told
+from jostle.host.cores import available_cores
+from jostle.host.machine_usage import MachineSampler
+
+STEPS = 20
+QUARTER_NS = 250_000_000
+
+
+def samples(**rates: dict[int, float]) -> list[dict[str, Any]]:
+    """One every quarter of a second for 5 s; `rates`: what is added in a step, by its number."""
+    names = ("busy_s", "steal_s", "own_cpu_s", "waited_s", "pressure_memory_s", "pressure_io_s")
+    found: list[dict[str, Any]] = [{"t_ns": 0, **dict.fromkeys(names, 100.0), "mhz": None}]
+    for step in range(STEPS):
+        added = {name: found[-1][name] + rates.get(name, {}).get(step, 0.0) for name in names}
+        found.append({"t_ns": (step + 1) * QUARTER_NS, **added, "mhz": rates.get("mhz", {}).get(step)})
+    return found
+
+
+def trial(
+    *, ours: bool = True, server_cpu_s: float = 1.0, server_waited_s: float = 0.0, **rates: dict[int, float]
+) -> Any:
+    vitals = [
+        {"t_ns": 0, "cpu_user_s": 3.0, "cpu_system_s": 0.0, "waited_s": 7.0},
+        {
+            "t_ns": 5_000_000_000,
+            "cpu_user_s": 3.0 + server_cpu_s,
+            "cpu_system_s": 0.0,
+            "waited_s": 7 + server_waited_s,
+        },
+    ]
+    return SimpleNamespace(
+        machine=Machine.of(samples(**rates), server_is_ours=ours),
+        vitals=Vitals.of(vitals),
+        responses=SimpleNamespace(whole=from_values([1e-3 * (1 + i / 2000) for i in range(2000)])),
+    )
+
+
+def always(per_step: float) -> dict[int, float]:
+    return dict.fromkeys(range(STEPS), per_step)
+
+
+def test_a_quiet_machine_has_nothing_to_tell() -> None:
+    quiet = trial(busy_s=always(0.1), own_cpu_s=always(0.1))
+    assert told(quiet) == ""
+    found = machine(quiet)
+    assert found is not None
+    assert (found.verdict, found.value) == ("valid", 0.0)
+    assert stolen(quiet) is None
+
+
+def test_what_was_taken_away_is_told_with_its_time() -> None:
+    assert (
+        told(trial(steal_s={12: 0.1, 13: 0.08})) == "the machine was taken away for 180 ms at 3.00 s (steal)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "sentence"),
+    [
+        ({"busy_s": {4: 0.2, 5: 0.2}}, "other processes had the cores for 400 ms from 1.00 s on"),
+        ({"waited_s": {8: 0.12}}, "the generator waited 120 ms for a core at 2.00 s"),
+        ({"pressure_memory_s": {2: 0.2}}, "work waited 200 ms for memory at 500 ms (PSI)"),
+        ({"pressure_io_s": {2: 0.2}}, "work waited 200 ms for the disk at 500 ms (PSI)"),
+        (
+            {"mhz": {**always(3000.0), 6: 1500.0}},
+            "the cores ran at 50 % of their highest frequency for 250 ms at 1.50 s",
+        ),
+    ],
+)
+def test_each_trouble_has_its_sentence(rates: dict[str, dict[int, float]], sentence: str) -> None:
+    assert told(trial(**rates)) == sentence
+
+
+def test_the_longest_troubles_are_told_first() -> None:
+    several = trial(steal_s={2: 0.05, 9: 0.2}, waited_s={2: 0.06})
+    assert told(several) == (
+        "the machine was taken away for 200 ms at 2.25 s (steal) and the generator waited 60.0 ms for a core "
+        "at 500 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("waited", "others", "verdict"),
+    [
+        (0.0, 0.2, "valid"),  # others worked where the server did not want to
+        (0.5, 0.0, "valid"),  # the server waited for its own threads
+        (0.1, 0.2, "suspect"),
+        (0.5, 0.2, "invalid"),
+    ],
+)
+def test_others_are_held_against_what_the_server_wanted(waited: float, others: float, verdict: str) -> None:
+    found = machine(trial(server_waited_s=waited, busy_s=always(0.05 + others), own_cpu_s=always(0.05)))
+    assert found is not None
+    assert (found.verdict, found.cause) == (verdict, "machine")
+
+
+def test_of_a_server_that_is_not_ours_only_stolen_time_is_known() -> None:
+    theirs = trial(ours=False, server_waited_s=3.0, busy_s=always(0.2), steal_s={4: 0.1})
+    assert machine(theirs) is None
+    assert told(theirs) == "the machine was taken away for 100 ms at 1.00 s (steal)"
+
+
+def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:
+    found = stolen(trial(steal_s={4: 0.1}))
+    assert found is not None
+    assert (found.verdict, found.affects) == ("suspect", ("p99", "p99.9"))
+
+
+def test_records_of_before_have_nothing_to_say() -> None:
+    before = trial()
+    before.machine = Machine.of([], server_is_ours=True)
+    assert (told(before), machine(before), stolen(before)) == ("", None, None)
+
+
+def test_this_machine_can_be_sampled() -> None:
+    sampler = MachineSampler(available_cores(), [os.getpid()])
+    first, second = sampler.sample(0), sampler.sample(1)
+    assert second.busy_s >= first.busy_s > 0
+    assert second.own_cpu_s >= first.own_cpu_s > 0
+    assert first.waited_s is None  # no load runs in this process
