@@ -50,6 +50,22 @@ def test_it_is_measured_again_twice_and_then_counts_as_it_is(lab: Laboratory) ->
     assert len(list((lab.folder / "spoiled").iterdir())) == 2
 
 
+def test_a_machine_that_is_never_quiet_is_given_up(lab: Laboratory) -> None:
+    """All of the first round, and all of its repeats: the second round is measured once."""
+    lab.executor.spoiled = range(20)
+    lab.run(lab.plan(rounds=2))
+    record = RunRecord.open(lab.folder)
+    assert started(record) == [1, 2, 1, 2, 1, 2, 3, 4]
+    assert "repeats given up" in [entry["event"] for entry in record.journal]
+
+
+def test_one_repeat_in_vain_gives_nothing_up(lab: Laboratory) -> None:
+    """Both trials of the first round are spoiled, and one of them stays so."""
+    lab.executor.spoiled = {0, 1, 2, 4, 5}
+    lab.run(lab.plan(rounds=2))
+    assert started(RunRecord.open(lab.folder)) == [1, 2, 1, 2, 1, 3, 4, 3]
+
+
 def test_a_plan_may_do_without(lab: Laboratory) -> None:
     lab.executor.spoiled = {0}
     lab.run(lab.plan().model_copy(update={"repeats": False}))

@@ -133,6 +133,7 @@ Event = Literal[
     "extra rounds planned",
     "run resumed",
     "trial set aside",
+    "repeats given up",
     "run stopped",
     "run ended",
 ]
@@ -146,7 +147,7 @@ class JournalEntry(TypedDict):
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
     contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why
-    where the generator or the machine had spoiled it. run stopped: why.
+    where the generator or the machine had spoiled it. repeats given up: why. run stopped: why.
     """
 
     at: Ns

@@ -264,23 +264,38 @@ class _Session:
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
         """Round after round; for each trial whether it ended as it should.
 
-        What the generator or the machine spoiled is measured again at the end of its round, under its own
-        number. Raises `StartRefused` for a load that cannot run here where nothing has been measured before
-        it: then it is the user's mistake. Later on it costs the trial.
+        Raises `StartRefused` for a load that cannot run here where nothing has been measured before it: then
+        it is the user's mistake. Later on it costs the trial.
         """
         ended: dict[int, bool] = {}
+        repeats = MOST_REPEATS if self.plan.repeats else 0
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
-            waiting = list(group)
-            for repeats_left in range(MOST_REPEATS, -1, -1):
-                again = []
-                for planned in waiting:
-                    closed = self._measure(planned, first=not any(ended.values()))
-                    ended[planned.number] = closed.sound
-                    if closed.spoiled_by and repeats_left and self.plan.repeats:
-                        self._set_aside(planned, closed.spoiled_by)
-                        again.append(planned)
-                waiting = again
+            if self._run_round(list(group), repeats, ended):
+                self.writer.journal("repeats given up", why="no repeat of a round was any better")
+                repeats = 0
         return list(ended.values())
+
+    def _run_round(self, trials: Sequence[Planned], repeats: int, ended: dict[int, bool]) -> bool:
+        """Put into `ended` how they ended; whether there were repeats, and all of them in vain.
+
+        What the generator or the machine spoiled is measured again at the end, under its own number.
+        """
+        waiting, spoiled, at_first = list(trials), list[Planned](), list[Planned]()
+        for left in range(repeats, -1, -1):
+            spoiled = []
+            for planned in waiting:
+                closed = self._measure(planned, first=not any(ended.values()))
+                ended[planned.number] = closed.sound
+                if closed.spoiled_by:
+                    spoiled.append(planned)
+                    if left:
+                        self._set_aside(planned, closed.spoiled_by)
+            if left == repeats:
+                at_first = spoiled
+            if not spoiled or not left:
+                break
+            waiting = spoiled
+        return bool(repeats and spoiled and spoiled == at_first)
 
     def _measure(self, planned: Planned, *, first: bool) -> "_Closed":
         try:

@@ -64,18 +64,16 @@ def judge_data(data: TrialData) -> Validity:
         checks = [_ended(data)]
     else:
         checks = [check for make in CHECKS if (check := make(data)) is not None]
-    return Validity.of(_with_cause(check, data) for check in checks)
+    return _with_cause(Validity.of(checks), data)
 
 
-def _with_cause(check: Check, data: TrialData) -> Check:
-    """Where the generator or the machine is at fault: what the machine did meanwhile."""
-    if (
-        check.verdict is Verdict.VALID
-        or check.cause not in ("generator", "machine")
-        or not (why := told(data))
-    ):
-        return check
-    return replace(check, message=f"{check.message}; {why}")
+def _with_cause(validity: Validity, data: TrialData) -> Validity:
+    """Where the generator or the machine is at fault: what the machine did, told once, with the worst."""
+    blamed = [check for check in validity.failed if check.cause in ("generator", "machine")]
+    if not blamed or not (why := told(data)):
+        return validity
+    told_with = replace(blamed[0], message=f"{blamed[0].message}; {why}")
+    return Validity.of(told_with if check is blamed[0] else check for check in validity.checks)
 
 
 def _graded(value: float, suspect: float, invalid: float = math.inf) -> Verdict:
