@@ -24,6 +24,7 @@ __all__ = [
     "Floats",
     "Ints",
     "WeightedSample",
+    "cut_off",
     "failed",
     "from_histograms",
     "from_values",
@@ -115,6 +116,19 @@ def from_histograms(
 def failed(histogram: "HdrHistogram") -> WeightedSample:
     """As many as it holds, which will never have a time: how soon they failed says nothing of an answer."""
     return replace(EMPTY, never=int(histogram.get_total_count()))
+
+
+def cut_off(sample: WeightedSample) -> WeightedSample:
+    """The same where those that were given up are the slowest of all, as in an overload that the stop
+    cuts off.
+
+    They lie beyond every time that was seen. The longest wait stays: it is what is known of them.
+    """
+    if not sample.censored.any():
+        return sample
+    longest = np.zeros_like(sample.censored)
+    longest[np.flatnonzero(sample.censored)[-1]] = 1
+    return replace(sample, censored=longest, never=sample.never + int(sample.censored.sum()) - 1)
 
 
 def pool(samples: Iterable[WeightedSample]) -> WeightedSample:

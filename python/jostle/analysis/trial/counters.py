@@ -41,6 +41,7 @@ class Counts:
     start_ns: Ints
     end_ns: Ints
     last: Ints  # 1 where the engine ended with it
+    due: Ints  # 0 in a closed loop, where requests are due when their client is free
     ok: Ints
     failed: Ints  # what the end of the run cut off is none
     bytes_in: Ints
@@ -175,6 +176,7 @@ def _row(
         "start_ns": interval["start_ns"],
         "end_ns": interval["end_ns"],
         "last": int(interval["last"]),
+        "due": state.get("due", 0),
         "ok": outcomes.get(Outcome.OK, 0),
         "failed": sum(failures(outcomes).values()),
         "bytes_in": sum(series.get("bytes_in", 0) for series in measured),

@@ -14,6 +14,7 @@ from jostle.analysis.stats.sample import (
     Bools,
     Floats,
     WeightedSample,
+    cut_off,
     failed,
     from_histograms,
     pool,
@@ -38,6 +39,14 @@ LONG = 100
 
 ROWS_AT_MOST = 200_000
 """Per-request rows that are looked at: 5 MB of each trial, however long it is."""
+
+FEWEST_TO_PILE = 3
+"""Intervals."""
+
+PILE, PILED_UP = 20, 1.2
+"""Requests that wait at the end of an overload: at least so many, and so many times as many as ever in
+the first three quarters. Under a steady queue the end is seldom higher, and then only quantiles among
+those become "≥"."""
 
 FILLED = 0.9
 """Share of an interval from which on a background request fills it."""
@@ -247,7 +256,22 @@ class TrialData:
     def response(self) -> WeightedSample:
         """Response times; what was given up is censored, what failed lies beyond every time."""
         given_up = from_histograms([], [self.trial.histogram("censored")])
+        given_up = cut_off(given_up) if self.overloaded else given_up
         return pool([self.responses.whole, given_up, failed(self.trial.histogram("failed"))])
+
+    @cached_property
+    def overloaded(self) -> bool:
+        """An open loop at whose end more requests were waiting than ever before: they pile up.
+
+        What the end cuts off then are the slowest, and no sample of all: to take it for one makes
+        quantiles too low (Kaplan-Meier assumes that censoring has nothing to do with the time).
+        """
+        counts = self.counts
+        if self.open is None or len(counts.due) < FEWEST_TO_PILE:
+            return False
+        waiting = np.cumsum(counts.due - counts.ok - counts.failed)
+        before = int(waiting[: 3 * len(waiting) // 4].max())
+        return bool(waiting[-1] >= max(PILE, PILED_UP * before))
 
     @cached_property
     def service(self) -> WeightedSample:
@@ -281,8 +305,9 @@ class TrialData:
     def request_response(self, request: int) -> WeightedSample:
         """Response times of one request name, as `response`."""
         found = {m: self.trial.histogram(m, MEASURED, request) for m in ("response", "censored", "failed")}
-        times = from_histograms([found["response"]], [found["censored"]])
-        return pool([times, failed(found["failed"])])
+        times, given_up = from_histograms([found["response"]]), from_histograms([], [found["censored"]])
+        given_up = cut_off(given_up) if self.overloaded else given_up
+        return pool([times, given_up, failed(found["failed"])])
 
     @cached_property
     def vitals(self) -> Vitals:

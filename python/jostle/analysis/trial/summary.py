@@ -15,8 +15,9 @@ from jostle.record.outcomes import Outcome
 
 __all__ = ["cpu_per_request", "describe_trial", "rss_max", "until_the_end"]
 
-LONG_ENOUGH = 20
-"""Intervals from which on a course can be told."""
+LONG_ENOUGH = 30
+"""Intervals from which on a trend can be told: of fewer, stationary ones are too often called something
+else."""
 
 
 def describe_trial(data: TrialData) -> TrialResult:
