@@ -11,6 +11,7 @@ from functools import partial
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.kaplan_meier import restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
@@ -53,6 +54,12 @@ def _smallest(sample: WeightedSample) -> Value:
     return float(seen.values_s[0]) if seen.n else None
 
 
+def _mean(sample: WeightedSample) -> Value:
+    if not sample.n_censored:
+        return sample.mean_s
+    return AtLeast(restricted_mean(sample)) if len(sample.values_s) else None
+
+
 def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     """(upper - lower)/median: by how many medians the response times between two quantiles differ."""
     low, middle, high = (round_quantile(sample, LEVELS[q]) for q in (lower, "p50", upper))
@@ -67,11 +74,11 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     **{name: partial(round_quantile, p=p) for name, p in LEVELS.items()},
     "min": _smallest,
     "max": _largest,
-    "mean": lambda sample: sample.mean_s,
+    "mean": _mean,
     "spread": lambda sample: _between(sample, "p5", "p95"),
     "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }
-"""Of response times; mean and min are of those that were answered."""
+"""Of response times; min is of those that were answered, the mean a lower bound where some were not."""
 
 MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,

@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.kaplan_meier import product_limit
+from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import (
     CONFIDENCE,
     LEVELS,
@@ -175,8 +175,11 @@ def round_quantile(sample: WeightedSample, p: float) -> Value:
     needed = samples_needed(p) if p > 0.5 else 1 if p == 0.5 else 1 / p
     if sample.n < needed or not len(sample.values_s):
         return None
-    value = product_limit(sample).quantile(p)
-    return AtLeast(float(sample.values_s[-1])) if value is None else value
+    curve = known_part(sample)
+    if not len(curve.cdf):
+        return None
+    value = curve.quantile(p)
+    return AtLeast(float(curve.values_s[-1])) if value is None else value
 
 
 def quantile_over_rounds(
@@ -192,7 +195,7 @@ def quantile_over_rounds(
     """
     if len(rounds) == 1:
         (sample,) = rounds
-        value = product_limit(sample).quantile(p) if len(sample.values_s) else None
+        value = known_part(sample).quantile(p) if len(sample.values_s) else None
         found = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
         return replace(found, this_run_only=True)
     if not any(sample.n for sample in rounds):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrik
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.kaplan_meier import Curve, product_limit
+from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.formatting import percent
 
@@ -75,14 +75,16 @@ def quantile_estimate(
         return Estimate(
             None, n=sample.n, note="no request was answered" if sample.n else "nothing was measured"
         )
-    curve = product_limit(sample)
+    curve = known_part(sample)
+    if not len(curve.cdf):
+        return Estimate(None, n=sample.n, note="too few were answered, among those that were given up")
     needed = samples_needed(p)
     if p > 0.5 and sample.n / tau < needed:
         return Estimate(None, n=sample.n, note=f"needs at least {math.ceil(needed * tau):,} requests")
     low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)), confidence)
     value = curve.quantile(p)
     if value is None:
-        limit = float(sample.values_s[-1])
+        limit = float(curve.values_s[-1])
         share = sample.n_censored / sample.n
         note = f"{percent(share)} of the requests failed, or were given up before they were answered"
         return Estimate(limit, low if low is not None else limit, None, bound="≥", n=sample.n, note=note)
@@ -101,7 +103,7 @@ def quantile_estimates(
 
     `tau_at` gives the autocorrelation time of "longer than this".
     """
-    curve = product_limit(sample) if len(sample.values_s) else None
+    curve = known_part(sample) if len(sample.values_s) else None
     estimates = {}
     for name, p in LEVELS.items():
         value = curve.quantile(p) if curve else None

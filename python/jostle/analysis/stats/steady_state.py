@@ -102,7 +102,8 @@ def level_changes(series: Floats) -> list[int]:
 
 
 def correlation_of_neighbours(series: Floats) -> float:
-    """rho of a first-order autoregression with level changes; 0 to `MOST_CORRELATED`. At least three values."""
+    """rho of a first-order autoregression with level changes: 0 to `MOST_CORRELATED`. At least three
+    values."""
     one, two = (float(np.median(np.abs(series[lag:] - series[:-lag]))) for lag in (1, 2))
     return min(MOST_CORRELATED, max(0.0, (two / one) ** 2 - 1)) if one else 0.0
 

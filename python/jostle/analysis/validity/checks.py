@@ -45,6 +45,8 @@ SENT_SUSPECT, SENT_INVALID = 0.99, 0.95
 ERRORS_SUSPECT, ERRORS_INVALID = 0.001, 0.05
 LITTLE_SUSPECT = 0.01
 INTERACTIVE_SUSPECT = 0.02
+BY_CHANCE = 3.0
+"""Standard deviations by which the sum of drawn think times may differ from what their mean says."""
 CLOCK_S, CLOCK_SUSPECT = 1e-6, 0.10
 FEW_ANSWERS = 6
 """Fewer answers than this do not even bound the median."""
@@ -269,7 +271,9 @@ def _interactive_law(data: TrialData) -> Check | None:
     answered = data.total("response_sum_ns") / 1e9
     spent = answered + data.given_up.total_s + data.think_s() * requests
     residual = abs(there - spent) / there if there else 0.0
-    verdict = _graded(residual, INTERACTIVE_SUSPECT)
+    chance = BY_CHANCE * data.think_deviation_s() * math.sqrt(requests) / there if there else 0.0
+    limit = INTERACTIVE_SUSPECT + chance
+    verdict = _graded(residual, limit)
     message = f"the clients' time is accounted for to {percent(residual)}"
     remedy = ""
     if verdict is not Verdict.VALID:
@@ -283,7 +287,7 @@ def _interactive_law(data: TrialData) -> Check | None:
         "interactive law",
         verdict,
         residual,
-        INTERACTIVE_SUSPECT,
+        limit,
         "share",
         message,
         remedy,
