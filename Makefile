@@ -27,6 +27,7 @@ check: setup ## Formatting, lints, types, import arrows, schemas of plans, resul
 	$(BIN)/python -m jostle.plan.schema --check
 	$(BIN)/python -m jostle.report.schema --check
 	$(BIN)/python -m jostle.record.schema --check
+	$(BIN)/python -m jostle.cli.reference --check
 	$(BIN)/python scripts/audit
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.

@@ -19,8 +19,8 @@ from jostle.plan.contestant import ContestantFile
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     path
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-    if path.name != "CHANGELOG.md"  # it tells of what may be no longer
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    if path.name != "CHANGELOG.md" and "results" not in path.parts  # they tell of what may be no longer
 ]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^ {4}(.*)$", re.MULTILINE)

@@ -1,0 +1,146 @@
+"""Every check by its name: what it asks, and from where on it answers "suspect" or "invalid"."""
+
+from typing import NamedTuple
+
+from jostle.analysis.validity import checks, generator, lateness, limits, lost_time
+from jostle.formatting import MISSING, percent
+from jostle.units import format_duration
+
+__all__ = ["CATALOGUE", "Entry"]
+
+NEVER = MISSING
+
+
+class Entry(NamedTuple):
+    """A check as documents list it."""
+
+    name: str
+    asks: str
+    suspect: str
+    invalid: str
+
+
+CATALOGUE = [
+    Entry("end", "Did the trial run to its end?", "cut short", "failed, or recorded nothing"),
+    Entry("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
+    Entry(
+        "errors",
+        "Which share of the requests failed?",
+        f"more than {percent(checks.ERRORS_SUSPECT)}",
+        f"more than {percent(checks.ERRORS_INVALID)}, timeouts not counted",
+    ),
+    Entry("framing", "Did bytes follow a complete answer?", "any", NEVER),
+    Entry("addresses", "Did all addresses of the host's name accept?", "any that did not", NEVER),
+    Entry(
+        "answers",
+        "Were there enough answers?",
+        f"fewer than {checks.FEW_ANSWERS}, except beside a background load",
+        "no request was sent",
+    ),
+    Entry(
+        "generator CPU",
+        "How busy was the generator's busiest thread?",
+        f"more than {percent(checks.CPU_SUSPECT)} of a core",
+        f"more than {percent(checks.CPU_INVALID)}",
+    ),
+    Entry(
+        "offered load",
+        "Open loop: which share of what was due was sent?",
+        f"less than {percent(checks.SENT_SUSPECT)}",
+        f"less than {percent(checks.SENT_INVALID)}, unless all connections waited for the server",
+    ),
+    Entry(
+        "lateness",
+        "Which part of a response time is the generator's own lateness?",
+        f"more than {percent(lateness.SUSPECT)}, for each quantile",
+        NEVER,
+    ),
+    Entry(
+        "mostly lateness",
+        "Is a response time mostly the generator's own lateness?",
+        NEVER,
+        f"more than {percent(lateness.INVALID)}, for each quantile; all figures where the median is",
+    ),
+    Entry(
+        "Little's law",
+        "Do time in flight, and the sum of all response times, agree?",
+        f"more than {percent(checks.LITTLE_SUSPECT)} apart",
+        NEVER,
+    ),
+    Entry(
+        "interactive law",
+        "Closed loop: were all clients waiting or thinking all the time?",
+        f"more than {percent(checks.INTERACTIVE_SUSPECT)} of their time unaccounted for",
+        NEVER,
+    ),
+    Entry(
+        "cores",
+        "Had server and generator cores of their own?",
+        f"shared, unless one client takes turns with the server and uses at most {percent(checks.TURNS_CPU)}",
+        NEVER,
+    ),
+    Entry("background", "Did the background requests succeed?", "any failed", "none was sent"),
+    Entry(
+        "arrivals",
+        "Were requests sent as the Poisson process of the plan (Anderson and Darling)?",
+        f"above {checks.ARRIVALS_FACTOR:g} times the critical value of 1 %",
+        NEVER,
+    ),
+    Entry(
+        "steady state",
+        "Did throughput and p99 settle (MSER-5)?",
+        f"not settled, and the halves differ by more than {percent(checks.STEADY_CHANGE)}",
+        NEVER,
+    ),
+    Entry(
+        "clock resolution",
+        "Is a microsecond much of the median response time?",
+        f"more than {percent(checks.CLOCK_SUSPECT)}",
+        NEVER,
+    ),
+    Entry(
+        "lost time",
+        "Did the generator stand still, or the machine sleep?",
+        f"for any time (from {format_duration(lost_time.STILL_S)} on)",
+        f"for more than {percent(lost_time.LOST_INVALID)} of the trial",
+    ),
+    Entry("wall clock", "Was the wall clock set?", NEVER, NEVER),
+    Entry(
+        "open files",
+        "Had the generator open files left?",
+        f"at least {percent(limits.FULL)} used, and connects failed",
+        NEVER,
+    ),
+    Entry(
+        "local ports",
+        "Had the generator local ports left?",
+        f"at least {percent(limits.FULL)} used, and connects failed",
+        NEVER,
+    ),
+    Entry(
+        "generators",
+        "Several generators: did all live to the end?",
+        "any part of the load is missing",
+        f"more than {percent(generator.MISSING_INVALID)} is missing",
+    ),
+    Entry("accounts", "Other machines: has everything they recorded come?", "anything is missing", NEVER),
+    Entry(
+        "same view",
+        "Several generators: do they see the same service times?",
+        f"a median {generator.DIFFERENT:g} times that of the others, "
+        f"by {format_duration(generator.DIFFERENT_S)} or more",
+        NEVER,
+    ),
+    Entry(
+        "start",
+        "Several generators: did they start together?",
+        f"more than {format_duration(generator.APART_SUSPECT_S)} apart",
+        NEVER,
+    ),
+    Entry(
+        "record",
+        "Was everything recorded?",
+        "rows were lost",
+        "a thread of the generator died",
+    ),
+]

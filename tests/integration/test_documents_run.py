@@ -1,0 +1,130 @@
+"""What the tutorial and the how-to pages tell a reader to type does what they say, on loopback, in short."""
+
+import http.server
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.commands import run_command
+from support.real import reference_server
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    DOCS / "TUTORIAL.md",
+    *sorted(DOCS.glob("how-to/*.md")),
+    DOCS / "reference" / "json.md",
+    DOCS / "reference" / "python.md",
+]
+
+STALL = """
+title = "Who notices a slow request?"
+contestants = ["reference-run-to-completion", "reference-processor-sharing"]
+workload.w.request = { get = "/fast/44", expect = "1936" }
+workload.w.load = { clients = 1, for = "1s" }
+"""
+BEFORE = {"publish": [("toml", f"# stall.toml\n{STALL}"), ("sh", "jostle run stall.toml")]}
+"""What a page takes for granted."""
+
+QUICKER = {"run": ["--no-pages"]}
+
+NOT_RUN = {
+    "jostle contestants start": "it serves until Ctrl-C; the test starts the same server",
+    "jostle doctor": "it asks every runtime; test_doctor.py and test_calibration.py run it",
+    "jostle contestants verify": "tests/contract runs it for every contestant",
+    "jostle run plan.toml --rounds 10": "ten rounds of the tutorial's plan",
+    "make wheel": "CI builds the wheel",
+    "docker": "it needs a daemon and an image from a registry",
+    "pipx install": "it needs the network",
+    "sudo sysctl": "it needs root and changes the machine",
+}
+"""Commands that are shown and not run here, by how they begin; that jostle's can be typed is a unit test."""
+
+FENCED = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (\S+\.toml)\n")
+SHORTER = [
+    (re.compile(r"-d \d+s"), "-d 200ms"),
+    (re.compile(r'for = "\d+s"'), 'for = "200ms"'),
+    (re.compile(r"rounds = \d+"), "rounds = 1"),
+    (re.compile(r'warm-up = "\w+"'), 'warm-up = "0s"'),
+    (re.compile(r"us=500000"), "us=50000"),
+]
+DONE = {0, 3, 4}
+"""Exit codes of what was done, if only for an instant: nobody can trust or decide much of 200 ms."""
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    """Takes an order from whoever has the token."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        known = self.headers["Authorization"] == "Bearer secret" and b"Ada" in body
+        self.send_response(201 if known else 401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is said."""
+
+
+@pytest.fixture(scope="module")
+def ports() -> Iterator[dict[str, str]]:
+    """What stands for the ports of the documents: a reference server, and an API that takes orders."""
+    api = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    threading.Thread(target=api.serve_forever, daemon=True).start()
+    with reference_server("run-to-completion") as url:
+        yield {"8080": url.rstrip("/").rsplit(":", 1)[1], "9000": str(api.server_port)}
+    api.shutdown()
+
+
+def adapted(text: str, ports: dict[str, str]) -> str:
+    """Shorter, and at the ports of this test."""
+    for pattern, short in SHORTER:
+        text = pattern.sub(short, text)
+    return re.sub(r"(?<=127\.0\.0\.1:)(\d+)", lambda found: ports.get(found[1], found[1]), text)
+
+
+def skipped(line: str) -> bool:
+    return any(line.startswith(start) for start in NOT_RUN)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_tells_to_type_works(
+    page: Path, ports: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOKEN", "secret")
+    told = [*BEFORE.get(page.stem, []), *FENCED.findall(page.read_text(encoding="utf-8"))]
+    for language, block in told:
+        text = adapted(re.sub(r"^ {2,3}(?=\S)", "", block, flags=re.MULTILINE), ports)
+        if language == "toml" and (name := FILE.match(text)):
+            Path(name[1]).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, page.name, "exec"), {})
+        elif language == "sh":
+            for line in filter(None, text.splitlines()):
+                if not any(line.startswith(start) for start in NOT_RUN):
+                    typed(line)
+
+
+def typed(line: str) -> None:
+    """As a shell would: jostle in this process, which saves its imports; anything else in bash."""
+    if not line.startswith("jostle "):
+        subprocess.run(["bash", "-c", line], check=True, timeout=60)
+        return
+    words = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {line}"], text=True).split("\0")[1:-1]
+    name, *given = words
+    code, said = run_command(name, *given, *QUICKER.get(name, []))
+    assert code in DONE, f"{line}\n{said}"
+
+
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    """The list names nothing that is gone."""
+    shown = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [start for start in NOT_RUN if start not in shown] == []

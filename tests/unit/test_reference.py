@@ -1,0 +1,47 @@
+"""The reference pages that are made from the code are up to date and leave nothing out."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from jostle.analysis import validity
+from jostle.analysis.validity.catalogue import CATALOGUE
+from jostle.cli import COMMANDS
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.reference import FOLDER, commands, main
+
+
+def test_the_pages_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check"]) == 0, capsys.readouterr().err
+    assert main([]) == 2
+
+
+def test_every_command_is_on_its_page() -> None:
+    text = (FOLDER / "cli.md").read_text(encoding="utf-8")
+    names = [name for name, _ in commands()]
+    assert {f"jostle {name}" for name in COMMANDS} <= set(names)
+    assert all(f"## {name}\n" in text for name in names)
+
+
+def made() -> set[str]:
+    """The names of all checks that the code can make, as they stand in its calls."""
+    found = set()
+    for path in Path(validity.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
+            if called == "Check" and isinstance(node.args[0], ast.Constant):
+                found.add(node.args[0].value)
+            elif called == "_check" and isinstance(node.args[1], ast.Constant):
+                found.add(node.args[1].value)
+    return found
+
+
+def test_every_check_is_in_the_catalogue_and_no_other() -> None:
+    assert len(made()) > 20
+    assert {entry.name for entry in CATALOGUE} == made()
+
+
+def test_every_exit_code_is_explained() -> None:
+    text = (FOLDER / "exit-codes.md").read_text(encoding="utf-8")
+    assert all(f"\n| {code.value} | " in text for code in ExitCode)
