@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes the engine: every target for some seconds (60), or those that are named. What they hold, how long they were
-# run so far, and how to keep what they found: crates/engine/fuzz/README.md
+# Fuzzes the engine, then what Python reads (scripts/fuzz_python.py): every target for some seconds (60), or those of
+# the engine that are named. What they hold, how long they were run so far, and how to keep what they found:
+# crates/engine/fuzz/README.md
 #
 #     scripts/fuzz.sh [SECONDS [TARGET…]]
 #
@@ -32,3 +33,4 @@ for target in "${targets[@]}"; do
     fi
     echo "fuzz $target: $(tail -n 1 "$log"), nothing found"
 done
+[ $# -gt 0 ] || exec ../../../.venv/bin/python ../../../scripts/fuzz_python.py "$seconds"

@@ -93,7 +93,7 @@ def _taken(*words: str | Path) -> Taken:
                 peak_kb = max(peak_kb, int(found[1]))
             time.sleep(0.02)
         complaints.seek(0)
-        if process.returncode not in (0, 1, 3, 4):
+        if process.returncode != 0:
             raise RuntimeError(f"jostle {' '.join(map(str, words))}: {complaints.read().decode()}")
     taken = Taken(time.monotonic() - begun, peak_kb / 1e3)
     print(f"  {words[0]} {Path(words[1]).name}: {taken.seconds:.1f} s, {taken.peak_mb:.0f} MB", flush=True)

@@ -122,7 +122,7 @@ def _read(path: Path) -> Iterator[tuple[str, Entry]]:
                 continue
             figures = [_figures(f) for f in table.pop("figures")]
             entry = Entry(figures=figures, verdict=Verdict(table.pop("verdict")), **table)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         yield entry.folder, entry
 

@@ -11,7 +11,6 @@ and /orders answers 503 with a plain line. A server that cannot have the route d
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -21,6 +20,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
+from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.plan.values import PositiveCount, PositiveDuration
 from jostle.text import reason
 
@@ -259,10 +259,10 @@ class ContestantFile(Table):
     def load(cls, path: Path) -> Self:
         """Read a `contestant.toml`. Raises `PlanError` that names the file and the line or field."""
         try:
-            return cls.of(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+            return cls.of(read_toml(path.read_text(encoding="utf-8")), str(path))
         except OSError as error:
             raise PlanError(f"{path} cannot be read: {reason(error)}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (TOMLDecodeError, UnicodeDecodeError) as error:
             raise PlanError(f"{path}: {error}") from None
 
     @classmethod

@@ -1,7 +1,6 @@
 """From a plan's text to a plan, and back."""
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import place
 from jostle.plan.model import Plan
+from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.text import names_a_secret, reason, redact
 
 __all__ = ["Environment", "Settings", "load_plan", "parse_plan", "parse_toml", "to_toml"]
@@ -87,8 +87,8 @@ def parse_plan(
 def parse_toml(text: str, origin: str) -> dict[str, Any]:
     """TOML data; `PlanError` with line, column and the line itself where it is broken."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return read_toml(text)
+    except TOMLDecodeError as error:
         raise _broken(text, origin, str(error)) from None
 
 

@@ -10,7 +10,6 @@ is checked across tables. A table that cannot be read all the same is in `unread
 What was sent stands in each trial's own record (`engine` in trial.json): loads are not read here.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from jostle.errors import PlanError
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Figure, Published, Ratio
 from jostle.plan.model import Requirement, Starvation
+from jostle.plan.toml import TOMLDecodeError, read_toml
 
 __all__ = ["RecordedPlan", "Unreadable"]
 
@@ -58,8 +58,8 @@ class RecordedPlan:
     def parse(cls, text: str) -> "RecordedPlan":
         """Read a plan.toml. Text that is not TOML gives an empty plan with the reason in `unreadable`."""
         try:
-            return cls.of(tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
+            return cls.of(read_toml(text))
+        except TOMLDecodeError as error:
             return cls(unreadable=[Unreadable("plan", text, str(error))])
 
     @classmethod

@@ -184,7 +184,7 @@ class ResourceSample(TypedDict):
     CPU time and context switches are those of the whole tree since it began. None: not read this time.
     """
 
-    t_ns: int
+    t_ns: Annotated[int, Field(gt=-(2**63), lt=2**63)]
     cpu_user_s: Finite
     cpu_system_s: Finite
     rss_bytes: NotRequired[Count | None]

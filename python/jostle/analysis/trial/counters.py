@@ -186,7 +186,7 @@ def _row(
         "in_flight_ns": state.get("in_flight_ns", 0),
         "background_in_flight_ns": background.get("in_flight_ns", 0),
         "cpu_ns": sum(thread["cpu_ns"] for thread in interval["threads"]),
-        "loop_lag_max_us": (interval["loop_lag"] or {}).get("max_us", 0),
+        "loop_lag_max_us": (interval.get("loop_lag") or {}).get("max_us", 0),
         "open_files": max(g.get("open_files", 0) for g in interval.get("generators") or [interval]),
         "local_ports": max((port["held"] for port in interval.get("ports", [])), default=0),
     }

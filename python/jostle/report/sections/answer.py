@@ -1,12 +1,12 @@
 """The answer: a sentence for each contestant, one picture, one table; of one server, its times."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
+from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report import charts
 from jostle.report.document import (
     NOTHING,
@@ -220,8 +220,8 @@ def _received(result: RunResult, summary: WorkloadSummary) -> str:
 def _load(plan_text: str, workload: str) -> str:
     """What was sent, in words; "" for the plan of another version."""
     try:
-        return describe_load(tomllib.loads(plan_text)["workload"][workload]["load"])
-    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        return describe_load(read_toml(plan_text)["workload"][workload]["load"])
+    except (TOMLDecodeError, KeyError, TypeError):
         return ""
 
 
