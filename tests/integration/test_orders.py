@@ -36,4 +36,4 @@ def test_a_database_that_cannot_be_reached_is_told(jostle_command: Jostle) -> No
 def test_content_that_may_not_be_written_is_refused_at_once(jostle_command: Jostle) -> None:
     finished = jostle_command("race", "orders", "--database", "postgresql://me@127.0.0.1:1/shop")
     assert finished.returncode == 2
-    assert "closed-200-unindexed.database: index of one's own database cannot be changed" in finished.stderr
+    assert "closed-200-unindexed.database: index of your own database cannot be changed" in finished.stderr

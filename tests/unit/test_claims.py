@@ -300,7 +300,7 @@ REFUSED = [
     ),
     (
         '{ quantity = "p50", contestant = "node", workload = "fast-only", between = [2, 1] }',
-        "no interval",
+        "not an interval",
         "ascending",
     ),
     (

@@ -58,9 +58,12 @@ def test_whom_to_trust_and_who_the_client_is(plan_of: Any, tmp_path: Path) -> No
     ("arguments", "says"),
     [
         (["http://localhost/", "--think", "long"], "--think: 'long' is not a duration"),
-        (["http://localhost/", "--connect-to", "localhost:80"], '--connect-to: "localhost:80" is no place'),
-        (["http://localhost/", "--connect-to", "::1:80"], '--connect-to: "::1:80" is no place'),
-        (["http://localhost/", "--source-address", "lo"], '--source-address: "lo" is no IP address'),
+        (
+            ["http://localhost/", "--connect-to", "localhost:80"],
+            '--connect-to: "localhost:80" is not an address',
+        ),
+        (["http://localhost/", "--connect-to", "::1:80"], '--connect-to: "::1:80" is not an address'),
+        (["http://localhost/", "--source-address", "lo"], '--source-address: "lo" is not an IP address'),
         (["http://localhost/", "--unix-socket", "/none"], "--unix-socket: /none is not a socket"),
         (["http://localhost/", "--expect-status", "99"], "--expect-status: 99 is not a status"),
         (["http://localhost/", "--expect-status", "ok"], "--expect-status: 'ok' is not a list"),

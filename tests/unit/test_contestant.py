@@ -96,7 +96,7 @@ def test_another_jdk_on_the_path_is_not_taken_for_the_right_one(
 def test_a_command_whose_version_command_fails_counts_as_missing(tmp_path: Path) -> None:
     needs = [{"command": "sh", "version": ["{command}", "-c", "exit 3"]}]
     (missing,) = mine(tmp_path, needs=needs).missing()
-    assert "is there, but asked for its version" in missing.reason
+    assert "its version command failed" in missing.reason
 
 
 def test_versions_are_the_first_line_that_is_printed(tmp_path: Path) -> None:
@@ -276,5 +276,5 @@ def test_a_user_who_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_that_the_servers_user_may_not_enter(cache: Path) -> None:
     folder = sources(cache)
     folder.chmod(0o700)
-    with pytest.raises(StartFailed, match=r"would run as user 'nobody', who may not enter .*sources"):
+    with pytest.raises(StartFailed, match=r"would run as user 'nobody', who cannot enter .*sources"):
         mine(folder).start()

@@ -78,9 +78,7 @@ def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
     check_capacity(contestant.find("haskell-warp:threaded"), 1001)
     with pytest.raises(TooFewFiles, match="haskell-warp:yields holds at most 1,000 connections") as told:
         check_capacity(contestant.find("haskell-warp:yields"), 1001)
-    assert (
-        "1,001 clients are asked for: without -threaded the runtime waits with select" in told.value.message
-    )
+    assert "1,001 clients are needed: without -threaded the runtime waits with select" in told.value.message
     assert told.value.hint == "haskell-warp:threaded has no such limit"
 
 

@@ -111,7 +111,7 @@ def test_passwords_never_reach_a_record(address: str, fit_for_a_record: str) -> 
 def test_content_of_ones_own_cannot_be_changed_without_leave() -> None:
     text = 'title = "t"\ncontestants = ["go"]\n[database]\nurl = "postgresql://me@here/shop"\n' + WORKLOAD
     asking = text + "database = { index = false }\n"
-    with pytest.raises(PlanError, match=r"(?s)workload.w.database: index of one's own.*fill-database"):
+    with pytest.raises(PlanError, match=r"(?s)workload.w.database: index of your own.*fill-database"):
         parse_plan(asking, "p")
     parse_plan(asking.replace("[database]", "[database]\nfill = true"), "p")
     parse_plan(text + 'database = { delay = "2ms" }\n', "p")

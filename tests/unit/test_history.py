@@ -84,7 +84,7 @@ def test_a_run_that_cannot_be_read_is_named_and_stops_nothing(base: Path) -> Non
 def test_a_run_that_did_not_end_is_told_within_80_columns(base: Path) -> None:
     add(base, "c", 0.004, ended=False)
     said = run_command("history", str(base))[1]
-    assert "part: the run was cut short, or goes on" in said
+    assert "part: the run was cut short, or is still going" in said
     assert max(map(len, said.splitlines())) <= 80
     assert "…" not in said, "no column is cut"
 

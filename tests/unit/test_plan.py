@@ -141,7 +141,7 @@ def test_names_of_contestants_are_changed_wherever_one_is_meant() -> None:
     assert changed.claim[0].holds[0].against
     assert changed.claim[0].holds[0].against.contestant == "rails:workers=1"
     assert changed.workload["w"].request == plan.workload["w"].request
-    with pytest.raises(PlanError, match="'rails' stands there twice"):
+    with pytest.raises(PlanError, match="'rails' is listed twice"):
         plan.with_labels(lambda _: "rails")
 
 
@@ -347,5 +347,5 @@ def test_a_database_of_ones_own_takes_the_place_of_the_plans() -> None:
         PlanError, match=r"database\.url: 'mysql://here/x' is not the address of a PostgreSQL"
     ):
         plan.changed(Changes(database="mysql://here/x"))
-    with pytest.raises(PlanError, match="leave to fill a database, but which"):
+    with pytest.raises(PlanError, match="fill needs the url of a database"):
         plan.changed(Changes(fill_database=True))

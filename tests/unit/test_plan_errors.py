@@ -84,7 +84,7 @@ REFUSED = [
     (with_load('{ clients = -5, for = "5s" }'), f"{CROWD}.load.clients: -5 is negative", "50"),
     (with_load('{ clients = 1.5, for = "5s" }'), f"{CROWD}.load.clients: 1.5 is not a whole number", "50"),
     (with_load('{ clients = true, for = "5s" }'), f"{CROWD}.load.clients: true is not a whole number", "50"),
-    (with_load("{ clients = 50 }"), f"{CROWD}: load: nothing ends it", 'for = "10s"'),
+    (with_load("{ clients = 50 }"), f"{CROWD}: the load has no end", 'for = "10s"'),
     (with_load('{ for = "5s" }'), f"{CROWD}.load: how many clients, or which rate?", "clients = 50"),
     (
         with_load('{ clients = 50, rate = "5/s", for = "5s" }'),
@@ -99,7 +99,7 @@ REFUSED = [
     ),
     (
         with_load('{ rate = "5/s", arrivals = "evenly", for = "5s" }'),
-        '"evenly" is no arrival process',
+        '"evenly" is not an arrival process',
         '"poisson"',
     ),
     (with_load('{ arrivals = "poisson", for = "5s" }'), f"{CROWD}.load: at which rate?", 'rate = "1000/s"'),
@@ -144,11 +144,11 @@ REFUSED = [
             '{ phases = [{ name = "a", for = "5s", clients = 1 }, { name = "a", for = "5s", clients = 2 }] }'
         ),
         "two phases have the name 'a'",
-        "names",
+        "its own name",
     ),
     (with_load('{ clients = 50, for = "5s", steps = 3 }'), "steps without a ramp", "ramp-up"),
     (with_load('{ clients = 50, for = "5s", renew = true }'), "no client ever ends", "requests-per-client"),
-    (with_load("{ clients = 5, requests-per-client = 9, renew = true }"), "load: nothing ends it", "for"),
+    (with_load("{ clients = 5, requests-per-client = 9, renew = true }"), "the load has no end", "for"),
     (
         with_load('{ clients = 5, for = "5s", keep-alive = false, requests-per-connection = 9 }'),
         "keep-alive = false and requests-per-connection = 9",
@@ -160,13 +160,13 @@ REFUSED = [
         f"{CROWD}.background: how many clients, or which rate?",
         "clients",
     ),
-    (PLAN + "background = { clients = 1 }", f"{CROWD}.background: says nothing to ask for", "get"),
+    (PLAN + "background = { clients = 1 }", f"{CROWD}.background: has no method", "get"),
     (
         PLAN + 'background = { get = "/", clients = 1, for = "5s" }',
         f"{CROWD}.background: a background has no time of its own",
         "it ends with the workload",
     ),
-    (with_request('{ name = "x" }'), f"{CROWD}.request: says nothing to ask for", '{ get = "/hello" }'),
+    (with_request('{ name = "x" }'), f"{CROWD}.request: has no method", '{ get = "/hello" }'),
     (
         with_request('{ get = "/", post = "/" }'),
         f"{CROWD}.request: get and post in one request",
@@ -179,7 +179,7 @@ REFUSED = [
     (with_request("[]"), "request: an empty list", "get"),
     (
         with_request('{ get = "/o/{idd}", params = { id = [1] } }'),
-        "nothing says what {idd} in the path is",
+        "{idd} in the path has no value",
         "'id'",
     ),
     (with_request('{ get = "/o", params = { id = [1] } }'), "params.id is not used in the path", "{id}"),
@@ -212,7 +212,7 @@ REFUSED = [
     (PLAN.replace('["node", "go"]', "[]"), "plan.toml: contestants: an empty list", '["node", "go"]'),
     (
         PLAN.replace('["node", "go"]', '["go", "go"]'),
-        "plan.toml: contestants: 'go' stands there twice",
+        "plan.toml: contestants: 'go' is listed twice",
         "rounds",
     ),
     (PLAN.replace("rounds = 5", "rounds = 0"), "plan.toml: rounds: zero", "at least 1"),
@@ -221,7 +221,7 @@ REFUSED = [
     (PLAN.replace('"x"', "5"), "plan.toml: title: 5 is not a text", "in quotes"),
     (PLAN + 'rows = "yes"', f'{CROWD}.rows: "yes" is neither true nor false', "without quotes"),
     (PLAN + 'order = "random"', f'{CROWD}.order: "random" is not one of them', "'weighted' or 'sequence'"),
-    (PLAN + 'connection = { source-addresses = ["here"] }', '"here" is no IP address', "127.0.0.2"),
+    (PLAN + 'connection = { source-addresses = ["here"] }', '"here" is not an IP address', "127.0.0.2"),
     (PLAN + 'connection = { tls = { cert = "a.pem" } }', "goes with its key", "cert and key"),
     (PLAN.partition("[workload")[0], "plan.toml: workload: is missing", ""),
     (
@@ -236,7 +236,7 @@ REFUSED = [
         "'crowd'",
     ),
     (PLAN + "[published]\nfigures = []", "plan.toml: published: no source is named", "source ="),
-    (PLAN + '[published]\nsource = "s"\nurl = "ftp://x"', "is no web address", "https://"),
+    (PLAN + '[published]\nsource = "s"\nurl = "ftp://x"', "is not a web address", "https://"),
 ]
 
 

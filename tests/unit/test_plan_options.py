@@ -56,5 +56,7 @@ def test_a_race_is_changed_as_a_run_is(plan_of: Any) -> None:
     "given", [["--contestants", "go"], ["--set", "slow=1"], ["--as-published"], ["--json"]]
 )
 def test_all_experiments_take_no_changes_of_one(plan_of: Any, given: list[str]) -> None:
-    with pytest.raises(PlanError, match=f"--all goes without {given[0]}: it runs each experiment as it is"):
+    with pytest.raises(
+        PlanError, match=f"--all cannot be combined with {given[0]}: it runs each experiment as it is"
+    ):
         plan_of("race", "--all", *given)

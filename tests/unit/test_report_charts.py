@@ -262,7 +262,7 @@ def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     summary = result.summaries[0]
     none = {name: replace(e, value=None) for name, e in summary.response.items()}
     result = replace(result, summaries=[replace(summary, response=none)])
-    assert charts.strips(views(result)[:1]).title == "p99: too few of the requests were answered to tell."
+    assert charts.strips(views(result)[:1]).title == "p99: too few requests were answered."
 
 
 def test_one_time_for_all_requests_is_drawn_as_a_tick_mark() -> None:

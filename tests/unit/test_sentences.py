@@ -428,7 +428,7 @@ TABLE = [
         (lambda: titles.about_quantile(view(panel("node"), panel("go", p99=0.001)), "p99"),),
     ),
     Row(
-        "p99: too few of the requests were answered to tell.",
+        "p99: too few requests were answered.",
         lambda: titles.about_quantile(view(panel("node", p99=None)), "p99"),
         (lambda: titles.about_quantile(view(panel("node")), "p99"),),
     ),

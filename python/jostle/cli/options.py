@@ -136,7 +136,7 @@ def split_contestants(text: str | None) -> list[str] | None:
         else:
             labels.append(part)
     if not labels:
-        raise PlanError("--contestants names none", "for example: --contestants node,go")
+        raise PlanError("--contestants is empty", "for example: --contestants node,go")
     return labels
 
 
@@ -146,7 +146,7 @@ def split_workloads(text: str | None) -> list[str] | None:
         return None
     names = [name for name in map(str.strip, text.split(",")) if name]
     if not names:
-        raise PlanError("--workloads names none", "for example: --workloads closed,paced")
+        raise PlanError("--workloads is empty", "for example: --workloads closed,paced")
     return names
 
 
@@ -174,7 +174,7 @@ def refuse_beside(
         and is_given(context, parameter.name)
     ]
     if given:
-        raise PlanError(f"{option} goes without {', '.join(given)}: {why}", instead)
+        raise PlanError(f"{option} cannot be combined with {', '.join(given)}: {why}", instead)
 
 
 def is_given(context: typer.Context, name: str) -> bool:

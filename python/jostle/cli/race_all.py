@@ -50,7 +50,9 @@ class _State:
         known = read_object(folder / STATE, dict[str, Any])
         if known is None:
             if folder.exists() and (not folder.is_dir() or (folder / "journal.ndjson").exists()):
-                raise UserError(f"{folder} is no folder of jostle race --all", "choose another with --into")
+                raise UserError(
+                    f"{folder} is not a folder of jostle race --all", "choose another with --into"
+                )
             return cls(folder, seed)
         if known.get("format") != FORMAT:
             raise UserError(f"{folder} was written by another version of jostle", "choose another folder")
@@ -189,7 +191,7 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
             _say(f"{len(left.left)} of {len(left.trials)} trials are left")
             return resume_experiment(left, executor_for(left.plan), observer)
         except NotARun as error:
-            _say(f"{error.message}; it is run anew")
+            _say(f"{error.message}; it is run again")
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 

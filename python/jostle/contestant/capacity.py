@@ -44,7 +44,7 @@ def _check_own_limit(contestant: Contestant, connections: int) -> None:
         return
     raise TooFewFiles(
         f"{contestant.label} holds at most {format_count(limit.connections)} connections, and "
-        f"{format_count(connections)} clients are asked for: {limit.because}",
+        f"{format_count(connections)} clients are needed: {limit.because}",
         f"{contestant.name}:{limit.unless} has no such limit" if limit.unless else "",
     )
 
@@ -53,9 +53,7 @@ def _remedy(contestant: Contestant, connections: int, files: int) -> str:
     spread, each = contestant.file.processes, connections_within(files)
     if isinstance(spread, str) and each > 0:
         return f"{contestant.name}:{spread.strip('{}')}={math.ceil(connections / each)} can hold them"
-    return (
-        "raise the limit (ulimit -Hn); if more of its processes hold connections, its file says processes = N"
-    )
+    return "raise the limit (ulimit -Hn), or set processes = N in its file if N of them hold connections"
 
 
 def _processes(contestant: Contestant) -> int:

@@ -117,7 +117,7 @@ def start(
     user = User.of(launch.user)
     if not user.can_enter(launch.folder):
         raise StartFailed(
-            f"{launch.label} would run as user {user.name!r}, who may not enter {launch.folder}",
+            f"{launch.label} would run as user {user.name!r}, who cannot enter {launch.folder}",
             "move it, open the folders on the way to it, or set 'user'; for builds, set JOSTLE_CACHE",
         )
     port = ports.claim(port, host)
@@ -155,7 +155,7 @@ def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()
     host, port = host_and_port(url)
     server = Server(label, host, port, pid, urlsplit(url).scheme)
     if not server.alive():
-        raise UnreachableTarget(f"{label}: there is no process {pid}", "correct 'pid', or leave it out")
+        raise UnreachableTarget(f"{label}: there is no process {pid}", "correct or remove 'pid'")
     for place in connect_to or [f"{host}:{port}"]:
         try:
             _connect(place).close()

@@ -51,7 +51,7 @@ def find_tool(need: Need, user: User) -> Tool | MissingTool:
             with within_limits():
                 version = _version(path, path.stat().st_mtime_ns, tuple(need.version))
         except (OSError, subprocess.SubprocessError) as error:
-            reason = f"{path} is there, but asked for its version: {error}"
+            reason = f"{path} was found, but its version command failed: {error}"
         else:
             return Tool(need.command, path, version, own)
     return MissingTool(need.command, need.install, need.package, reason)

@@ -11,7 +11,7 @@ __all__ = ["Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """`pool`: connections that each process of a server may hold. `delay_ms`: added to each answer.
+    """`pool`: connections per server process. `delay_ms`: added to each answer.
 
     `index`: on orders.customer_id; the date never has one. `customers`, `most_orders`, `seed`: what is in it.
     What a plan may ask for is limited there.

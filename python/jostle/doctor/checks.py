@@ -217,7 +217,7 @@ def _attention(placement: Placement, floor: Floor | None) -> Finding:
         return Finding(
             "attention",
             "note",
-            f"{shared}: it sleeps while it waits, as long as nobody has measured whether it may do otherwise",
+            f"{shared}: it sleeps while it waits, until it is measured whether it may",
             "jostle doctor --calibrate",
         )
     return Finding(

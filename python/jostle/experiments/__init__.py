@@ -44,5 +44,5 @@ def load(
             raise
         raise PlanError(
             f"{name} has no scale {scale!r}",
-            f"its plan says all: jostle race {name}, and --set for its parameters",
+            f"its only scale is the default: jostle race {name}, and --set for its parameters",
         ) from None

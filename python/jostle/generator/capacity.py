@@ -74,7 +74,7 @@ def processes_for(
         raise StartRefused(
             f"{format_count(connections)} connections at once need {needed} generator processes of "
             f"{format_count(files)} open files: more than {PROCESSES_PER_CORE} for each of {cores} cores",
-            f"is that meant? Then write processes = {needed} (--processes {needed})",
+            f"if that is intended, write processes = {needed} (--processes {needed})",
         )
     if wanted is not None and wanted < needed:
         raise StartRefused(

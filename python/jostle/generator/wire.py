@@ -13,7 +13,7 @@ __all__ = ["frame_end", "parse_frame", "read_frame", "write_frame"]
 HEAD = struct.Struct("<II")
 
 MOST_BYTES = 256 << 20
-"""A frame beyond this is no interval: whoever announces one is not waited for."""
+"""A frame beyond this is not an interval: whoever announces one is not waited for."""
 
 
 def write_frame(file: IO[bytes], data: dict[str, Any]) -> None:
@@ -77,5 +77,5 @@ def parse_frame(frame: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(content, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     return content

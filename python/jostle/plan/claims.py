@@ -48,11 +48,11 @@ class Figure(Table):
     """A figure as published."""
 
     contestant: str = Field(description="whose figure it is, as this plan names it")
-    workload: str = Field(description="the workload that stands for what was measured")
+    workload: str = Field(description="the workload of this plan that corresponds to it")
     quantity: Quantity = Field(description='what was published: "throughput", "p50", "mean", …')
     value: float = Field(description="the figure")
     unit: str = Field(description='its unit as published: "requests/5 s", "s"')
-    note: str = Field(default="", description="what a reader must know of it")
+    note: str = Field(default="", description="a note for the reader")
 
     @model_validator(mode="after")
     def _in_a_unit_of_its_quantity(self, info: ValidationInfo) -> "Figure":
@@ -93,9 +93,9 @@ _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
 class Published(Table):
     """Figures to stand beside the measured ones."""
 
-    source: str = Field(default="", description="who published them, where and when")
+    source: str = Field(default="", description="author, title, publisher, date")
     url: str = Field(default="", description="where they can be read: http:// or https://")
-    setup: str = Field(default="", description="what they were measured with: a fact per line")
+    setup: str = Field(default="", description="the set-up they were measured on: one fact per line")
     figures: list[Figure] = Field(default=[], description="the figures")
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class Published(Table):
                 'say who published them: source = "Author, Title, publisher, date"',
             )
         if self.url and not self.url.startswith(("http://", "https://")):
-            raise BadValue(f"url = {self.url!r} is no web address", 'write one: url = "https://…"')
+            raise BadValue(f"url = {self.url!r} is not a web address", 'write one: url = "https://…"')
         return self
 
 
@@ -121,10 +121,10 @@ class Opponent(Table):
 class Ratio(Table):
     """What a quantity is under one workload beside another, for each contestant: a table and a picture."""
 
-    title: str = Field(min_length=1, description="what the reader of a report sees")
+    title: str = Field(min_length=1, description="title in reports")
     quantity: Quantity = Field(description='"throughput", "mean", …')
     workload: str = Field(description="of this workload")
-    against: str = Field(description="divided by the same of this one")
+    against: str = Field(description="divided by the same metric of this one")
 
     @model_validator(mode="after")
     def _of_two(self) -> "Ratio":
@@ -142,7 +142,7 @@ class Part(Table):
     contestant: str = Field(description="of this server (of its variants, where only those were measured)")
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
-        default=None, description="the rule is about the ratio to this, round by round"
+        default=None, description="the rule applies to the ratio to this, round by round"
     )
     above: float | None = Field(default=None, description="the whole interval must lie above this")
     below: float | None = Field(default=None, description="the whole interval must lie below this")
@@ -150,7 +150,7 @@ class Part(Table):
     published: float | None = Field(
         default=None,
         description="the published value, in seconds, bytes or per second, or the published ratio; beside "
-        "`above` or `below`, the size is judged too",
+        "`above` or `below`, its size is checked too",
     )
 
     @property
@@ -179,7 +179,7 @@ class Part(Table):
             )
         if self.between is not None and not (len(self.between) == 2 and self.between[0] < self.between[1]):
             raise BadValue(
-                f"between = {self.between} is no interval", "write two ascending numbers: [0.7, 1.0]"
+                f"between = {self.between} is not an interval", "write two ascending numbers: [0.7, 1.0]"
             )
         if self.against is not None:
             self._check_ratio(self.against)
@@ -237,12 +237,12 @@ class Claim(Table):
     """What an article says, and by which rule it is decided whether it reproduces; or a check of our own."""
 
     says: str = Field(min_length=1, description="the claim in the article's own terms")
-    published: str = Field(default="", description="the figures that it was founded on")
+    published: str = Field(default="", description="the figures it was based on")
     ours: bool = Field(
         default=False,
         description="a check of our own, which the article does not make: it holds or it does not",
     )
-    needs: Needs = Field(default=Needs(), description="without this it cannot be told: { server-cores = 8 }")
+    needs: Needs = Field(default=Needs(), description="without this it is undecided: { server-cores = 8 }")
     holds: Annotated[list[Part], Field(min_length=1)] = Field(description="all of these must hold")
 
     @model_validator(mode="after")

@@ -18,16 +18,16 @@ class Cluster(Table):
     )
     lost: Literal["is missing", "moves"] = Field(
         default="is missing",
-        description='what becomes of a lost generator\'s share: it "is missing" from then on, and the result '
+        description='the share of a lost generator "is missing" from then on, and the result '
         'says so, or it "moves" to another one as soon as it is certain that the first one has stopped',
     )
     lease: PositiveDuration = Field(
         default=4.0,
         ge=0.5,
-        description="a generator that the driver has not called for so long stops by itself; the driver "
-        "gives up a generator that has not answered for 1.25 times as long",
+        description="a generator stops when it has not heard from the driver for this long; the driver "
+        "gives up a generator that has not answered for 1.25 times this long",
     )
     allow_targets: list[str] = Field(
         default=[],
-        description="hosts that the cluster may load, beside loopback and the driver's own address",
+        description="hosts that the cluster may load, in addition to loopback and the driver's address",
     )

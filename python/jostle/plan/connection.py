@@ -17,7 +17,9 @@ def _addresses(value: Any) -> Any:
         try:
             ip_address(address)
         except ValueError:
-            raise BadValue(f"{shown(address)} is no IP address", 'write for example ["127.0.0.2"]') from None
+            raise BadValue(
+                f"{shown(address)} is not an IP address", 'write for example ["127.0.0.2"]'
+            ) from None
     return value
 
 
@@ -25,7 +27,7 @@ def _places(value: Any) -> Any:
     for place in value if isinstance(value, list) else []:
         if not _is_place(str(place)):
             raise BadValue(
-                f"{shown(place)} is no place to connect to",
+                f"{shown(place)} is not an address to connect to",
                 'write "127.0.0.1:8080", "[::1]:8080" or "unix:/run/app.sock"',
             )
     return value
@@ -43,18 +45,20 @@ def _is_place(text: str) -> bool:
 
 
 class Tls(Table):
-    """HTTPS: whom to trust, and who the client is. Files hold PEM text."""
+    """HTTPS: which authorities to trust, and the client's certificate. Files are PEM."""
 
-    verify: bool = Field(default=True, description="false: any certificate of the server will do")
-    ca: File | None = Field(default=None, description="authorities to trust instead of the built-in ones")
+    verify: bool = Field(default=True, description="false: accept any certificate")
+    ca: File | None = Field(
+        default=None, description="certificate authorities to trust instead of the built-in ones"
+    )
     cert: File | None = Field(default=None, description="the client's certificate chain")
     key: File | None = Field(default=None, description="the client's private key")
-    server_name: str = Field(default="", description="name for SNI and verification, when it is not the host")
+    server_name: str = Field(default="", description="name for SNI and verification, if not the host")
     alpn: list[str] = Field(default=[], description='protocols to offer: ["http/1.1"]')
-    version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this one")
+    version: Literal["1.2", "1.3"] | None = Field(default=None, description="only this version")
     resume: bool = Field(
         default=False,
-        description="clients resume their own sessions, as returning visitors; else all handshakes are full",
+        description="clients resume their TLS sessions; otherwise every handshake is full",
     )
 
     @model_validator(mode="after")
@@ -65,14 +69,14 @@ class Tls(Table):
 
 
 class Connection(Table):
-    """Where connections go, where they come from, and what they are."""
+    """Where connections go and where they come from."""
 
-    tls: Tls | None = Field(default=None, description="HTTPS; {} for the usual checks")
+    tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
-        default=[], description="local addresses to connect from, in turn: each brings its own range of ports"
+        default=[], description="local addresses to connect from, in turn; each has its own range of ports"
     )
     resolve_each: bool = Field(default=False, description="resolve the host for every connection")
     nodelay: bool = Field(default=True, description="TCP_NODELAY")

@@ -89,13 +89,13 @@ Command = Annotated[
 class Need(Table):
     """A command that must be there before the build."""
 
-    command: str = Field(min_length=1, description="looked up on PATH, then in `paths`")
-    paths: list[str] = Field(default=[], description="whole paths where it may be, apart from PATH")
+    command: str = Field(min_length=1, description="searched on PATH, then in `paths`")
+    paths: list[str] = Field(default=[], description="full paths where it may be, besides PATH")
     version: list[str] = Field(
         default=[], description="prints the version for the record; `{command}` is its path"
     )
-    package: str = Field(default="", description="the Debian package that brings it")
-    install: str = Field(default="", description="the whole command that installs it")
+    package: str = Field(default="", description="the Debian package that contains it")
+    install: str = Field(default="", description="the full command that installs it")
 
 
 class Build(Table):
@@ -103,12 +103,12 @@ class Build(Table):
 
     include: list[str] = Field(
         default=[],
-        description="files, and folders whose files, are copied into it as well: what several servers share, "
+        description="files and folders to copy into it as well, for what several servers share, "
         "relative to the folder",
     )
     commands: list[Command] = Field(
         default=[],
-        description="run in a copy of the folder, in the cache, once for each state of its sources",
+        description="run in a copy of the folder in the cache, once for each version of its sources",
     )
     env: dict[str, str] = Field(default={}, description="environment of the build")
 
@@ -117,70 +117,68 @@ class Start(Table):
     """Starts the server in the foreground; of the caller's environment it gets PATH only."""
 
     command: Command = Field(description="words or one text; `{port}` is filled in")
-    env: dict[str, str] = Field(default={}, description="environment of the server, beside PATH")
+    env: dict[str, str] = Field(default={}, description="environment of the server, in addition to PATH")
 
 
 class Ready(Table):
     """Asked until it answers 200."""
 
-    path: str = Field(default="/", pattern="^/", description="what is asked, with GET")
-    timeout: PositiveDuration = Field(default=15.0, description="it has failed to start after this time")
+    path: str = Field(default="/", pattern="^/", description="path of the GET request")
+    timeout: PositiveDuration = Field(default=15.0, description="the start has failed after this time")
 
 
 class Variant(Table):
     """A setting that a label may give: `name:key=value`. Its default says of which type it is."""
 
-    default: bool | int | float | str = Field(description="its value when the label does not give it")
+    default: bool | int | float | str = Field(description="its value if the label does not set it")
     about: str = Field(default="", description="what it sets")
 
 
 class ConnectionLimit(Table):
-    """How many connections the server can hold by its making, whatever the machine allows."""
+    """Connection limit built into the server, whatever the machine allows."""
 
-    connections: PositiveCount = Field(description="as many as it can hold")
-    because: str = Field(min_length=1, description="what ends there, and how")
-    unless: str = Field(default="", description="the variant that has no such limit when it is set")
+    connections: PositiveCount = Field(description="the most it can hold")
+    because: str = Field(min_length=1, description="what happens at the limit")
+    unless: str = Field(default="", description="a variant without this limit")
 
 
 class ContestantFile(Table):
     """A server that can be raced."""
 
-    name: str = Field(default="", description="as the folder is called; a plan's table takes its own name")
-    title: str = Field(default="", description="what it is, for the reader of a report")
-    runtime: str = Field(default="", description="language or runtime, for the report")
+    name: str = Field(default="", description="name of its folder, or of its table in a plan")
+    title: str = Field(default="", description="title in reports")
+    runtime: str = Field(default="", description="language or runtime")
     discipline: str = Field(default="", description="as declared: run to completion, processor sharing, …")
     slice: str = Field(default="", description="the time slice, for processor sharing")
-    articles: list[str] = Field(default=[], description="which of the origin's articles name it")
-    source: str = Field(default="", description="the source file that a reader opens first")
-    needs: list[Need] = Field(default=[], description="commands that must be there before the build")
+    articles: list[str] = Field(default=[], description="the articles that measured it")
+    source: str = Field(default="", description="its main source file")
+    needs: list[Need] = Field(default=[], description="commands that must be installed")
     build: Build = Field(default_factory=Build, description="how it is built")
     start: Start | None = Field(default=None, description="how it is started, in the foreground")
     command: Command | None = Field(
         default=None, description='short for `start.command`: "./server --port {port}", or a list of words'
     )
-    ready: Ready = Field(default_factory=Ready, description="how one sees that it answers")
+    ready: Ready = Field(default_factory=Ready, description="how to tell that it is ready")
     variants: dict[str, Variant] = Field(
-        default={}, description="settings that a label may give, by name; `{name}` in command and env"
+        default={}, description="settings of a label, by name; `{name}` in command and env"
     )
     absent: dict[str, str] = Field(
-        default={}, description="routes (or keep-alive) that it does not have, with the reason"
+        default={}, description="routes it does not have (or keep-alive), with the reason"
     )
     processes: int | str = Field(
         default=1,
         description='how many of its processes hold clients\' connections: a number, or "{variant}"',
     )
-    limit: ConnectionLimit | None = Field(default=None, description="of its connections, by its making")
-    database: bool = Field(
-        default=False, description="whether it uses the plan's database, which its command and env name"
-    )
-    user: str = Field(default="nobody", description="who runs the server when jostle runs as root")
+    limit: ConnectionLimit | None = Field(default=None, description="connection limit built into the server")
+    database: bool = Field(default=False, description="whether it uses the plan's database")
+    user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")
     folder: str | None = Field(
         default=None,
         description="where it is started, relative to the plan; without a command, by its contestant.toml",
     )
-    url: str | None = Field(default=None, description="a server that runs already: http://host:port")
+    url: str | None = Field(default=None, description="a server that is already running: http://host:port")
     pid: int | None = Field(
-        default=None, ge=1, description="the process of a server that runs already, to be watched"
+        default=None, ge=1, description="process id of a server that is already running, to watch it"
     )
 
     @model_validator(mode="after")
@@ -194,7 +192,7 @@ class ContestantFile(Table):
             raise BadValue("'command' is short for 'start.command'", "give one of them")
         if self.url is None and not own:
             raise BadValue(
-                "says neither how it is started nor where it runs",
+                "has neither a command nor a url",
                 "give 'command' with {port} in it, or 'folder' of a contestant.toml, or 'url'",
             )
         if self.url is not None:
@@ -208,14 +206,14 @@ class ContestantFile(Table):
         for used in sorted(start - known):
             if used in DATABASE_PLACES:
                 raise BadValue(f"{{{used}}} is for a server with a database", "set 'database = true'")
-            raise BadValue(f"{{{used}}} stands for nothing here", nearest(used, sorted(known)))
+            raise BadValue(f"{{{used}}} is not a known placeholder here", nearest(used, sorted(known)))
         for used in sorted(placeholders(word for need in self.needs for word in need.version) - {"command"}):
             raise BadValue(
-                f"{{{used}}} stands for nothing in a version command", "only {command} is known there"
+                f"{{{used}}} is not a known placeholder in a version command", "only {command} is known there"
             )
         known -= {"port", "host", "tmp"}
         for used in sorted(placeholders(self.build_texts()) - known):
-            raise BadValue(f"{{{used}}} stands for nothing in a build", nearest(used, sorted(known)))
+            raise BadValue(f"{{{used}}} is not a known placeholder in a build", nearest(used, sorted(known)))
         return self
 
     @model_validator(mode="after")

@@ -31,28 +31,28 @@ def postgresql(url: str) -> str:
 
 
 class DatabaseChange(Table):
-    """What a workload finds otherwise than the plan's `[database]` says; what is not named stays."""
+    """Overrides of the plan's `[database]` for one workload."""
 
-    pool: Pool | None = Field(default=None, description="connections that each process of a server may hold")
-    delay: Delay | None = Field(default=None, description='added to each of its answers: "2ms"')
+    pool: Pool | None = Field(default=None, description="connections per server process")
+    delay: Delay | None = Field(default=None, description='delay added to each of its answers: "2ms"')
     index: bool | None = Field(default=None, description="whether orders.customer_id has an index")
     customers: Customers | None = Field(default=None, description="customers in it")
 
 
 class DatabaseTable(Table):
-    """A private PostgreSQL, made for the run and gone after it; or one of one's own."""
+    """A temporary PostgreSQL, created for the run; or your own."""
 
     url: Annotated[str, AfterValidator(postgresql)] | None = Field(
         default=None,
-        description='one of one\'s own: "postgresql://me@127.0.0.1:5432/shop"; private when not given',
+        description='your own: "postgresql://me@127.0.0.1:5432/shop"; a temporary one when not given',
     )
     fill: bool = Field(
         default=False,
-        description="leave to make the tables customers and orders in one's own, in place of any that are "
-        "there; without it they are used as they are, and nothing is written",
+        description="create the tables customers and orders in your own database, replacing any of "
+        "these names; otherwise they are used as they are, and nothing is written",
     )
-    pool: Pool = Field(default=10, description="connections that each process of a server may hold")
-    delay: Delay = Field(default=0.0, description='added to each of its answers: "2ms"')
+    pool: Pool = Field(default=10, description="connections per server process")
+    delay: Delay = Field(default=0.0, description='delay added to each of its answers: "2ms"')
     index: bool = Field(
         default=True, description="whether orders.customer_id has an index; the date never has"
     )
@@ -61,7 +61,7 @@ class DatabaseTable(Table):
     @model_validator(mode="after")
     def _only_ones_own_is_filled_with_leave(self) -> "DatabaseTable":
         if self.fill and self.url is None:
-            raise BadValue("leave to fill a database, but which?", "give its address: --database URL")
+            raise BadValue("fill needs the url of a database", "give its address: --database URL")
         return self
 
     def changed(self, change: DatabaseChange | None) -> "DatabaseTable":
@@ -71,7 +71,7 @@ class DatabaseTable(Table):
         content = changes.keys() & {"index", "customers"}
         if content and self.url is not None and not self.fill:
             raise BadValue(
-                f"{min(content)} of one's own database cannot be changed: it is used as it is",
-                "measure other workloads (--workloads), or give leave to make its tables (--fill-database)",
+                f"{min(content)} of your own database cannot be changed; it is used as it is",
+                "measure other workloads (--workloads), or let jostle create its tables (--fill-database)",
             )
         return self.model_copy(update=changes)

@@ -123,7 +123,7 @@ def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None
         return
     if given.pop("arrivals", "poisson") != "poisson":
         raise PlanError(
-            f"{name_of('arrivals')}: clients who wait for their answers have none",
+            f"{name_of('arrivals')}: a closed loop has no arrival process",
             f"give {name_of('rate')} as well",
         )
     given.setdefault("clients", CLIENTS)
@@ -149,7 +149,7 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     method = given.pop("method", "GET" if body is None else "POST")
     if method.lower() not in METHODS:
         raise PlanError(
-            f"{name_of('method')}: {method!r} is no method", f"write one of {', '.join(METHODS).upper()}"
+            f"{name_of('method')}: {method!r} is not a method", f"write one of {', '.join(METHODS).upper()}"
         )
     request: dict[str, Any] = {method.lower(): path}
     if body is not None:

@@ -51,10 +51,12 @@ class Phase(Table):
 
     name: str = Field(default="", description="its name in the results")
     for_: PositiveDuration = Field(description="how long")
-    clients: PositiveCount | None = Field(default=None, description="as many clients all the time")
+    clients: PositiveCount | None = Field(default=None, description="constant number of clients")
     from_: Count | None = Field(default=None, description="clients at the beginning")
     to: Count | None = Field(default=None, description="clients at the end")
-    steps: PositiveCount | None = Field(default=None, description="in so many equal steps; else linearly")
+    steps: PositiveCount | None = Field(
+        default=None, description="number of equal steps; linear when not given"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Phase":
@@ -82,17 +84,19 @@ class ClosedLoad(_Connections):
     think: ThinkTime = Field(
         default=Think(), description='pause between answer and next request: "900ms ± 10%"'
     )
-    requests_per_client: PositiveCount | None = Field(default=None, description="then a client ends")
-    renew: bool = Field(default=False, description="a client that has ended is replaced by a new one")
+    requests_per_client: PositiveCount | None = Field(
+        default=None, description="after so many requests a client leaves"
+    )
+    renew: bool = Field(default=False, description="a client that has left is replaced by a new one")
     ramp_up: PositiveDuration | None = Field(default=None, description="time from no client to all of them")
     sustain: PositiveDuration | None = Field(
         default=None, description="time with all clients, after the ramp"
     )
     ramp_down: PositiveDuration | None = Field(default=None, description="time from all clients to none")
     steps: PositiveCount | None = Field(
-        default=None, description="ramps go in so many equal steps; else linearly"
+        default=None, description="number of equal steps in each ramp; linear when not given"
     )
-    phases: list[Phase] = Field(default=[], description="any other course of the number of clients")
+    phases: list[Phase] = Field(default=[], description="any other sequence of client counts")
 
     @classmethod
     def near(cls) -> list[str]:
@@ -124,9 +128,7 @@ class ClosedLoad(_Connections):
             raise BadValue("steps without a ramp", 'write ramp-up = "1m" too')
         names = [phase.name for phase in self.course()]
         if repeated := {name for name in names if names.count(name) > 1}:
-            raise BadValue(
-                f"two phases have the name {min(repeated)!r}", "names tell them apart in the results"
-            )
+            raise BadValue(f"two phases have the name {min(repeated)!r}", "give each its own name")
 
     def course(self) -> list[Phase]:
         """The phases in their order, all named; none when the number of clients stays as it is."""
@@ -184,7 +186,7 @@ class RateStep(Table):
     """A time in which requests come at one rate, or at a rate that changes linearly."""
 
     name: str = Field(default="", description="its name in the results")
-    for_: PositiveDuration | None = Field(default=None, description="how long; the last may go on to the end")
+    for_: PositiveDuration | None = Field(default=None, description="how long; the last may be open-ended")
     rate: PositiveRate | None = Field(default=None, description='the rate: "100/s"')
     from_: Rate | None = Field(default=None, description="rate at the beginning")
     to: Rate | None = Field(default=None, description="rate at the end")
@@ -219,7 +221,7 @@ class Trace(Table):
 def _arrivals(value: Any) -> Any:
     if isinstance(value, str) and value not in ("poisson", "constant"):
         raise BadValue(
-            f'"{value}" is no arrival process', 'write "poisson", "constant" or { trace = "file" }'
+            f'"{value}" is not an arrival process', 'write "poisson", "constant" or { trace = "file" }'
         )
     return value
 
@@ -234,7 +236,7 @@ class OpenLoad(_Connections):
     )
     max_connections: PositiveCount = Field(
         default=10_000,
-        description="the pool of connections grows to this; what finds none free waits in order",
+        description="the pool of connections grows up to this; requests that find none free wait in order",
     )
 
     @model_validator(mode="before")

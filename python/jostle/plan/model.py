@@ -35,12 +35,12 @@ class Starvation(Table):
     """Which workloads, compared, show what a slow request does to the fast ones."""
 
     form: str = Field(description='which form of the experiment this is: "as published", "open loop"')
-    title: str = Field(default="", description="what the reader of a report sees")
+    title: str = Field(default="", description="title in reports")
     alone: str = Field(description="the workload with fast requests only")
     with_: str = Field(description="the workload with slow requests beside the fast ones")
     slow: str = Field(
         default="",
-        description="the workload that measures the slow request by itself; when not given, it is measured "
+        description="the workload that measures the slow request alone; when not given, it is measured "
         "beside the fast ones",
     )
 
@@ -48,12 +48,12 @@ class Starvation(Table):
 def _confidence(value: Any) -> Any:
     share = units.share(value) if isinstance(value, str) else value
     if not isinstance(share, float) or not 0.5 <= share <= 0.999:
-        raise BadValue(f"{shown(value)} is no confidence from 50 % to 99.9 %", 'write for example "95 %"')
+        raise BadValue(f"{shown(value)} is not a confidence from 50 % to 99.9 %", 'write for example "95 %"')
     return share
 
 
 class Requirement(Table):
-    """What must hold: a run says pass, fail, or that it cannot tell, and ends with 1 when one fails."""
+    """What must hold: it passes, fails, or is undecided (exit codes 0, 1 and 4)."""
 
     that: str = Field(description='"p99 < 250 ms", "errors < 0.1 %", "starvation index < 0.1"')
     workload: str = Field(default="", description="of this workload only")
@@ -62,9 +62,7 @@ class Requirement(Table):
     )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
-    ] = Field(
-        default=0.95, description='how sure it must be: the interval of this confidence decides ("95 %")'
-    )
+    ] = Field(default=0.95, description='confidence of the interval that decides ("95 %")')
 
     @property
     def condition(self) -> Condition:
@@ -85,32 +83,32 @@ def _contestants(value: Any) -> Any:
     if value == []:
         raise BadValue("an empty list", 'name at least one server, for example ["node", "go"]')
     if isinstance(value, list) and (twice := _named_twice([str(name) for name in value])):
-        raise BadValue(f"{twice!r} stands there twice", "rounds = 2 measures everyone twice")
+        raise BadValue(f"{twice!r} is listed twice", "to measure it twice, write rounds = 2")
     return value
 
 
 class Plan(Table):
     """Which servers are measured under which workloads, and how often."""
 
-    title: str = Field(description="the question that the plan asks")
-    about: str = Field(default="", description="prose for the reader of a report: what is done, and why so")
+    title: str = Field(description="the question the plan answers")
+    about: str = Field(default="", description="text for readers of the report: what is measured, and why")
     contestants: Annotated[list[str], BeforeValidator(_contestants)] = Field(
         description='servers by name, with variants: ["node", "go:procs=1"]'
     )
-    workloads: list[str] = Field(default=[], description="which of them are measured; all when not given")
+    workloads: list[str] = Field(default=[], description="the workloads to measure; all when not given")
     rounds: PositiveCount = Field(default=5, description="how often each workload is measured on each server")
     repeats: bool = Field(
         default=True,
         description="trials that the generator or the machine spoiled are measured again, at most twice",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="every random choice follows from it; drawn and recorded when not given"
+        default=None, description="seed of every random choice; drawn and recorded when not given"
     )
     warm_up: Duration = Field(
-        default=0.0, description="the measured load is sent for this long before each trial, and thrown away"
+        default=0.0, description="how long the load is sent before each trial without being recorded"
     )
     threads: PositiveCount | None = Field(
-        default=None, description="threads of the generator in all; one for each of its cores when not given"
+        default=None, description="generator threads in total; one per generator core when not given"
     )
     processes: PositiveCount | None = Field(
         default=None, description="generator processes; as many as the connections need when not given"
@@ -124,13 +122,11 @@ class Plan(Table):
     )
     parameters: dict[str, int | float | str] = Field(
         default={},
-        description="values that stand as {name} in the plan's texts; `--set name=value` changes them",
+        description="values for {name} in the plan's texts; `--set name=value` changes them",
     )
-    tune: dict[str, Tune] = Field(
-        default={}, description="parameters found out once per machine, where nothing sets them"
-    )
+    tune: dict[str, Tune] = Field(default={}, description="parameters that are calibrated once per machine")
     workload: dict[str, Workload] = Field(description="what is measured, by name")
-    contestant: dict[str, ContestantFile] = Field(default={}, description="servers of one's own, by name")
+    contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")
     database: DatabaseTable | None = Field(
         default=None, description="the database of contestants that use one; without it /orders answers 503"
     )
@@ -142,13 +138,13 @@ class Plan(Table):
     )
     require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
-    ratio: list[Ratio] = Field(default=[], description="workloads set beside one another")
-    claim: list[Claim] = Field(default=[], description="what was published, and when it reproduces")
+    ratio: list[Ratio] = Field(default=[], description="ratios of two workloads")
+    claim: list[Claim] = Field(default=[], description="published claims, and the rules that decide them")
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Plan":
         if not self.workload:
-            raise BadValue("workload: there is none", "write a table [workload.NAME] with request and load")
+            raise BadValue("the plan has no workload", "write a table [workload.NAME] with request and load")
         for name, workload in self.selected.items():
             self._check_database(name, workload)
         for where, name in self._workloads_named():

@@ -21,7 +21,7 @@ class JsonValue(Table):
     """The value at a JSON pointer (RFC 6901) of the body."""
 
     pointer: str = Field(description='where in the document: "/user/0/name"; "" is the whole')
-    value: Any = Field(description="what must stand there")
+    value: Any = Field(description="the value it must have")
 
 
 def _statuses(value: Any) -> Any:
@@ -35,13 +35,13 @@ def _statuses(value: Any) -> Any:
 
 
 class Expect(Table):
-    """What a right answer is; everything else counts as `wrong_status` or `wrong_body`."""
+    """What a correct answer looks like; anything else counts as `wrong_status` or `wrong_body`."""
 
     status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
         default=[], description="accepted statuses: one or a list; 200 to 399 when not given"
     )
     body: str | None = Field(default=None, description="the whole body, exactly")
-    contains: str | None = Field(default=None, description="text that stands somewhere in the body")
+    contains: str | None = Field(default=None, description="text that the body must contain")
     length: Count | None = Field(default=None, description="bytes of the body")
     sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
     json_: JsonValue | None = Field(default=None, description="a value in a JSON body")
@@ -105,7 +105,7 @@ Path = Annotated[str, BeforeValidator(_path)]
 
 
 class Request(Table):
-    """One request. Exactly one of the methods says what is asked, for example `get = "/fast/44"`."""
+    """One request. Give exactly one method, for example `get = "/fast/44"`."""
 
     get: Path | None = Field(
         default=None, description="path and query to GET; `{name}` is filled from `params`"
@@ -114,10 +114,10 @@ class Request(Table):
     put: Path | None = Field(default=None, description="path to PUT to")
     delete: Path | None = Field(default=None, description="path to DELETE")
     patch: Path | None = Field(default=None, description="path to PATCH")
-    head: Path | None = Field(default=None, description="path to ask the HEAD of")
-    options: Path | None = Field(default=None, description="path to ask the OPTIONS of")
+    head: Path | None = Field(default=None, description="path to HEAD")
+    options: Path | None = Field(default=None, description="path to OPTIONS")
     name: str = Field(default="", description="its name in the results; the path when not given")
-    weight: PositiveCount = Field(default=1, description="how often, beside the others of the list")
+    weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={}, description="header lines; a list repeats the header"
     )
@@ -135,7 +135,7 @@ class Request(Table):
     def _consistent(self) -> "Request":
         given = [method for method in METHODS if getattr(self, method) is not None]
         if len(given) != 1:
-            what = "says nothing to ask for" if not given else f"{' and '.join(given)} in one request"
+            what = "has no method" if not given else f"{' and '.join(given)} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
         if self.body and self.body_file:
             raise BadValue("body and body-file both say what to send", "give one of them")
@@ -148,7 +148,7 @@ class Request(Table):
         wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
             if name not in self.params:
-                raise BadValue(f"nothing says what {{{name}}} in the path is", nearest(name, self.params))
+                raise BadValue(f"{{{name}}} in the path has no value", nearest(name, self.params))
         for name in self.params.keys() - set(wanted):
             raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
 

@@ -1,4 +1,4 @@
-"""A parameter that is found out once per machine: how large a request is that takes so long here."""
+"""A parameter that is calibrated once per machine, so that a request takes a given time."""
 
 from pydantic import Field
 
@@ -9,8 +9,8 @@ __all__ = ["Tune"]
 
 
 class Tune(Table):
-    """A parameter that is scaled until a request takes a given time, beginning with its value in the plan."""
+    """A parameter that is scaled, starting from its value in the plan, until a request takes a given time."""
 
-    on: str = Field(description="the server that is asked")
-    get: str = Field(description="path, with {value} in the parameter's place; its work grows with the value")
-    takes: PositiveDuration = Field(description='how long the request shall take: "200ms"')
+    on: str = Field(description="the server to calibrate on")
+    get: str = Field(description="path, with {value} for the parameter; its work must grow with the value")
+    takes: PositiveDuration = Field(description='how long the request should take: "200ms"')

@@ -60,10 +60,10 @@ def _listed(value: Any) -> Any:
 class Workload(Table):
     """What is measured."""
 
-    title: str = Field(default="", description="what the reader of a report sees")
+    title: str = Field(default="", description="title in reports")
     request: Annotated[list[Request], BeforeValidator(_listed)] = Field(description="one, or a list")
     order: Literal["weighted", "sequence"] = Field(
-        default="weighted", description="how the next of several is chosen: at random by weight, or in turn"
+        default="weighted", description="how the next request is chosen: at random by weight, or in turn"
     )
     load: Load = Field(description="how they are sent: closed (clients) or open (rate)")
     background: Background | None = Field(default=None, description="another load at the same time")
@@ -71,13 +71,13 @@ class Workload(Table):
     connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
-    warm_up: Duration | None = Field(default=None, description="in place of the plan's warm-up")
+    warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
     warm_up_clients: PositiveCount | None = Field(
         default=None,
-        description="so many clients, who do not think, send the warm-up in place of the measured load: an "
-        "overload would leave a slow server at work on what nobody waits for any more",
+        description="this many clients without think time send the warm-up instead of the measured load, "
+        "so that an overload does not leave the server busy with abandoned requests",
     )
-    rows: bool = Field(default=False, description="keep a row for every request, and not only histograms")
+    rows: bool = Field(default=False, description="record a row for every request, not only histograms")
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
@@ -86,8 +86,8 @@ class Workload(Table):
     )
     runs: PositiveCount = Field(
         default=1,
-        description="how often the load is driven on the same started server; the last one is measured, the "
-        "earlier ones are recorded beside it",
+        description="repeats the load this many times on one server instance; the last run is "
+        "measured, the earlier ones are recorded beside it",
     )
     peer: str = Field(
         default="",
@@ -95,7 +95,7 @@ class Workload(Table):
         "of the measured; `{peer}` in a path is its address",
     )
     database: DatabaseChange | None = Field(
-        default=None, description='what is otherwise with the plan\'s database: { delay = "3ms" }'
+        default=None, description='overrides of the plan\'s [database]: { delay = "3ms" }'
     )
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
@@ -129,7 +129,7 @@ class Workload(Table):
         if times > 1:
             raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
         if not self.load.ends():
-            raise BadValue("load: nothing ends it", 'write for = "10s" or requests = 10_000')
+            raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
         asked = [*self.request, *([self.background] if self.background else [])]
         if (self.peer != "") != any(PEER in request.path for request in asked):
             raise BadValue(

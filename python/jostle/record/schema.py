@@ -34,7 +34,7 @@ def record_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"The files of a run folder of jostle, format {FORMAT}",
-        "description": "Units stand in the names: _ns nanoseconds, _s seconds, _us microseconds.",
+        "description": "Units are in the names: _ns nanoseconds, _s seconds, _us microseconds.",
         "type": "object",
         "properties": {name: {"$ref": f"#/$defs/{made.__name__}"} for name, made in FILES.items()},
         "$defs": without_titles(dict(sorted(definitions.items()))),

@@ -203,11 +203,11 @@ def written(run: Path) -> Iterator[None]:
 
 def _record_lost(run: Path, error: OSError) -> RecordLost:
     if not run.is_dir():
-        return RecordLost(f"{run} is gone: nothing more can be recorded", "run the plan anew")
+        return RecordLost(f"{run} is gone: nothing more can be recorded", "run the plan again")
     full = {errno.ENOSPC: f"the disk of {run} is full", errno.EDQUOT: f"the disk quota of {run} is used up"}
     return RecordLost(
         full.get(error.errno or 0, f"{run} cannot be written: {reason(error)}"),
-        f"what was recorded until then stands: jostle report {run}\n"
+        f"what was recorded is kept: jostle report {run}\n"
         f"when it can be written again: jostle run --resume {run}, or run the plan --into another folder",
     )
 

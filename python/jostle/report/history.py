@@ -50,7 +50,7 @@ def render_history(
             table.add_row(moment(entry.started), mark, str(f.rounds), *times, percent(f.error_share))
         console.print(table)
     if not all(entry.complete for found in series.values() for entry, _ in found):
-        console.print("\npart: the run was cut short, or goes on")
+        console.print("\npart: the run was cut short, or is still going")
     if not series:
         console.print("no run was found" if not entries else "none of these contestants was measured")
     for broken in unreadable:

@@ -34,7 +34,7 @@ def result_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A result of jostle",
         "description": (
-            "Units stand in the names: _s seconds, _per_s per second, _bytes bytes; shares are 0 to 1. "
+            "Units are in the names: _s seconds, _per_s per second, _bytes bytes; shares are 0 to 1. "
             "Within one format fields are only added."
         ),
         "anyOf": [{"$ref": "#/$defs/RunResult"}, {"$ref": "#/$defs/CompareResult"}],

@@ -225,10 +225,10 @@ def measured(plan: Plan, observer: Observer) -> list[str]:
     if left_out and not (plan.workloads and loaded):
         raise PlanError(
             f"contestants: no workload is measured on {', '.join(left_out)}",
-            "name them in the contestants of a workload too, or take them out",
+            "add them to the contestants of a workload, or remove them",
         )
     for label in left_out:
-        observer.skipped(label, "no workload that was asked for is measured on it")
+        observer.skipped(label, "none of the chosen workloads is measured on it")
     return [label for label in plan.contestants if label in loaded]
 
 

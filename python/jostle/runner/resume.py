@@ -50,7 +50,9 @@ def unfinished(folder: Path) -> Unfinished | None:
         return None
     journal = {entry["event"]: entry for entry in reversed(record.journal)}  # the first of each event
     if "trial started" not in journal:
-        raise NotARun(f"{folder} was stopped before its first trial: there is nothing to keep", "run it anew")
+        raise NotARun(
+            f"{folder} was stopped before its first trial: there is nothing to keep", "run it again"
+        )
     started = journal["run started"]
     plan = _plan(record)
     done = {trial.number: trial.status == "ended" for trial in record.trials if trial.status != "cut short"}
@@ -71,7 +73,7 @@ def _plan(record: RunRecord) -> Plan:
     if HIDDEN in record.plan_text:
         raise NotARun(
             f"{record.folder} cannot go on: the secrets of its plan are not kept in the record",
-            "run the plan anew",
+            "run the plan again",
         )
     return plan
 

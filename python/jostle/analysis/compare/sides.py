@@ -74,7 +74,7 @@ def _rounds(a: Side, b: Side) -> int:
 
 
 def _undecided(a: Side, b: Side) -> str:
-    """Why there is no interval; "" where there is one."""
+    """Why there is not an interval; "" where there is one."""
     if a.run != b.run and not (a.of_runs and b.of_runs):
         return TWO_RUNS
     return TOO_FEW_ROUNDS if _rounds(a, b) < LEAST_ROUNDS else ""

@@ -131,9 +131,7 @@ def _compared(
             if summary.verdict is not Verdict.VALID
         ]
     if not found:
-        raise NotComparable(
-            "there is no workload that both were measured under", "\n".join(notes) or "measure both first"
-        )
+        raise NotComparable("they have no workload in common", "\n".join(notes) or "measure both first")
     return found, notes + doubts
 
 

@@ -143,7 +143,7 @@ def ratio_of_rounds(
     """
     n = len(left)
     if n == 0:
-        return Estimate(None, unit="", note="there is no round in which both were measured")
+        return Estimate(None, unit="", note="no round measured both")
     if any(v is None for v in (*left, *right)) or any(isinstance(v, AtLeast) for v in right):
         return Estimate(None, unit="", n=n, note=why_not([*left, *right]))
     pairs = [(number(a), number(b)) for a, b in zip(left, right, strict=True)]
@@ -167,7 +167,7 @@ def why_not(values: Sequence[Value]) -> str:
     missing = sum(value is None for value in values)
     if not missing:
         return "requests were given up before they were answered"
-    return f"{missing} of {len(values)} rounds have too few requests to tell, or did not measure it"
+    return f"{missing} of {len(values)} rounds have too few requests, or did not measure it"
 
 
 def round_quantile(sample: WeightedSample, p: float) -> Value:

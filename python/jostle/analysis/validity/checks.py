@@ -312,7 +312,7 @@ def _shared_cores(data: TrialData) -> Check | None:
         )
         return Check("cores", Verdict.VALID, data.generator_cpu, TURNS_CPU, "share", message)
     message = "server and generator shared cores: each slows the other down"
-    remedy = "use a machine with more cores, or leave share-cores out of the plan"
+    remedy = "use a machine with more cores, or remove share-cores from the plan"
     return Check("cores", Verdict.SUSPECT, 1, 0, "", message, remedy, cause="plan")
 
 

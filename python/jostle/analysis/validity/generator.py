@@ -183,6 +183,6 @@ def all_recorded(data: TrialData) -> Check | None:
             f"{format_count(rows)} rows were left out: the disk or this machine was too slow, "
             "or more than a million requests were never sent"
         )
-        remedy = "leave rows out of the plan; histograms and counts are whole"
+        remedy = "remove rows from the plan; histograms and counts are complete"
         return Check("record", Verdict.SUSPECT, rows, 0, "rows", message, remedy, ("the rows",), "machine")
     return None

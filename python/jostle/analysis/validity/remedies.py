@@ -6,22 +6,21 @@ from jostle.record.outcomes import Outcome
 
 __all__ = ["remedy_for"]
 
-CORRECT = "ask the server for the request by hand; correct what is expected, or the server"
-CUT_OFF = "the server closes connections: look at its log, and whether it speaks what was asked (http, https)"
+CORRECT = "send the request by hand; correct the expectation, or the server"
+CUT_OFF = "the server closes connections: check its log, and whether the scheme is right (http, https)"
 REMEDIES: Mapping[str, str] = {
-    Outcome.CONNECT_REFUSED: "is the server running, and still accepting? "
-    "look at its log and its accept queue",
-    Outcome.CONNECT_TIMEOUT: "nobody is there, or it accepts too slowly: "
-    "look at its accept queue, or send less",
+    Outcome.CONNECT_REFUSED: "is the server running, and still accepting? check its log and its accept queue",
+    Outcome.CONNECT_TIMEOUT: "nothing is listening, or it accepts too slowly: "
+    "check its accept queue, or send less",
     Outcome.CONNECT_FAILED: "no connection could be made from here: "
-    "look at local addresses, ports and open files",
-    Outcome.DNS_FAILED: "the name was not found: correct it, or say where to connect to",
-    Outcome.TLS_FAILED: "the certificate is not trusted or for another name, or this is no TLS: "
-    "curl -v tells; trust its authority (--cacert; tls.ca in a plan), "
+    "check local addresses, ports and open files",
+    Outcome.DNS_FAILED: "the name was not found: correct it, or give --connect-to",
+    Outcome.TLS_FAILED: "the certificate is not trusted or has another name, or the port does not speak TLS "
+    "(curl -v shows it); trust its authority (--cacert; tls.ca in a plan), "
     "or do not verify it (-k; tls.verify = false)",
     Outcome.RESET: CUT_OFF,
     Outcome.CLOSED_EARLY: CUT_OFF,
-    Outcome.STALE: "the server closes idle connections: think less long, or raise its keep-alive timeout",
+    Outcome.STALE: "it closes idle connections: shorten the think time, or raise its keep-alive timeout",
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: of what is given up only a bound is known",
     Outcome.MALFORMED: "what answers does not speak HTTP/1.1: ask it by hand (curl -v)",
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",

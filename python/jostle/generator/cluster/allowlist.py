@@ -16,7 +16,7 @@ def refuse_unlisted_targets(spec: Mapping[str, Any], allowed: Collection[str]) -
             host = place.rpartition(":")[0].strip("[]")
             if not is_loopback(host) and host not in allowed:
                 raise StartRefused(
-                    f"nobody said that the cluster may load {host}",
-                    f"is it yours? Then say --allow-target {host}, or in the plan: "
+                    f"the cluster is not allowed to load {host}",
+                    f"if it is yours, add --allow-target {host}, or in the plan: "
                     f'[cluster] allow-targets = ["{host}"]',
                 )

@@ -68,7 +68,7 @@ class Credentials:
         files = {name: Path(environment.get(name) or folder / file) for name, file in VARIABLES.items()}
         missing = [str(path) for path in files.values() if not path.is_file()]
         if missing:
-            raise ClusterRefused(f"without token and TLS no run starts; missing: {', '.join(missing)}", hint)
+            raise ClusterRefused(f"a cluster needs a token and TLS; missing: {', '.join(missing)}", hint)
         for name in SECRET:
             if files[name].stat().st_mode & 0o077:
                 raise ClusterRefused(f"{files[name]} can be read by others", f"chmod 600 {files[name]}")

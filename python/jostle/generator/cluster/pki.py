@@ -30,7 +30,7 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
     addresses = {name: _address(name, text) for name, text in nodes.items()}
     for name in nodes:
         if (folder / name).exists():
-            raise ClusterRefused(f"{folder / name} is there already", "remove it to make that node's anew")
+            raise ClusterRefused(f"{folder / name} is there already", "remove it to create that node's again")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     key, certificate = _authority(folder)
     token = folder / "token"
@@ -44,11 +44,11 @@ def write_credentials(folder: Path, nodes: Mapping[str, str]) -> list[Path]:
 
 def _address(name: str, text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name):
-        raise ClusterRefused(f"{name!r} is no name of a node", "letters, digits, dots and dashes")
+        raise ClusterRefused(f"{name!r} is not a valid node name", "letters, digits, dots and dashes")
     try:
         return ipaddress.ip_address(text)
     except ValueError:
-        raise ClusterRefused(f"{name}={text}: {text!r} is no IP address", "write NAME=IP") from None
+        raise ClusterRefused(f"{name}={text}: {text!r} is not an IP address", "write NAME=IP") from None
 
 
 def _authority(folder: Path) -> "tuple[EllipticCurvePrivateKey, Certificate]":

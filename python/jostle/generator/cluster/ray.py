@@ -145,7 +145,7 @@ def _own_address(head: tuple[str, int]) -> str:
         try:
             probe.connect(head)
         except OSError as error:
-            raise ClusterRefused(f"there is no way to {head[0]}: {reason(error)}") from None
+            raise ClusterRefused(f"cannot reach {head[0]}: {reason(error)}") from None
         return str(probe.getsockname()[0])
 
 
@@ -167,7 +167,7 @@ def _knock(address: str, head: tuple[str, int]) -> None:
     except Exception as error:  # Ray's errors here have no common base
         raise ClusterRefused(
             f"the cluster at {address} does not let us in: {str(error).splitlines()[0]}",
-            "have the head and this machine their certificates from the same authority, and the same token?",
+            "do the head and this machine have the same token, and certificates from the same authority?",
         ) from None
 
 

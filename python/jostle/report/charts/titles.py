@@ -49,7 +49,7 @@ def about_throughput(view: View) -> str:
     if lost < 0.05 and _harm(harmed, view) > HARMFUL:
         grown = percent(_harm(harmed, view))
         return (
-            f"The stream keeps its rate beside one slow request, but on {harmed.contestant} its p99 grows by"
+            f"Throughput stays the same beside a slow request, but on {harmed.contestant} its p99 grows by"
             f" {grown} of the slow request's time."
         )
     if lost < 0.05:
@@ -71,7 +71,7 @@ def about_quantile(view: View, name: str) -> str:
         return f"{name} with a slow request: {', '.join(pairs)}."
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]
     if not values:
-        return f"{name}: too few of the requests were answered to tell."
+        return f"{name}: too few requests were answered."
     (_, low_name, low), (_, high_name, high) = min(values, key=_first), max(values, key=_first)
     if low_name == high_name:
         return f"{name}: {formatted(low).value}."

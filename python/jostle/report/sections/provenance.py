@@ -94,7 +94,7 @@ def links(result: RunResult, record: str | None) -> list[Link]:
 
 def files(result: RunResult, record: str | None) -> Section:
     """Every kind of raw file, with what reads it."""
-    table = Table("Raw files", columns("file | what stands in it"), prose=True)
+    table = Table("Raw files", columns("file | contents"), prose=True)
     for file, about in ABOUT.items():
         table.add(file, about)
     where = Paragraph(f"Recorded in {result.folder}.", small=True)
