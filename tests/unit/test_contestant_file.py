@@ -83,7 +83,7 @@ def test_broken_toml_is_told_with_line_and_column(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match="(?i)no such file"):
+    with pytest.raises(PlanError, match=r"[Nn]o such file"):
         ContestantFile.load(tmp_path / "contestant.toml")
 
 
