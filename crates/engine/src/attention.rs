@@ -4,10 +4,15 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::schedule::clock::Clock;
+
 /// What comes within this time is waited for awake. A sleeper runs some 50 µs after what woke it at the median, 200 µs
 /// at the far end, and slowly at first, with cold caches. An answer that takes longer than this is told at most 2.5 %
 /// too long by the median wake-up; and ten times the far end before a due time the worker is up, and warm.
 const NEAR_NS: u64 = 2_000_000;
+/// So long before it is due a request of an open loop is made ready, if nothing is in flight meanwhile; its moment is
+/// then waited for with everything in the caches.
+const LEAD_NS: u64 = 30_000;
 /// A turn without work that took longer was interrupted, so that not all of it was the worker's own.
 const LONGEST_LOOK_NS: u64 = 20_000;
 
@@ -52,6 +57,25 @@ impl Attention {
         self.worked.set(true);
     }
 
+    /// How long before its moment something may be begun, to be finished by [`Self::wait_until`].
+    pub fn lead(&self) -> u64 {
+        if self.on { LEAD_NS } else { 0 }
+    }
+
+    /// Waits awake until `at`, which is at most [`Self::lead`] away. Gives the time.
+    pub fn wait_until(&self, clock: Clock, at: u64) -> u64 {
+        let begin = clock.now();
+        let at = at.min(begin + self.lead());
+        let wait = at.saturating_sub(begin);
+        self.waited_ns.set(self.waited_ns.get() + wait);
+        let mut now = begin;
+        while now < at {
+            std::hint::spin_loop();
+            now = clock.now();
+        }
+        now
+    }
+
     /// Something was sent at `now`, and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
         self.soon_until.set(now + NEAR_NS);
@@ -75,6 +99,7 @@ impl Attention {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::clock::monotonic_ns;
 
     const MS: u64 = 1_000_000;
 
@@ -97,6 +122,27 @@ mod tests {
         attention.expect_answer(MS);
         assert_eq!(attention.sleep_until(3 * MS - 1, u64::MAX), None);
         assert_eq!(attention.sleep_until(3 * MS, 10 * MS), Some(8 * MS));
+    }
+
+    #[test]
+    fn a_moment_that_is_near_is_waited_for_and_that_is_no_work() {
+        let clock = Clock::starting_at(monotonic_ns());
+        let waited = Rc::new(Cell::new(0));
+        let attention = Attention::new(true, waited.clone());
+        let due = clock.now() + LEAD_NS / 2;
+        assert!(attention.wait_until(clock, due) >= due);
+        assert!(waited.get() <= LEAD_NS / 2);
+        let before = waited.get();
+        assert!(attention.wait_until(clock, due) >= due);
+        assert_eq!(waited.get(), before);
+    }
+
+    #[test]
+    fn asleep_nothing_is_begun_before_its_moment() {
+        let attention = Attention::new(false, Rc::default());
+        assert_eq!(attention.lead(), 0);
+        let clock = Clock::starting_at(monotonic_ns());
+        assert!(attention.wait_until(clock, u64::MAX) < u64::MAX);
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl Seats {
         }
     }
 
+    /// How long before its moment something may be begun.
+    pub fn lead(&self) -> u64 {
+        self.attention.lead()
+    }
+
     pub fn set_end(&self, end: u64) {
         self.end.set(end);
     }
@@ -246,6 +251,12 @@ impl Seat {
         self.seats.clock.now()
     }
 
+    /// Waits awake for a moment that is near; gives the time.
+    pub fn wait_until(&self, at: u64) -> u64 {
+        self.seats.attention.work();
+        self.seats.attention.wait_until(self.seats.clock, at)
+    }
+
     /// Something is sent at `now`, and an answer is awaited.
     pub fn expect_answer(&self, now: u64) {
         self.seats.attention.expect_answer(now);
@@ -290,14 +301,14 @@ impl Seat {
 
     /// Waits until `due`; gives the time of the turn in which the task ran again. `None` if the run stopped or the
     /// task is not `wanted` any more (whoever changes that wakes it). `meanwhile` may wake the task for something else.
-    pub async fn sleep_until(
+    pub fn sleep_until(
         &self,
         due: u64,
         wanted: impl Fn() -> bool,
         mut meanwhile: impl FnMut(&mut Context<'_>),
-    ) -> Option<u64> {
+    ) -> impl Future<Output = Option<u64>> {
         let mut set = false;
-        poll_fn(|cx| {
+        poll_fn(move |cx| {
             let now = self.seats.turn.get();
             if self.stopping() || !wanted() {
                 return Poll::Ready(None);
@@ -312,7 +323,6 @@ impl Seat {
             meanwhile(cx);
             Poll::Pending
         })
-        .await
     }
 
     /// Waits until the worker has seen that the run has ended.
@@ -322,12 +332,12 @@ impl Seat {
 
     /// Waits until `ready` gives something; `None` if the run stopped. Whoever makes it ready wakes the task.
     /// `meanwhile` may wake it for something else.
-    pub async fn wait_for<T>(
+    pub fn wait_for<T>(
         &self,
         mut ready: impl FnMut() -> Option<T>,
         mut meanwhile: impl FnMut(&mut Context<'_>),
-    ) -> Option<T> {
-        poll_fn(|cx| match ready() {
+    ) -> impl Future<Output = Option<T>> {
+        poll_fn(move |cx| match ready() {
             Some(value) => Poll::Ready(Some(value)),
             None if self.stopping() => Poll::Ready(None),
             None => {
@@ -335,7 +345,6 @@ impl Seat {
                 Poll::Pending
             }
         })
-        .await
     }
 }
 

@@ -272,6 +272,25 @@ fn a_worker_that_waits_awake_does_the_same_and_its_cpu_time_is_its_work() {
     assert!(seconds[2] > 0.04, "{seconds:?}");
 }
 
+/// Each is made ready before it is due, while nothing else is in flight.
+#[test]
+fn a_worker_that_waits_awake_sends_nothing_early() {
+    let rates = json!([{"from": 1000, "to": 1000}]);
+    let open = json!({"open": {"arrivals": "constant", "rates": rates, "max_connections": 4}});
+    let spec = one(workload(answering(OK), open), 300);
+    let change = json!({"threads": 1, "attentive": true, "rows": true});
+    let seen = run(with(spec, "", change));
+    let rows: Vec<_> = seen.rows().collect();
+    let sent = rows.iter().flat_map(|rows| &rows.sent_ns);
+    let intended = rows.iter().flat_map(|rows| &rows.intended_ns);
+    let early = sent
+        .zip(intended)
+        .filter(|(sent, intended)| **sent > 0 && sent < intended);
+    assert_eq!(early.count(), 0);
+    let recorded: usize = rows.iter().map(|rows| rows.sent_ns.len()).sum();
+    assert_eq!((seen.sum(0, |state| state.due), recorded), (300, 300));
+}
+
 #[test]
 fn waiting_awake_and_real_time_exclude_each_other() {
     let load = json!({"closed": {"clients": 1, "requests": 1}});

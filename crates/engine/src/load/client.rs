@@ -1,5 +1,6 @@
 //! One client: its link to the server, and the record of what it does.
 
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -79,61 +80,70 @@ impl Client {
     }
 
     /// One request, from its intended start to its record.
-    pub async fn perform(&mut self, job: &Job, random: &mut Stream) -> Ended {
-        let Route {
-            shared, workload, ..
-        } = &self.route;
-        let shared = shared.clone();
-        let workload = &shared.plan.workloads[*workload];
-        let phase = workload.phase_at(job.intended);
-        let mut sample = Sample::due(
-            workload.index,
-            job.request,
-            phase,
-            self.number,
-            job.intended,
-            job.ran,
-        );
-        if self.seat.stopping() {
-            return self.finish(sample, Outcome::NeverSent);
-        }
-        self.route.check(&self.seat);
-        let request = &workload.requests[job.request];
-        let mut watch = Watch {
-            seat: &self.seat,
-            recorder: &shared.recorder,
-            limits: &workload.limits,
-            request,
-            taps: &mut self.taps,
-            sample: &mut sample,
-            at: 0,
-        };
-        let route = &mut self.route;
-        let link = match &mut route.link {
-            Some(link) => link,
-            none => {
-                let (dialer, sessions) = (&shared.dialers[route.workload], &mut route.sessions);
-                let open = Link::open(dialer, &workload.target, sessions, &mut watch);
-                match Box::pin(open).await {
-                    Ok(link) => none.insert(link),
-                    Err(outcome) => return self.finish(sample, outcome),
-                }
+    ///
+    /// Boxed: what it needs is needed by those only that have a request in flight, not by all who think; and the next
+    /// one gets the memory that the caches hold still.
+    pub fn perform(
+        &mut self,
+        job: Job,
+        random: &mut Stream,
+    ) -> Pin<Box<impl Future<Output = Ended>>> {
+        Box::pin(async move {
+            let Route {
+                shared, workload, ..
+            } = &self.route;
+            let shared = shared.clone();
+            let workload = &shared.plan.workloads[*workload];
+            let phase = workload.phase_at(job.intended);
+            let mut sample = Sample::due(
+                workload.index,
+                job.request,
+                phase,
+                self.number,
+                job.intended,
+                job.ran,
+            );
+            if self.seat.stopping() {
+                return self.finish(sample, Outcome::NeverSent);
             }
-        };
-        route.used += 1;
-        let call = Call {
-            request,
-            random,
-            last: job.last || per_connection(workload).is_some_and(|most| route.used >= most),
-        };
-        let outcome = link.exchange(call, &mut watch).await;
-        let spent = link.is_spent();
-        let ended = self.finish(sample, outcome);
-        // At the end of the run links stay until all have been counted.
-        if spent && self.seat.running(ended.at) {
-            self.hang_up();
-        }
-        ended
+            self.route.check(&self.seat);
+            let request = &workload.requests[job.request];
+            let mut watch = Watch {
+                seat: &self.seat,
+                recorder: &shared.recorder,
+                limits: &workload.limits,
+                request,
+                taps: &mut self.taps,
+                sample: &mut sample,
+                at: 0,
+            };
+            let route = &mut self.route;
+            let link = match &mut route.link {
+                Some(link) => link,
+                none => {
+                    let (dialer, sessions) = (&shared.dialers[route.workload], &mut route.sessions);
+                    let open = Link::open(dialer, &workload.target, sessions, &mut watch);
+                    match Box::pin(open).await {
+                        Ok(link) => none.insert(link),
+                        Err(outcome) => return self.finish(sample, outcome),
+                    }
+                }
+            };
+            route.used += 1;
+            let call = Call {
+                request,
+                random,
+                last: job.last || per_connection(workload).is_some_and(|most| route.used >= most),
+            };
+            let outcome = link.exchange(call, &mut watch).await;
+            let spent = link.is_spent();
+            let ended = self.finish(sample, outcome);
+            // At the end of the run links stay until all have been counted.
+            if spent && self.seat.running(ended.at) {
+                self.hang_up();
+            }
+            ended
+        })
     }
 
     pub fn hang_up(&mut self) {
@@ -141,16 +151,24 @@ impl Client {
     }
 
     /// As [`Seat::sleep_until`]; a link that the server closes meanwhile is given up.
-    pub async fn sleep_until(&mut self, due: u64, wanted: impl Fn() -> bool) -> Option<u64> {
+    pub fn sleep_until(
+        &mut self,
+        due: u64,
+        wanted: impl Fn() -> bool,
+    ) -> impl Future<Output = Option<u64>> {
         let Self { seat, route, .. } = self;
-        seat.sleep_until(due, wanted, |cx| route.listen(seat, cx))
-            .await
+        let seat: &Seat = seat;
+        seat.sleep_until(due, wanted, move |cx| route.listen(seat, cx))
     }
 
     /// As [`Seat::wait_for`]; a link that the server closes meanwhile is given up.
-    pub async fn wait_for<T>(&mut self, ready: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn wait_for<T>(
+        &mut self,
+        ready: impl FnMut() -> Option<T>,
+    ) -> impl Future<Output = Option<T>> {
         let Self { seat, route, .. } = self;
-        seat.wait_for(ready, |cx| route.listen(seat, cx)).await
+        let seat: &Seat = seat;
+        seat.wait_for(ready, move |cx| route.listen(seat, cx))
     }
 
     fn finish(&mut self, mut sample: Sample, outcome: Outcome) -> Ended {

@@ -167,86 +167,104 @@ impl Crowd {
     }
 
     /// The life at one position: a client and, where the plan says so, those who take its place after it.
-    async fn client(self: Rc<Self>, position: u64, seat: Seat, mut planned: Option<u64>) {
-        seat.sit().await;
-        self.promised.set(self.promised.get() - 1);
-        let closed = self.closed();
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn holds its arguments twice, and every client has room for it"
+    )]
+    fn client(
+        self: Rc<Self>,
+        position: u64,
+        seat: Seat,
+        mut planned: Option<u64>,
+    ) -> impl Future<Output = ()> {
         let mut client = Client::new(self.shared.clone(), seat, self.index, 0);
-        let mut backoff = 0;
-        loop {
-            client.begin_anew(self.new_number() as u32);
-            let whole = self
-                .life(&mut client, position, planned.take(), &mut backoff)
-                .await;
-            client.hang_up();
-            if !(whole && closed.renew) {
-                break;
+        async move {
+            client.seat.sit().await;
+            self.promised.set(self.promised.get() - 1);
+            let closed = self.closed();
+            let mut backoff = 0;
+            loop {
+                client.begin_anew(self.new_number() as u32);
+                let whole = self
+                    .life(&mut client, position, planned.take(), &mut backoff)
+                    .await;
+                client.hang_up();
+                if !(whole && closed.renew) {
+                    break;
+                }
+                let next = self.shared.clock.now() + backoff;
+                if backoff > 0
+                    && client
+                        .sleep_until(next, || self.wants(position))
+                        .await
+                        .is_none()
+                {
+                    break;
+                }
             }
-            let next = self.shared.clock.now() + backoff;
-            if backoff > 0
-                && client
-                    .sleep_until(next, || self.wants(position))
-                    .await
-                    .is_none()
-            {
-                break;
-            }
+            self.left(position);
         }
-        self.left(position);
     }
 
     /// From a client's first request, which may have been planned for a moment, to its last. True if it has had all
     /// of its requests.
-    async fn life(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn holds its arguments twice, and every client has room for it"
+    )]
+    fn life(
         &self,
         client: &mut Client,
         position: u64,
         planned: Option<u64>,
         backoff: &mut u64,
-    ) -> bool {
-        let closed = self.closed();
-        let mut random = Stream::new(
-            self.shared.plan.seed,
-            &[self.index as u64, u64::from(client.number)],
-        );
-        let mut player = self.workload().mix.player(0);
-        let most = closed.requests_per_client.unwrap_or(u64::MAX);
-        let now = self.shared.clock.now();
-        let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
-        for turn in 1.. {
-            let now = ran.unwrap_or(intended);
-            if !self.shared.seats.running(now) {
-                client.seat.until_stop().await;
-            }
-            if !self.take_request(position, now) {
-                return false;
-            }
-            let request = player.next(&mut random);
-            self.shared.recorder.borrow_mut().due(self.index, now);
-            let job = Job {
-                request,
-                intended,
-                ran,
-                last: turn == most,
-            };
-            let ended = client.perform(&job, &mut random).await;
-            *backoff = next_backoff(*backoff, ended.outcome);
-            if *backoff > 0 {
-                self.shared.recorder.borrow_mut().backed_off(self.index);
-            }
-            if turn == most {
-                break;
-            }
-            let pause = pause(&closed.think, turn, &mut random) + *backoff;
-            (intended, ran) = (ended.at + pause, None);
-            if pause > 0 {
-                let Some(now) = client.sleep_until(intended, || self.wants(position)).await else {
+    ) -> impl Future<Output = bool> {
+        async move {
+            let closed = self.closed();
+            let mut random = Stream::new(
+                self.shared.plan.seed,
+                &[self.index as u64, u64::from(client.number)],
+            );
+            let mut player = self.workload().mix.player(0);
+            let most = closed.requests_per_client.unwrap_or(u64::MAX);
+            let now = self.shared.clock.now();
+            let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
+            for turn in 1.. {
+                let now = ran.unwrap_or(intended);
+                if !self.shared.seats.running(now) {
+                    client.seat.until_stop().await;
+                }
+                if !self.take_request(position, now) {
                     return false;
+                }
+                let request = player.next(&mut random);
+                self.shared.recorder.borrow_mut().due(self.index, now);
+                let job = Job {
+                    request,
+                    intended,
+                    ran,
+                    last: turn == most,
                 };
-                ran = Some(now);
+                let ended = client.perform(job, &mut random).await;
+                *backoff = next_backoff(*backoff, ended.outcome);
+                if *backoff > 0 {
+                    self.shared.recorder.borrow_mut().backed_off(self.index);
+                }
+                if turn == most {
+                    break;
+                }
+                let pause = pause(&closed.think, turn, &mut random) + *backoff;
+                (intended, ran) = (ended.at + pause, None);
+                if pause > 0 {
+                    let Some(now) = client.sleep_until(intended, || self.wants(position)).await
+                    else {
+                        return false;
+                    };
+                    ran = Some(now);
+                }
             }
+            true
         }
-        true
     }
 
     fn left(&self, position: u64) {
@@ -278,6 +296,17 @@ fn next_backoff(before: u64, outcome: Outcome) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of what `make` gives.
+    fn size<A, B, C, D, F>(_make: impl FnOnce(A, B, C, D) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// With what the runtime adds it takes 640 bytes; the next size is 128 more.
+    #[test]
+    fn a_client_s_task_is_small() {
+        assert!(size(Crowd::client) <= 528, "{}", size(Crowd::client));
+    }
 
     #[test]
     fn backoff_doubles_up_to_a_second_and_ends_with_a_connection() {

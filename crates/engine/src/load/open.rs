@@ -81,7 +81,7 @@ impl Dispatch {
         &self.shared.plan.workloads[self.index]
     }
 
-    /// Hands out what is due, as far as connections are free. Gives the moment at which there will be more to do;
+    /// Hands out what is due, or so soon that it is made ready now, as far as connections are free. Gives the moment at which there will be more to do;
     /// `None` if none is known.
     pub fn turn(self: &Rc<Self>, now: u64) -> Option<u64> {
         loop {
@@ -89,7 +89,7 @@ impl Dispatch {
                 self.check_done();
                 return None;
             };
-            if due > now {
+            if due > now && !self.may_begin(due, now) {
                 return Some(due);
             }
             if !self.has_capacity() {
@@ -99,8 +99,19 @@ impl Dispatch {
             if self.starved.take() {
                 self.starved_until.set(now);
             }
-            self.hand_out(now);
+            self.hand_out(now.max(due));
         }
+    }
+
+    /// A request that is due soon may be made ready if that delays nobody's answer.
+    fn may_begin(&self, due: u64, now: u64) -> bool {
+        let Shared {
+            seats, recorder, ..
+        } = &*self.shared;
+        due - now <= seats.lead()
+            && seats.running(due)
+            && !self.idle.borrow().is_empty()
+            && !recorder.borrow().any_in_flight()
     }
 
     fn has_capacity(&self) -> bool {
@@ -160,7 +171,7 @@ impl Dispatch {
                 ran,
                 last: false,
             };
-            let ended = client.perform(&job, &mut random).await;
+            let ended = client.perform(job, &mut random).await;
             next = match self.take_due(ended.at) {
                 Some(waiting) => waiting,
                 None => match self.next_job(&mut client, &lane).await {

@@ -292,6 +292,11 @@ impl Recorder {
         }
     }
 
+    /// Some request has been sent and has not ended.
+    pub fn any_in_flight(&self) -> bool {
+        self.loads.iter().any(|load| load.state.in_flight > 0)
+    }
+
     /// Counts the arrivals that were due before `now` and wait.
     pub fn count_waiting(&mut self, now: u64) {
         for load in &mut self.loads {

@@ -73,7 +73,7 @@ impl Watch<'_> {
         if self.sample.sent.is_some() {
             return None;
         }
-        let now = self.seat.now();
+        let now = self.seat.wait_until(self.sample.intended);
         if !self.seat.running(now) {
             return Some(Outcome::NeverSent);
         }
