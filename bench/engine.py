@@ -1,48 +1,63 @@
 """The engine alone, without the product around it: a closed client or an open loop, and what it recorded.
 
-    python bench/engine.py PORT RATE SECONDS awake|asleep
+    python bench/engine.py PORT RATE SECONDS awake|asleep [REQUESTS INTERVAL_S]
 
-RATE 0: one client without a pause. Prints what attention.c prints. Python waits on the server's core.
+RATE 0: one client without a pause. REQUESTS: so many kinds of them, at random (1); recorded in intervals of
+INTERVAL_S (1). Prints what attention.c prints, and the p99.9 of the engine's own lateness, without what a
+request waited for a connection. Python waits on the server's core, and reads nothing before the end.
 """
 
 import base64
 import json
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 from hdrh.histogram import HdrHistogram
 from watched import SERVER_CORE, TOOL_CORE
 
-from jostle._engine import Run
+from jostle._engine import Run, merge_v2
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
 
 HIGHEST_US = 3_600_000_000
 
 
 def main() -> None:
-    port, rate, seconds = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+    port, rate, seconds, awake = sys.argv[1:5]
+    kinds, interval_s = (int(sys.argv[5]), float(sys.argv[6])) if len(sys.argv) > 5 else (1, 1.0)
     os.sched_setaffinity(0, {SERVER_CORE})
-    run = Run(json.dumps(_spec(port, rate, seconds, sys.argv[4] == "awake")))
-    response, lag = (HdrHistogram(1, HIGHEST_US, 3) for _ in range(2))
-    last = False
-    while not last:
-        interval = run.next_interval(10.0)
-        if interval is None:
-            continue
-        last = interval["last"]
-        if interval["start_ns"] < 1_000_000_000:
-            continue
-        for series in interval["series"]:
-            for name, histogram in (("response", response), ("lag", lag)):
-                if name in series["histograms"]:
-                    histogram.decode_and_add(base64.b64encode(series["histograms"][name]["v2"]))
+    spec = _spec(int(port), float(rate), float(seconds), kinds, interval_s)
+    run = Run(json.dumps({**spec, "attentive": awake == "awake"}))
+    intervals = [_next(run)]
+    while not intervals[-1]["last"]:
+        intervals.append(_next(run))
+    response, lag, pacing = (_merged(intervals, name) for name in ("response", "lag", "pacing"))
     found = {"n": response.get_total_count()}
     for part in (50, 99):
         found[f"p{part}"] = response.get_value_at_percentile(part)
         found[f"late_p{part}"] = lag.get_value_at_percentile(part)
-    print(json.dumps(found))
+    print(json.dumps({**found, "own_late_p99.9": pacing.get_value_at_percentile(99.9)}))
 
 
-def _spec(port: int, rate: float, seconds: float, attentive: bool) -> dict[str, object]:
+def _next(run: Run) -> "Interval":
+    while (interval := run.next_interval(10.0)) is None:
+        pass
+    return interval
+
+
+def _merged(intervals: list["Interval"], name: str) -> HdrHistogram:
+    """All but the first second's."""
+    counted = [i for i in intervals if i["start_ns"] >= 1_000_000_000]
+    parts = [s["histograms"][name]["v2"] for i in counted for s in i["series"] if name in s["histograms"]]
+    merged, whole = HdrHistogram(1, HIGHEST_US, 3), merge_v2(parts)
+    if whole is not None:
+        merged.decode_and_add(base64.b64encode(whole["v2"]))
+    return merged
+
+
+def _spec(port: int, rate: float, seconds: float, kinds: int, interval_s: float) -> dict[str, Any]:
     closed = {"closed": {"clients": 1}}
     rates = [{"from": rate, "to": rate}]
     load = {"open": {"arrivals": "constant", "rates": rates, "max_connections": 64}} if rate else closed
@@ -50,7 +65,7 @@ def _spec(port: int, rate: float, seconds: float, attentive: bool) -> dict[str, 
         "name": "bench",
         "role": "measured",
         "target": {"host": "127.0.0.1", "port": port},
-        "requests": [{"name": "get", "method": "GET", "path": "/"}],
+        "requests": [{"name": f"get {n}", "method": "GET", "path": "/"} for n in range(kinds)],
         "load": load,
         "timeouts": {"connect_ns": 5_000_000_000, "total_ns": 5_000_000_000},
     }
@@ -58,8 +73,7 @@ def _spec(port: int, rate: float, seconds: float, attentive: bool) -> dict[str, 
         "seed": 1,
         "threads": 1,
         "cores": [TOOL_CORE],
-        "attentive": attentive,
-        "interval_ns": 1_000_000_000,
+        "interval_ns": int(interval_s * 1e9),
         "duration_ns": int(seconds * 1e9),
         "workloads": [workload],
     }

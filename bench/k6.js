@@ -5,7 +5,12 @@ const vus = Number(__ENV.VUS), rate = Number(__ENV.RATE), duration = `${__ENV.SE
 const closed = { executor: "constant-vus", vus, duration };
 const open = { executor: "constant-arrival-rate", rate, timeUnit: "1s", duration, preAllocatedVUs: vus, maxVUs: vus };
 
-export const options = { scenarios: { load: rate ? open : closed }, discardResponseBodies: true };
+export const options = { scenarios: { load: rate ? open : closed }, discardResponseBodies: true,
+  summaryTrendStats: ["med", "p(99)"] };
+
+export function handleSummary(data) {
+  return { stdout: JSON.stringify(data.metrics.http_req_duration.values) };
+}
 
 export default function () {
   http.get(__ENV.URL);

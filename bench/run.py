@@ -19,7 +19,19 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rows import Effort, Section, Sections
-from sections import attention, big, clients, connecting, cpu, devices, hour, memory, pacing, start
+from sections import (
+    attention,
+    big,
+    clients,
+    connecting,
+    cpu,
+    devices,
+    hour,
+    memory,
+    open_loop,
+    pacing,
+    start,
+)
 from table import write_table
 
 HERE = Path(__file__).parent
@@ -30,6 +42,7 @@ SECTIONS: Sections = {
     "devices": devices.run,
     "clients": clients.run,
     "pacing": pacing.run,
+    "open_loop": open_loop.run,
     "attention": attention.run,
     "start": start.run,
 }

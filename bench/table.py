@@ -6,7 +6,18 @@ from typing import Any
 
 __all__ = ["write_table"]
 
-ORDER = ["cpu", "connecting", "memory", "devices", "clients", "pacing", "attention", "hour", "start"]
+ORDER = [
+    "cpu",
+    "connecting",
+    "memory",
+    "devices",
+    "clients",
+    "pacing",
+    "open_loop",
+    "attention",
+    "hour",
+    "start",
+]
 NOTE = """
 Peers and jostle took turns in the same run; the server was pinned to core 0, the tool to core 1. Ratios are
 of pairs from the same round: median (lowest to highest). How to read it: [README](../README.md).

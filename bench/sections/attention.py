@@ -1,5 +1,6 @@
 """What of a fast server's response time is the generator's own waking up: jostle's engine waiting awake
-and asleep, in turn with a C program that never sleeps, on the null server and on nginx.
+and asleep, in turn with a C program that never sleeps, on the null server and on nginx. Beside them what wrk,
+oha and k6 report of the same servers.
 
 Lateness is from the intended start to the send; jostle records whole microseconds, at least 1.
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from reports import PEERS, report
 from rows import Effort, Row, Section
 from servers import nginx, reference
 from watched import TOOL_CORE
@@ -22,7 +24,11 @@ BENCH = Path(__file__).parents[1]
 RATES = [0, 300, 2000, 10_000]
 """Requests per second; 0: one client without a pause."""
 
+BESIDE = [0, 2000]
+"""At these the other tools have their turn too."""
+
 SERVERS = ["null", "nginx"]
+NAMES = {"C": "C, never asleep", "awake": "jostle, awake", "asleep": "jostle, asleep"}
 P50_BAR, P99_BAR = 1.10, 1.25
 LATE_P50_US, LATE_P99_US = 2, 50
 
@@ -37,16 +43,21 @@ def run(effort: Effort) -> Section:
             with _server(server) as port:
                 for rate in RATES:
                     numbers = [str(port), str(rate), str(effort.seconds + 1)]
-                    turns = {
+                    turns: dict[str, list[str]] = {
                         "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
                         "awake": [*engine, *numbers, "awake"],
                         "asleep": [*engine, *numbers, "asleep"],
                     }
-                    for tool in random.sample(list(turns), len(turns)):
-                        output = subprocess.run(turns[tool], check=True, stdout=subprocess.PIPE).stdout
+                    tools = [*turns, *_beside(rate)]
+                    for tool in random.sample(tools, len(tools)):
                         found = {"round": number, "server": server, "rate": rate, "tool": tool}
-                        samples.append({**found, **json.loads(output)})
-                        print(f"  {samples[-1]}", flush=True)
+                        if tool in turns:
+                            output = subprocess.run(turns[tool], check=True, stdout=subprocess.PIPE).stdout
+                            found |= json.loads(output)
+                        else:
+                            found |= report(tool, f"http://127.0.0.1:{port}/", rate, effort.seconds)
+                        samples.append(found)
+                        print(f"  {found}", flush=True)
     rows = [row for server in SERVERS for rate in RATES for row in _rows(samples, server, rate)]
     return Section(rows, _details(samples), samples)
 
@@ -80,6 +91,11 @@ def _of(samples: list[dict[str, Any]], server: str, rate: int, tool: str, part: 
     return median(s[part] for s in samples if (s["server"], s["rate"], s["tool"]) == keys)
 
 
+def _beside(rate: int) -> list[str]:
+    """The other tools that have their turn at this rate; wrk knows none."""
+    return [tool for tool in PEERS if not (rate and tool == "wrk")] if rate in BESIDE else []
+
+
 def _load(rate: int) -> str:
     return f"{rate:,}/s" if rate else "1 client"
 
@@ -96,5 +112,12 @@ def _details(samples: list[dict[str, Any]]) -> str:
         for rate in RATES:
             for tool in ("C", "awake", "asleep"):
                 figures = " | ".join(f"{_of(samples, server, rate, tool, part):,.1f}" for part in parts)
-                lines.append(f"| {server} | {_load(rate)} | {tool} | {figures} |")
+                lines.append(f"| {server} | {_load(rate)} | {NAMES[tool]} | {figures} |")
+            for tool in _beside(rate):
+                figures = " | ".join(f"{_of(samples, server, rate, tool, part):,.1f}" for part in parts[:2])
+                lines.append(f"| {server} | {_load(rate)} | {tool} | {figures} | | |")
+    lines += [
+        "",
+        "The lateness of the other tools is in no report of theirs. oha counts from the intended start.",
+    ]
     return "\n".join(lines)

@@ -17,7 +17,9 @@ from watched import watched
 
 DEVICES = 10_000
 RATE = 10_000
-MOST_CPU = 0.25
+MOST = 1.15
+"""Times the CPU of the C program."""
+
 SERVERS = 2
 """On one core; each holds half of the devices."""
 
@@ -51,19 +53,14 @@ def run(effort: Effort) -> Section:
         Row("10,000 devices from one core: clients at once", f"{DEVICES:,}", f"{most:,}", most == DEVICES),
         Row("10,000 devices: failed requests", "0", f"{failures:,}", failures == 0),
         Row("10,000 devices: requests/s", "≈ 10,000", f"{rate:,.0f}", abs(rate / RATE - 1) <= 0.02),
-        Row(
-            "10,000 devices: the generator's share of one core",
-            f"≤ {MOST_CPU:.0%}",
-            spread(cpu, ".1%"),
-            median(cpu) <= MOST_CPU,
-        ),
+        Row("10,000 devices: the generator's share of one core", "", spread(cpu, ".1%"), None),
         Row(
             "10,000 devices: the same by C and system calls alone",
             "",
             spread([*map(_cpu, floors)], ".1%"),
             None,
         ),
-        Row("10,000 devices: jostle ÷ C", "", spread(ratios, ".2f"), None),
+        Row("10,000 devices: jostle ÷ C", f"≤ {MOST:.2f}", spread(ratios, ".2f"), median(ratios) <= MOST),
     ]
     system, user = (median(floor[part] for floor in floors) for part in ("system", "user"))
     details = f"Of what C takes, {system:.1%} of a core is the kernel's and {user:.1%} its own."

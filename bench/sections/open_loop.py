@@ -1,0 +1,97 @@
+"""CPU time per request of an open loop at a constant rate: jostle beside a C program of nothing but the
+system's calls, both asleep while they wait. And what the end of an interval costs: 12 kinds of requests at
+50,000/s, recorded in intervals of 100 ms by a generator that waits awake, so that a stall of its worker is in
+the lateness.
+"""
+
+import json
+import random
+import statistics
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rows import Effort, Row, Section, spread
+from servers import Nginx, nginx, reference
+from tools import JOSTLE, Tool
+from window import Sample, measure
+
+BENCH = Path(__file__).parents[1]
+RATES, CONNECTIONS = [20_000, 40_000], [64, 1_000]
+BAR = 1.25
+MIX_RATE, MIX = 50_000, 12
+STALL_US = 500
+"""A stall of this length at the end of each interval of 100 ms makes 0.5 % of the requests late, the first of
+them by all of it: the p99.9 of the lateness shows four fifths of it."""
+
+
+def run(effort: Effort) -> Section:
+    compiled = effort.folder / "open_loop"
+    subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "open_loop.c"], check=True)
+    floor = Tool("C", closed=lambda _, __: [], open=lambda url, rate, c: _floor(compiled, url, rate, c))
+    with nginx() as server:
+        samples = [s for n in range(effort.rounds) for s in _round([JOSTLE, floor], server, n, effort)]
+    mixes = [_mix(effort) for _ in range(effort.rounds)]
+    rows = [_row(samples, rate, size) for rate in RATES for size in CONNECTIONS]
+    late = statistics.median(found["own_late_p99.9"] for found in mixes)
+    what = f"{MIX} requests at {MIX_RATE:,}/s, intervals of 100 ms: lateness p99.9, µs"
+    rows.append(Row(what, f"≤ {STALL_US}", f"{late:,.0f}", late <= STALL_US))
+    return Section(rows, _details(samples), [*({**asdict(s), "rate": r} for r, s in samples), *mixes])
+
+
+def _floor(compiled: Path, url: str, rate: int, connections: int) -> list[str]:
+    port = url.rstrip("/").rpartition(":")[2]
+    return [str(compiled), port, str(rate), str(connections)]
+
+
+def _round(tools: list[Tool], server: Nginx, number: int, effort: Effort) -> list[tuple[int, Sample]]:
+    """(Rate, sample)."""
+    turns = [(tool, rate, size) for tool in tools for rate in RATES for size in CONNECTIONS]
+    found = []
+    for tool, rate, size in random.sample(turns, len(turns)):
+        assert tool.open is not None
+        command = tool.open(server.url, rate, size)
+        sample = measure(tool, command, server, size, effort.seconds, number, effort.folder)
+        found.append((rate, sample))
+        print(f"  round {number + 1}: {tool.name} {rate}/s, {size}: {sample.cpu_us:.2f} µs", flush=True)
+    return found
+
+
+def _mix(effort: Effort) -> dict[str, Any]:
+    with reference("null") as address:
+        port = address.rpartition(":")[2]
+        words = [port, str(MIX_RATE), str(effort.seconds + 1), "awake", str(MIX), "0.1"]
+        command = [sys.executable, str(BENCH / "engine.py"), *words]
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    found: dict[str, Any] = json.loads(output)
+    print(f"  {MIX} requests: {found}", flush=True)
+    return found
+
+
+def _of(samples: list[tuple[int, Sample]], rate: int, size: int, tool: str) -> list[Sample]:
+    """In the order of their rounds."""
+    found = [s for r, s in samples if (r, s.connections, s.tool) == (rate, size, tool)]
+    return sorted(found, key=lambda sample: sample.round)
+
+
+def _row(samples: list[tuple[int, Sample]], rate: int, size: int) -> Row:
+    pairs = zip(_of(samples, rate, size, "jostle"), _of(samples, rate, size, "C"), strict=True)
+    ratios = [mine.cpu_us / floor.cpu_us for mine, floor in pairs]
+    what = f"open loop, {rate:,}/s constant, {size:,} connections: CPU per request ÷ C"
+    return Row(what, f"≤ {BAR:.2f}", spread(ratios), statistics.median(ratios) <= BAR)
+
+
+def _details(samples: list[tuple[int, Sample]]) -> str:
+    lines = [
+        "| requests/s | connections | tool | CPU µs/request | sent/s |",
+        "|---|---|---|---|---|",
+    ]
+    for rate in RATES:
+        for size in CONNECTIONS:
+            for tool in ("jostle", "C"):
+                found = _of(samples, rate, size, tool)
+                cpu, sent = spread([s.cpu_us for s in found]), spread([s.rate for s in found], ",.0f")
+                lines.append(f"| {rate:,} | {size:,} | {tool} | {cpu} | {sent} |")
+    return "\n".join(lines)
