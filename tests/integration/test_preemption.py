@@ -7,19 +7,41 @@ from support.real import Jostle, as_json
 SHORT = [
     *("--set", "count=2000000", "--set", "costly=1000000"),
     *("--set", "window=1s", "--set", "mix-window=1s", "--set", "delay=2ms"),
+    *(
+        "--set",
+        "costly-rate=2/s",
+        "--set",
+        "patience=500ms",
+        "--set",
+        "loop-requests=20",
+        "--set",
+        "wait-ms=50",
+    ),
 ]
 
 
 def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostle, tmp_path: Path) -> None:
-    arguments = ["--quick", "--rounds", "2", "--contestants", "node,node-cluster", *SHORT, "--json"]
+    arguments = [
+        "--quick",
+        "--rounds",
+        "2",
+        "--contestants",
+        "node,node-cluster:workers=10",
+        *SHORT,
+        "--json",
+    ]
     result = as_json(jostle_command("race", "preemption", *arguments, timeout=240))
     verdicts = {claim["statement"]: claim["verdict"] for claim in result["claims"]}
-    assert len(verdicts) == 6
+    assert len(verdicts) == 14
+    loops = [c["criteria"] for c in result["claims"] if "loops for ever" in c["statement"]]
+    node, ten = (parts[0]["estimate"]["value"] for parts in loops)
+    assert node > 0.8
+    assert 0 < ten < 0.3
     assert verdicts["Node.js has a much more erratic response time than Erlang"] == "cannot tell"
     (erlang,) = [c for c in result["claims"] if c["statement"].startswith("In Erlang cheap")]
     assert erlang["sentence"] == "erlang-mochiweb was not measured."
     forms = {(s["contestant"], s["form"]) for s in result["starvation"]}
-    assert forms == {("node", "mix"), ("node-cluster", "mix")}
+    assert forms == {("node", "mix"), ("node-cluster:workers=10", "mix"), ("node", "waiting")}
     measured = [f for f in result["published"] if f["measured"] and f["measured"]["value"]]
     assert {f["contestant"] for f in measured} == {"node"}
     assert dict(result["setup"])["network"] == "loopback"
@@ -35,9 +57,3 @@ def test_two_scales_at_once_are_refused(jostle_command: Jostle) -> None:
     finished = jostle_command("race", "preemption", "--quick", "--as-published")
     assert finished.returncode == 2
     assert "two scales" in finished.stderr
-
-
-def test_an_experiment_without_a_published_scale_says_so(jostle_command: Jostle) -> None:
-    finished = jostle_command("race", "starvation", "--as-published")
-    assert finished.returncode == 2
-    assert "starvation has no scale 'as-published'" in finished.stderr

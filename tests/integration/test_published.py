@@ -68,7 +68,15 @@ command = "no-such-command --port {port}"
 
 
 def test_threads_have_a_price(jostle_command: Jostle) -> None:
-    result = raced(jostle_command, "threads", "--contestants", "go,rust-axum", "--set", "count=20000")
+    result = raced(
+        jostle_command,
+        "threads",
+        "--contestants",
+        "go,rust-axum",
+        "--set",
+        "count=20000",
+        *("--workloads", "threads,os-threads"),
+    )
     rows = {(t["contestant"], t["workload"]): t for t in result["threads"]}
     assert rows.keys() == {("go", "threads"), ("rust-axum", "threads"), ("rust-axum", "os-threads")}
     assert 1000 < rows["go", "threads"]["memory_bytes"]["value"] < 20_000
@@ -78,10 +86,11 @@ def test_threads_have_a_price(jostle_command: Jostle) -> None:
 
 
 def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, tmp_path: Path) -> None:
-    few = ["--set", "requests=400", "--contestants", "node,go"]
+    few = ["--set", "requests=400", "--set", "runs=2", "--contestants", "node,go"]
     result = raced(jostle_command, "allocation", *few)
     assert {(e["contestant"], e["workload"], e["run"]) for e in result["earlier"]} == {
-        (name, workload, 1) for name in ("node", "go") for workload in ("hello", "buffers", "strings")
+        *(("node", workload, 1) for workload in ("hello", "buffers", "strings", "hello-kept")),
+        *(("go", workload, 1) for workload in ("hello-kept", "buffers-kept")),
     }
     assert all(cell["outcomes"] == {"ok": 800} for cell in result["summaries"])
     both = zip(trial_files(tmp_path, "trial.json"), trial_files(tmp_path, "run-1/trial.json"), strict=True)

@@ -21,7 +21,7 @@ from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
 from jostle.report.sections.published import claims, tally
-from support.synthetic import STARVATION_PLAN, Trial, closed, make_run, starvation_trials
+from support.synthetic import STARVATION_PLAN, Request, Trial, closed, make_run, starvation_trials
 
 PLAN = STARVATION_PLAN.format(rounds=5).partition("[published]")[0]
 
@@ -395,3 +395,26 @@ def test_the_article_can_be_followed_and_only_to_a_web_address(judged: RunResult
     assert judged.article == "https://example.org/concurrency"
     script = PLAN + PUBLISHED.replace("https://example.org/concurrency", "javascript:alert(1)")
     assert analyse(RunRecord.open(make_run(tmp_path, starvation_trials(2), plan_text=script))).article == ""
+
+
+def test_what_is_left_beside_a_slow_request_is_told_within_one_trial(tmp_path: Path) -> None:
+    """Blocked from 1 s to 3 s of 5: nothing is left meanwhile, however long that was."""
+    slow = Request(1.0, 1.0, 3.0, workload=1)
+    trials = [
+        Trial(
+            name,
+            "beside",
+            number,
+            [*closed(lambda _: 0.002, 5.0, blocked=[(1.0, 3.0)] if name == "blocks" else []), slow],
+            background={"closed": {"clients": 1, "requests": 1}},
+        )
+        for number in (1, 2, 3)
+        for name in ("blocks", "shares")
+    ]
+    parts = [
+        '{ quantity = "throughput left", contestant = "blocks", workload = "beside", below = 0.05 }',
+        '{ quantity = "throughput left", contestant = "shares", workload = "beside", above = 0.9 }',
+    ]
+    text = f'title = "t"\n[[claim]]\nsays = "x"\nholds = [{", ".join(parts)}]\n'
+    (found,) = analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=text))).claims
+    assert [part.verdict for part in found.criteria] == ["holds", "holds"], found.sentence

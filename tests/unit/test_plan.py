@@ -283,7 +283,7 @@ def test_the_starvation_experiment() -> None:
     assert background is not None
     assert background.path == "/slow/37"
     assert quick.rounds == 5
-    assert max(workload.seconds() or 0 for workload in quick.workload.values()) == 0.8
+    assert list(quick.tune) == ["window"]  # so that the slow request fits into it on any machine
     builds = [label for label in plan.contestants if label.startswith("haskell-warp")]
     assert len(builds) == 4
     with pytest.raises(UnknownName, match="experiment 'starvatoin'"):

@@ -84,7 +84,8 @@ def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:
     [
         (("[tune.count]", "[tune.cuont]"), "tune.cuont: there is no parameter 'cuont'"),
         (("count = 1_000", 'count = "many"'), "that is a whole number"),
-        (("/count/{value}", "/count/9"), "tune.count.get: {value} is missing"),
+        (("/count/{value}", "/count/9"), "get: {value} is missing"),
+        (('takes = "20ms"', ""), "takes or times, one of them"),
         (('on = "reference-null"', 'on = "reference-nul"'), "there is no contestant 'reference-nul'"),
     ],
 )
@@ -117,3 +118,16 @@ def test_a_tuned_value_is_measured_once_per_machine(tmp_path: Path, monkeypatch:
     (tmp_path / "tuned.json").write_text("broken")
     assert tune.tuned(load, {"count": 9}, told.append).parameters["count"] == 9
     assert len(told) == 2
+
+
+def test_a_time_can_be_a_multiple_of_what_a_request_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tune, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(tune, "_seconds", lambda _: 0.3)
+    text = PLAN.replace('"/count/{value}"', '"/hello"').replace('takes = "20ms"', "times = 1.25")
+    text = text.replace("count = 1_000\n", 'count = "5s"\n').replace("/count/{count}", "/hello?{count}")
+    told: list[str] = []
+    plan = tune.tuned(lambda settings: parse(text, settings=settings), {}, told.append)
+    assert plan.parameters["count"] == "380ms"  # 375 ms, with two digits
+    assert "1.25 times as long as reference-null takes for /hello" in told[0]

@@ -29,6 +29,7 @@ from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics import crowd
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.iterations import change_from_run_before
+from jostle.analysis.topics.meanwhile import share_left, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
 from jostle.analysis.trial.data import TrialData
@@ -101,6 +102,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "bytes per request": crowd.bytes_per_request,
     "bytes per answer": crowd.bytes_per_answer,
     "change from run before": change_from_run_before,
+    "throughput left": throughput_left,
     **{
         f"service {q}": lambda data, p=LEVELS[q]: round_quantile(data.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")
@@ -121,6 +123,8 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     values = [MEASURES[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
+    if name == "throughput left":
+        return share_left([number(value) for value in values], unit, confidence)
     if unit != "share":
         return typical_over_rounds(values, unit, confidence)
     found = mean_over_rounds([number(value) for value in values], unit, confidence)

@@ -78,7 +78,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     from jostle.formatting import plural
     from jostle.report.workload import describe_load
     from jostle.runner.duration import trial_s
-    from jostle.units import format_bytes, format_duration
+    from jostle.units import format_bytes
 
     plan = found.plan
     yield "plan", plan.title
@@ -88,7 +88,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     if found.unbuilt:
         yield "to build", ", ".join(found.unbuilt)
     for name, tune in plan.tune.items():
-        yield "to tune", f"{name}, until {tune.on} takes {format_duration(tune.takes)} for {tune.get}"
+        yield "to tune", f"{name}, {tune.goal}"
     for name, workload in plan.selected.items():
         on = workload.measured_on(found.ready)
         if not on:

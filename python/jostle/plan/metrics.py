@@ -35,6 +35,7 @@ METRICS: dict[str, str] = {
     "bytes per request": "bytes",
     "bytes per answer": "bytes",
     "change from run before": "ratio",
+    "throughput left": "ratio",
     **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests

@@ -155,13 +155,12 @@ class Plan(Table):
         self._check_contestants((info.context or {}).get("servers"))
         self._indices_are_measured()
         for name, tune in self.tune.items():
-            if not isinstance(self.parameters.get(name), int):
+            kind = "a text, a time" if tune.takes is None else "a whole number"
+            if not isinstance(self.parameters.get(name), str if tune.takes is None else int):
                 raise BadValue(
-                    f"tune.{name}: there is no parameter {name!r} that is a whole number",
+                    f"tune.{name}: there is no parameter {name!r} that is {kind}",
                     nearest(name, self.parameters),
                 )
-            if "{value}" not in tune.get:
-                raise BadValue(f"tune.{name}.get: {{value}} is missing", 'write for example "/count/{value}"')
         return self
 
     def _check_contestants(self, servers: Collection[str] | None) -> None:

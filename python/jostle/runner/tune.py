@@ -23,7 +23,6 @@ from jostle.host.files import write_whole
 from jostle.plan import Plan
 from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
-from jostle.units import format_duration
 
 __all__ = ["print_to_stderr", "tuned"]
 
@@ -55,21 +54,26 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     return load({**settings, **{name: _value(plan, name, tune, tell) for name, tune in plan.tune.items()}})
 
 
-def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int:
+def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int | str:
     """From the cache, else measured."""
     server = contestant.find(tune.on, plan.contestant)
     key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
-    key |= {"takes_s": tune.takes, "cores": _cores(plan)}
+    key |= {"takes_s": tune.takes, "times": tune.times, "cores": _cores(plan)}
     file, known = _known()
     for entry in known:
         if all(entry.get(k) == v for k, v in key.items()):
-            return int(entry["value"])
-    tell(f"finding out {name}, so that {server.label} takes {format_duration(tune.takes)} for {tune.get}")
-    value = _measured(server, plan, tune, int(plan.parameters[name]))
-    tell(f"{name} = {value:,} on this machine")
+            return _written(int(entry["value"]), tune)
+    tell(f"finding out {name}, {tune.goal}")
+    value = _measured(server, plan, tune, plan.parameters[name])
+    tell(f"{name} = {value:,}{' ms' if tune.takes is None else ''} on this machine")
     known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
     write_whole(file, json.dumps(known, indent=2) + "\n")
-    return value
+    return _written(value, tune)
+
+
+def _written(value: int, tune: Tune) -> int | str:
+    """As the plan's parameter holds it: a time has its unit."""
+    return f"{value}ms" if tune.takes is None else value
 
 
 def _known() -> tuple[Path, list[dict[str, Any]]]:
@@ -85,16 +89,22 @@ def _cores(plan: Plan) -> list[int]:
     return place(available_cores(), plan.share_cores).server_cores
 
 
-def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, value: int) -> int:
-    """The value, with two digits: more would say more than was measured."""
+def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: object) -> int:
+    """The value, or the milliseconds, with two digits: more would say more than was measured."""
     with server.start(cores=_cores(plan)) as running:
-        for _ in range(STEPS):
-            took = statistics.median(
-                _seconds(running.url + tune.get.replace("{value}", str(value))) for _ in range(REQUESTS)
-            )
-            value = max(1, round(value * min(FASTER, max(1 / FASTER, tune.takes / took))))
+        if tune.takes is None:
+            value = max(1, round((tune.times or 1.0) * _median(running.url + tune.get) * 1e3))
+        else:
+            value = int(str(begin))
+            for _ in range(STEPS):
+                took = _median(running.url + tune.get.replace("{value}", str(value)))
+                value = max(1, round(value * min(FASTER, max(1 / FASTER, tune.takes / took))))
     digits = max(0, int(math.log10(value)) - 1)
     return int(round(value, -digits))
+
+
+def _median(url: str) -> float:
+    return statistics.median(_seconds(url) for _ in range(REQUESTS))
 
 
 def _seconds(url: str) -> float:

@@ -19,6 +19,7 @@ from jostle.analysis.stats.over_rounds import half_width, number, round_quantile
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
+from jostle.analysis.topics.meanwhile import share_left
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.plan import model as asked
@@ -26,13 +27,6 @@ from jostle.plan.metrics import INDICES
 from jostle.record.verdict import Verdict
 
 __all__ = ["compare", "compare_all", "index_at", "index_of", "to_repeat"]
-
-
-HARDLY_ANY = 0.1
-"""Share of the throughput up to which hardly any is left."""
-
-FINEST = 0.01
-"""An index is not told to less than this where hardly anything is left."""
 
 
 @dataclass(frozen=True)
@@ -156,22 +150,12 @@ def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tup
 
 
 def _index(rounds: Sequence[tuple[TrialData, TrialData]], confidence: float) -> Estimate:
-    """1 - what is left of the throughput, of a typical start. What is left is compared by logarithms,
-    unless nearly nothing is in any round: a logarithm near 0 differs by much where the share itself hardly
-    does.
-    """
+    """1 - what is left of the throughput, of a typical start."""
     left = [b.throughput / a.throughput for a, b in rounds if a.throughput]
     n = len(left)
     if not n or n < len(rounds):
         return Estimate(None, unit="", n=len(rounds), note="nothing to compare with")
-    if max(left) <= HARDLY_ANY:
-        found = Estimate(float(np.mean(left)), unit="", n=n, note=TOO_FEW_ROUNDS)
-        if n >= LEAST_ROUNDS:
-            half = max(half_width(left, 0.0, confidence), FINEST)
-            ends = max(0.0, float(np.mean(left)) - half), float(np.mean(left)) + half
-            found = Estimate(found.value, *ends, "", n=n)
-    else:
-        found = typical_over_rounds(left, "", confidence)
+    found = share_left(left, "", confidence)
     value, low, high = (None if v is None else 1 - v for v in (found.value, found.high, found.low))
     return replace(found, value=value, low=low, high=high, rounds=tuple(1 - v for v in left))
 

@@ -263,14 +263,18 @@ class TrialData:
         """Share of one core of each thread, generator after generator."""
         return [cpu_ns / wall_ns if wall_ns else 0.0 for cpu_ns, wall_ns in self.counts.threads]
 
+    @property
+    def filled(self) -> Bools:
+        """For each interval: a background request ran for nearly all of it."""
+        return np.asarray(self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s)
+
     @cached_property
     def responses(self) -> Folded:
         """Response times of the successes. Its part is of the intervals that a background request filled."""
         figures = dict(QUANTILES)
         if self.settles:
             figures["p99 to settle"] = lambda sample: quantile_estimate(sample, 0.99).value
-        filled = self.counts.background_in_flight_ns / 1e9 > FILLED * self.lengths_s
-        parts = [filled] if self.has_background else []
+        parts = [self.filled] if self.has_background else []
         return fold(self.trial.interval_histograms("response"), parts, figures)
 
     @cached_property
