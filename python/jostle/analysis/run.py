@@ -21,6 +21,7 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
+from jostle.analysis.stats.sequential import fixed, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
@@ -62,7 +63,10 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     starvation = _starvation(plan.starvation, grouped, summaries, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
-    comparisons = with_the_first(grouped, summaries, plan.contestants, plan.primary) if distributions else []
+    level = repeated_looks if plan.until_decided else fixed
+    comparisons = (
+        with_the_first(grouped, summaries, plan.contestants, plan.primary, level) if distributions else []
+    )
     return RunResult(
         title=plan.title,
         folder=str(record.folder),
@@ -81,9 +85,9 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         plan_text=record.plan_text,
         rerun=_rerun(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=judge_requirements(plan, grouped, summaries, skipped),
+        requirements=judge_requirements(plan, grouped, summaries, skipped, level),
         comparisons=comparisons,
-        claims=judge_claims(plan.claim, Measured(grouped, summaries, starvation, skipped)),
+        claims=judge_claims(plan.claim, Measured(grouped, summaries, starvation, skipped), level),
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),

@@ -97,11 +97,11 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         load = describe_load(workload.load.data()) or "a load in phases"
         beside = ", beside a background load" if workload.background is not None else ""
         yield "workload", f"{name}: {load}{beside}{whom} ({_time(trial_s(plan, workload))} each)"
-    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.rounds, 'round')}"
+    yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.first_rounds, 'round')}"
     if found.seed is None:
         yield "order", "random in each round; --seed N fixes it"
     else:
-        for number in range(1, plan.rounds + 1):
+        for number in range(1, plan.first_rounds + 1):
             order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
             yield f"round {number}", ", ".join(order)
     yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}"

@@ -62,6 +62,23 @@ class PlanOptions:
             rich_help_panel=PLAN,
         ),
     ] = None
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Add rounds until requirements and claims, else the comparisons, are decided.",
+            rich_help_panel=PLAN,
+        ),
+    ] = False
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="TIME",
+            help="With --until-decided: no further round begins that would end after this (30m).",
+            rich_help_panel=PLAN,
+        ),
+    ] = None
     no_repeats: Annotated[
         bool,
         typer.Option(

@@ -250,7 +250,7 @@ def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
 
 
 def _expected_s(plan: Plan) -> float:
-    return plan.rounds * sum(
+    return plan.first_rounds * sum(
         trial_s(plan, workload) * len(workload.measured_on(plan.contestants))
         for workload in plan.selected.values()
     )

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from jostle import units
-from jostle.errors import BadValue, nearest
+from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.claims import Claim, Figure, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
@@ -25,7 +25,7 @@ from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.labels import meant, split
 from jostle.plan.tuning import Tune
-from jostle.plan.values import Duration, PositiveCount, shown
+from jostle.plan.values import PARAMETER, Duration, PositiveCount, PositiveDuration, positive_count, shown
 from jostle.plan.workload import SAME, Workload
 
 __all__ = ["Changes", "Plan", "Requirement", "Starvation"]
@@ -79,6 +79,23 @@ def _named_twice(names: Sequence[str]) -> str:
     return name if times > 1 else ""
 
 
+FIRST_ROUNDS = 5
+"""Before the first look of a run that goes on until all is decided: `jostle.analysis.stats.sequential`."""
+
+UNTIL_DECIDED: Literal["until decided"] = "until decided"
+
+ROUNDS_SCHEMA: Any = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1},
+        {"type": "string", "pattern": f"^(until decided|[0-9][0-9_,.]*|{PARAMETER})$"},
+    ]
+}
+
+
+def _rounds(value: Any) -> Any:
+    return value if value == UNTIL_DECIDED else positive_count(value)
+
+
 def _contestants(value: Any) -> Any:
     if value == []:
         raise BadValue("an empty list", 'name at least one server, for example ["node", "go"]')
@@ -96,7 +113,18 @@ class Plan(Table):
         description='servers by name, with variants: ["node", "go:procs=1"]'
     )
     workloads: list[str] = Field(default=[], description="the workloads to measure; all when not given")
-    rounds: PositiveCount = Field(default=5, description="how often each workload is measured on each server")
+    rounds: Annotated[
+        int | Literal["until decided"], BeforeValidator(_rounds), WithJsonSchema(ROUNDS_SCHEMA)
+    ] = Field(
+        default=5,
+        description='how often each workload is measured on each server; "until decided": five times, and '
+        "then, round after round, what is still open of the requirements and claims (of the comparisons, "
+        "where the plan has neither)",
+    )
+    budget: PositiveDuration = Field(
+        default=1800.0,
+        description='with rounds = "until decided": the time for all rounds; five are measured in any case',
+    )
     repeats: bool = Field(
         default=True,
         description="trials that the generator or the machine spoiled are measured again, at most twice",
@@ -289,12 +317,28 @@ class Plan(Table):
         except ValidationError as error:
             raise in_own_words(error, data, origin, places) from None
 
+    @property
+    def until_decided(self) -> bool:
+        """Rounds are added as long as anything is open."""
+        return self.rounds == UNTIL_DECIDED
+
+    @property
+    def first_rounds(self) -> int:
+        """Those that every workload is measured in on every server."""
+        return FIRST_ROUNDS if isinstance(self.rounds, str) else self.rounds
+
     def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
         """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
         fields = {"contestants": changes.contestants, "workloads": changes.workloads}
         data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
         values = {"rounds": changes.rounds, "processes": changes.processes, "attention": changes.attention}
         data |= {key: value for key, value in values.items() if value is not None}
+        if changes.until_decided:
+            if changes.rounds is not None:
+                raise PlanError("the rounds are given twice", "leave out --rounds or --until-decided")
+            data["rounds"] = UNTIL_DECIDED
+        if changes.budget is not None:
+            data["budget"] = changes.budget
         if changes.no_repeats:
             data["repeats"] = False
         if changes.cluster is not None or changes.allow_targets:
@@ -334,6 +378,8 @@ class Changes:
     contestants: Sequence[str] | None = None
     workloads: Sequence[str] | None = None
     rounds: int | None = None
+    until_decided: bool = False
+    budget: str | None = None
     no_repeats: bool = False
     duration: str | None = None
     database: str | None = None

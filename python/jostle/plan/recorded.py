@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from jostle.errors import PlanError
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Figure, Published, Ratio
-from jostle.plan.model import Requirement, Starvation
+from jostle.plan.model import UNTIL_DECIDED, Requirement, Starvation
 from jostle.plan.toml import TOMLDecodeError, read_toml
 
 __all__ = ["RecordedPlan", "Unreadable"]
@@ -42,6 +42,8 @@ class RecordedPlan:
     contestants: list[str] = field(default_factory=list)
     workload: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Raw tables by name, in the plan's order."""
+    until_decided: bool = False
+    """Rounds were added until all was decided: intervals pay for the looks."""
     primary: str = ""
     """The quantity by which contestants are compared first; "" where the plan names none."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class RecordedPlan:
             title=str(data.get("title", "")),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
+            until_decided=data.get("rounds") == UNTIL_DECIDED,
             primary=str(data.get("primary") or ""),
             parameters=_table(data.get("parameters")),
             cluster_address=str(_table(data.get("cluster")).get("address", "")),

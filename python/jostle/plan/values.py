@@ -15,6 +15,7 @@ from jostle import units
 from jostle.errors import BadValue
 
 __all__ = [
+    "PARAMETER",
     "Count",
     "Duration",
     "File",
@@ -27,6 +28,7 @@ __all__ = [
     "Size",
     "Think",
     "ThinkTime",
+    "positive_count",
     "shown",
 ]
 
@@ -88,7 +90,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def _positive_count(value: Any) -> int:
+def positive_count(value: Any) -> int:
     number = _count(value)
     if number == 0:
         raise BadValue("zero", "at least 1")
@@ -118,7 +120,7 @@ _RATE_SCHEMA = _text_schema(r"\s*[0-9][0-9_,.eE+-]*\s*[kM]?\s*/\s*(ms|s|sec|m|mi
 
 
 def _size(value: Any) -> int:
-    return units.size(value) if isinstance(value, str) else _positive_count(value)
+    return units.size(value) if isinstance(value, str) else positive_count(value)
 
 
 Size = Annotated[int, BeforeValidator(_size), _count_schema(1)]
@@ -130,7 +132,7 @@ Rate = Annotated[float, BeforeValidator(_rate), _WRITE_RATE, _RATE_SCHEMA]
 """Per second; may be zero."""
 PositiveRate = Annotated[float, BeforeValidator(_positive_rate), _WRITE_RATE, _RATE_SCHEMA]
 Count = Annotated[int, BeforeValidator(_count), _count_schema(0)]
-PositiveCount = Annotated[int, BeforeValidator(_positive_count), _count_schema(1)]
+PositiveCount = Annotated[int, BeforeValidator(positive_count), _count_schema(1)]
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,7 @@ Event = Literal[
     "run resumed",
     "trial set aside",
     "repeats given up",
+    "looked at",
     "run stopped",
     "run ended",
 ]
@@ -147,7 +148,8 @@ class JournalEntry(TypedDict):
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):
     contestant, workload, why. run resumed: done, left, host. trial set aside: number, folder, and why
-    where the generator or the machine had spoiled it. repeats given up: why. run stopped: why.
+    where the generator or the machine had spoiled it. repeats given up: why. looked
+    at (after a round of a run that goes on until all is decided): round, why. run stopped: why.
     """
 
     at: Ns

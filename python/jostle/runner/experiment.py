@@ -31,6 +31,7 @@ from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
+from jostle.runner.budget import Budget
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
@@ -71,7 +72,7 @@ def run_experiment(
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
     find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
-    trials = schedule([c.label for c in ready], plan.selected, plan.rounds, seed)
+    trials = schedule([c.label for c in ready], plan.selected, plan.first_rounds, seed)
     check_disk_space(base, least_bytes(plan, trials))
     writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
@@ -123,7 +124,10 @@ def _run_all(
         _build_peers(plan, observer)
         with _databases(plan, ready) as databases:
             session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
+            budget = Budget(plan.budget)
             sound = session.run_all(trials)
+            if plan.until_decided:
+                sound += _until_decided(session, trials, budget)
             if more := plan_repeats(plan, writer, trials, session.contestants):
                 observer.scheduled([*trials, *more], writer.folder)
                 sound += session.run_all(more)
@@ -133,6 +137,18 @@ def _run_all(
         raise
     writer.journal("run ended")
     return all(sound)
+
+
+def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> list[bool]:
+    """Further rounds as long as anything is open; for each of their trials whether it ended as it should."""
+    from jostle.runner.until_decided import further_rounds  # numpy and scipy would delay the first request
+
+    known, ended = list(trials), list[bool]()
+    for more in further_rounds(session.plan, session.writer, session.seed, budget):
+        known += more
+        session.observer.scheduled(known, session.writer.folder)
+        ended += session.run_all(more)
+    return ended
 
 
 def _why_stopped(error: BaseException) -> str:

@@ -20,7 +20,11 @@ def plan_repeats(
     from jostle.analysis.trial.data import TrialData
 
     record = RunRecord.open(writer.folder)
-    if not plan.starvation or any(trial.round > plan.rounds for trial in record.trials):
+    if (
+        plan.until_decided
+        or not plan.starvation
+        or any(trial.round > plan.first_rounds for trial in record.trials)
+    ):
         return []
     cells = [
         c for c in to_repeat(plan.starvation, [TrialData(t) for t in record.trials]) if c[0] in contestants
@@ -29,7 +33,7 @@ def plan_repeats(
         why = "its rounds look like two modes"
         writer.journal("extra rounds planned", contestant=contestant, workload=workload, why=why)
     last = max((trial.number for trial in record.trials), default=len(trials))
-    rounds = range(plan.rounds + 1, 2 * plan.rounds + 1)
+    rounds = range(plan.first_rounds + 1, 2 * plan.first_rounds + 1)
     more = [(contestant, workload, number) for number in rounds for contestant, workload in cells]
     planned = [Planned(number, *cell) for number, cell in enumerate(more, last + 1)]
     for trial in planned:

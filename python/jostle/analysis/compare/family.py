@@ -8,28 +8,41 @@ import numpy as np
 
 from jostle.analysis.compare.side import Side
 from jostle.analysis.stats.many_to_one import Pooled, pooled
-from jostle.analysis.stats.quantile_ci import LEVELS
+from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
+from jostle.analysis.stats.sequential import Level, fixed
 
 __all__ = ["ALONE", "Family", "family_of"]
 
 
 @dataclass(frozen=True)
 class Family:
-    """How many are compared with the first, and the error that they share, by quantity where there is one."""
+    """How many are compared with the first, and the error that they share, by quantity where there is one.
+
+    `level`: what is to be paid for repeated looks.
+    """
 
     others: int = 1
     errors: Mapping[str, Pooled] = field(default_factory=dict)
+    level: Level = fixed
+
+    def confidence(self, rounds: int) -> float:
+        """Of an interval over so many rounds."""
+        return self.level(CONFIDENCE, rounds)
+
+    def repeated(self, p: float, rounds: int) -> float:
+        """A p-value that holds under the looks: at most 5 % where the interval excludes equality."""
+        return min(1.0, p * (1 - CONFIDENCE) / (1 - self.confidence(rounds)))
 
 
 ALONE = Family()
 """Two contestants, and no more."""
 
 
-def family_of(sides: Sequence[Side]) -> Family:
+def family_of(sides: Sequence[Side], level: Level = fixed) -> Family:
     """Of the first and all others. An error is pooled only where all were measured in the same rounds."""
     others = max(1, len(sides) - 1)
     if len({tuple(r.number for r in side.rounds) for side in sides}) != 1:
-        return Family(others)
+        return Family(others, level=level)
     found = {}
     for quantity in ("throughput", *LEVELS):
         rows = [side.values(quantity) for side in sides]
@@ -37,4 +50,4 @@ def family_of(sides: Sequence[Side]) -> Family:
             error = pooled(np.array([[math.log(float(v)) for v in row] for row in rows]))  # type: ignore[arg-type]
             if error is not None:
                 found[quantity] = error
-    return Family(others, found)
+    return Family(others, found, level)

@@ -11,6 +11,7 @@ from jostle.analysis.compare.side import Round, Side, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import Comparison, WorkloadSummary
 from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
+from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.trial.data import TrialData
 
 __all__ = ["Key", "definition", "differs", "side", "with_the_first"]
@@ -24,6 +25,7 @@ def with_the_first(
     summaries: Mapping[Key, WorkloadSummary],
     order: Sequence[str],
     primary: str = "",
+    level: Level = fixed,
 ) -> list[Comparison]:
     """Each contestant with the first of `order`, per workload with at least 2 rounds and a distribution.
 
@@ -37,7 +39,7 @@ def with_the_first(
         names.sort(key=lambda name: rank.get(name, len(rank)))
         sides = [side(grouped[name, workload], summaries[name, workload], name) for name in names]
         sides = [s for s in sides if len(s.rounds) >= 2 and s.pooled.n >= REQUESTS_FOR_A_SHAPE]
-        family = family_of(sides)
+        family = family_of(sides, level)
         chosen = primary or _usual(grouped[names[0], workload])
         for other in sides[1:]:
             found.append(replace(compare_sides(*pair(sides[0], other), family), primary=chosen))

@@ -130,9 +130,11 @@ def _compared(
             ratio = replace(ratio, value=None, note=note)
         elif not note:
             contrast = (
-                against_first(*logs, others, family.errors.get(quantity)) if paired else _of_runs(*logs)
+                against_first(*logs, others, family.errors.get(quantity), family.confidence(n))
+                if paired
+                else _of_runs(*logs)
             )
-            p = contrast.p
+            p = family.repeated(contrast.p, n) if paired else contrast.p
             ends = _exp(contrast.middle - contrast.half), _exp(contrast.middle + contrast.half)
             ratio = replace(ratio, low=ends[0], high=ends[1])
         parts = (
@@ -141,7 +143,7 @@ def _compared(
         )  # delta method: what a small change of the logarithm does to the value
     difference = Estimate(y - x, unit=unit, n=n, note=note)
     if not note:
-        half = _half(*parts, (x + y) / 2, paired, others)
+        half = _half(*parts, (x + y) / 2, others if paired else 0, family.confidence(n))
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
     return _found(quantity, *cells, difference, ratio, p)
 
@@ -150,14 +152,17 @@ def _typical(values: Sequence[float]) -> float:
     return math.exp(float(np.log(values).mean())) if min(values) > 0 else float(np.mean(values))
 
 
-def _half(xs: Floats, ys: Floats, scale: float, paired: bool, others: int) -> float:
-    """Half of Student's interval for the difference of the means; never 0 unless `scale` is."""
+def _half(xs: Floats, ys: Floats, scale: float, others: int, confidence: float) -> float:
+    """Half of Student's interval for the difference of the means; never 0 unless `scale` is.
+
+    `others`: how many are compared with the first, paired by round; 0 where rounds are not paired.
+    """
     least = RESOLUTION * scale
-    if not paired:
+    if not others:
         se, df = _welch(xs, ys, least)
         return float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
     se = max(float(np.std(ys - xs, ddof=1)), least) / math.sqrt(len(xs))
-    return own_limit(others, len(xs) - 1) * se
+    return own_limit(others, len(xs) - 1, confidence) * se
 
 
 def _of_runs(x: Floats, y: Floats) -> Contrast:
@@ -194,7 +199,7 @@ def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
     if not note:
         xs, ys = (np.array([r.failed / max(1, r.failed + r.ok) for r in s.rounds]) for s in (a, b))
         half = _half(xs, ys, 0.0, a.run == b.run, family.others)
-        confidence = 1 - (1 - CONFIDENCE) / family.others
+        confidence = 1 - (1 - family.confidence(_rounds(a, b))) / family.others
         low, high = difference_of_shares(k, n, j, m, confidence)
         low, high = min(low, change - half), max(high, change + half)
         difference = replace(difference, low=low, high=high)

@@ -27,6 +27,7 @@ from jostle.analysis.results import (
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
@@ -36,7 +37,7 @@ from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims"]
+__all__ = ["Measured", "judge_claims", "sides_of"]
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,15 @@ class Measured:
         return by_round(self.grouped.get(key, ()))
 
 
-def judge_claims(claims: Sequence[asked.Claim], measured: Measured) -> list[Claim]:
-    """Every claim, in the plan's order."""
-    return [_claim(claim, measured) for claim in claims]
+def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
+    """Every claim, in the plan's order. `level`: what is to be paid for repeated looks."""
+    return [_claim(claim, measured, level) for claim in claims]
 
 
-def _claim(claim: asked.Claim, measured: Measured) -> Claim:
-    sides = [(part, *pair) for part in claim.holds for pair in _sides(part, measured)]
+def _claim(claim: asked.Claim, measured: Measured, level: Level) -> Claim:
+    sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
-    parts = [_part(part, left, right, measured, confidence) for part, left, right in sides]
+    parts = [_part(part, left, right, measured, confidence, level) for part, left, right in sides]
     if missing := _missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
         untold: PartVerdict = "cannot tell"
         parts = [replace(part, verdict=untold) for part in parts]
@@ -141,7 +142,7 @@ def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
     return f"needs {needs.server_cores} server cores, has {min(had)}"
 
 
-def _sides(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
+def sides_of(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
     """What is measured, and what it is divided by: one pair for each contestant that the names mean."""
     left = _keys(part, asked.Opponent(), measured)
     right: Sequence[Key | None] = _keys(part, part.against, measured) if part.against else [None]
@@ -154,9 +155,10 @@ def _keys(part: asked.Part, other: asked.Opponent, measured: Measured) -> list[K
 
 
 def _part(
-    part: asked.Part, left: Key, right: Key | None, measured: Measured, confidence: float
+    part: asked.Part, left: Key, right: Key | None, measured: Measured, confidence: float, level: Level
 ) -> CriterionResult:
     """It holds by the interval of 95 %, and fails by that of `confidence`."""
+    rounds = min(len(measured.rounds(key)) for key in (left, right or left))
     other = (part.against.quantity if part.against else None) or part.quantity
     unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
     rule, name = Rule(*part.limits), f"{part.quantity} of {', '.join(left)}"
@@ -164,7 +166,8 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
 
-    def estimated(confidence: float) -> Estimate:
+    def estimated(wanted: float) -> Estimate:
+        confidence = level(wanted, rounds)
         if right is None:
             return _plain(part.quantity, left, measured, confidence)
         return _ratio((part.quantity, left), (other, right), measured, confidence)

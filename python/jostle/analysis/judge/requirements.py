@@ -7,6 +7,7 @@ from jostle.analysis.judge.rule import Answer, Rule, distrusted
 from jostle.analysis.results import Decision, Estimate, Requirement, WorkloadSummary
 from jostle.analysis.stats.enough import TOO_FEW_ROUNDS
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import compare, index_of
 from jostle.analysis.trial.data import TrialData
 from jostle.formatting import interval
@@ -24,16 +25,17 @@ def judge_requirements(
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     skipped: Mapping[str, str],
+    level: Level = fixed,
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; one whose cells were not measured cannot be told.
 
-    Those that this version cannot read come last.
+    Those that this version cannot read come last. `level`: what is to be paid for repeated looks.
     """
     found: list[Requirement] = []
     for asked in plan.require:
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = meant(asked.contestant, known) if asked.contestant else known
-        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries))
+        judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, level))
         found += judged or [_not_measured(asked, whom, skipped)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
@@ -44,6 +46,7 @@ def _judge(
     forms: Sequence[model.Starvation],
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
+    level: Level,
 ) -> Iterator[Requirement]:
     quantity = asked.condition.quantity
     for (contestant, workload), summary in summaries.items():
@@ -51,7 +54,7 @@ def _judge(
             continue
         if quantity not in INDICES:
             measured = [data for data in grouped[contestant, workload] if data.usable]
-            estimate = metrics.estimate(quantity, measured, asked.confidence)
+            estimate = metrics.estimate(quantity, measured, level(asked.confidence, len(measured)))
             yield _requirement(asked, contestant, workload, estimate, [summary])
             continue
         for form in forms:
@@ -60,7 +63,8 @@ def _judge(
             own = {w: group for (name, w), group in grouped.items() if name == contestant}
             own_cells = {w: c for (name, w), c in summaries.items() if name == contestant}
             if form.alone in own and form.with_ in own:
-                compared = compare(form, own, own_cells, [], asked.confidence)
+                rounds = min(own_cells[w].rounds for w in (form.alone, form.with_))
+                compared = compare(form, own, own_cells, [], level(asked.confidence, rounds))
                 index = index_of(quantity, compared)
                 both = [own_cells[form.alone], own_cells[form.with_]]
                 yield _requirement(asked, contestant, form.with_, index, both)

@@ -1,0 +1,58 @@
+"""Rounds until all is decided: what the next one measures, and when there is none."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+from jostle.analysis.judge.undecided import questions
+from jostle.analysis.run import analyse
+from jostle.analysis.stats.sequential import MOST_ROUNDS
+from jostle.plan import Plan
+from jostle.record import RunRecord, RunWriter
+from jostle.runner.budget import Budget
+from jostle.runner.duration import expected_s
+from jostle.runner.schedule import Planned
+
+__all__ = ["further_rounds"]
+
+
+def further_rounds(plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> Iterator[list[Planned]]:
+    """Round after round, each written to the journal as planned before it is given.
+
+    Before each, what was measured is looked at; only workloads on contestants that some open question is
+    about go on. It ends when nothing is open, when the next round would end after the budget, and after
+    `MOST_ROUNDS`; the journal says which.
+    """
+    while True:
+        record = RunRecord.open(writer.folder)
+        compared = not (plan.claim or plan.require)
+        asked = questions(record, analyse(record, distributions=compared))
+        still_open = [question for question in asked if question.open]
+        last = max((trial.round for trial in record.trials), default=0)
+        number = max((entry["number"] for entry in record.planned), default=0)
+        cells = {cell for question in still_open for cell in question.cells}
+        trials = _round(sorted(cells), last + 1, number, seed)
+        why = _why_it_ends(len(still_open), last, expected_s(plan, trials), budget.left_s)
+        said = f"{len(asked) - len(still_open)} of {len(asked)} need no further round"
+        writer.journal("looked at", round=last, why=f"{said}{f'; {why}' if why else ''}")
+        if why:
+            return
+        for trial in trials:
+            writer.journal("trial planned", **trial.as_record())
+        yield trials
+
+
+def _round(cells: Sequence[tuple[str, str]], number: int, trials_before: int, seed: int) -> list[Planned]:
+    order = list(cells)
+    random.Random(f"{seed}/{number}").shuffle(order)
+    return [
+        Planned(trials_before + place, contestant, workload, number)
+        for place, (contestant, workload) in enumerate(order, 1)
+    ]
+
+
+def _why_it_ends(still_open: int, rounds: int, next_s: float, left_s: float) -> str:
+    if not still_open:
+        return "the run ends"
+    if rounds >= MOST_ROUNDS:
+        return f"after {rounds} rounds the rest is too close to tell"
+    return "the budget is spent" if next_s > left_s else ""
