@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 __all__ = [
     "DEFAULT_PORTS",
     "HIDDEN",
+    "first_line",
     "host_and_port",
     "names_a_secret",
     "one_line",
@@ -69,6 +70,11 @@ def quoted(text: str) -> str:
     A line of a log that begins with "::" is an order to GitHub's runner, which ignores blanks before it.
     """
     return "\n".join(f"│ {line}" for line in text.split("\n"))
+
+
+def first_line(why: str) -> str:
+    """Why something failed, without the output that its last words announce."""
+    return why.partition("\n")[0].removesuffix(":").removesuffix("; its last output")
 
 
 def reason(error: OSError) -> str:

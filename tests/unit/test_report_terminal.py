@@ -178,7 +178,7 @@ def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> Non
     cell = replace(result.summaries[0], response=nothing, service=nothing)
     failed = replace(result, trials=[trial], summaries=[cell], reasons=[f"the trial failed: {why}"])
     lines = printed(failed).splitlines()
-    assert lines[1] == "  the trial failed: node ended with exit code 1; its last output:"
+    assert lines[1] == "  the trial failed: node ended with exit code 1"
     assert lines[-2:] == ["    Traceback:", "      no port"]
     assert [line for line in lines if "nothing" in line] == ["p50, p99: nothing was measured"]
 
@@ -190,3 +190,14 @@ def test_the_terminal_pays_for_no_charts() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "set()"
+
+
+def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None:
+    why = "node ended with exit code 1; its last output:\n│ no port"
+    result = make_plain(RUNTIMES[:1])
+    failed = [replace(t, status="failed", reason=why) for t in result.trials]
+    cells = [replace(c, outcomes={}, error_share=0.0) for c in result.summaries]
+    text = printed(replace(result, trials=failed, summaries=cells))
+    assert text.count("no port") == 1
+    assert "4 trials (node, fast-only and open-only) failed: node ended with exit code 1\n" in text
+    assert "0 %" not in text

@@ -96,8 +96,6 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
             code = int(function(*args, **kwargs))
         except KeyboardInterrupt:  # before anything was measured
             code = STOPPED_BY_CTRL_C
-        except BrokenPipeError as error:  # the library would exit with 1, as a failed requirement does
-            _leave_without_a_place_to_write(error)
         raise typer.Exit(code)
 
     return leave
@@ -145,6 +143,20 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.exit(UNTRUSTED)
 
 
+def _called(name: str, words: list[str]) -> int:
+    """The exit code of a command. A mistake in its options is told as any other."""
+    from typer._click.exceptions import ClickException, NoArgsIsHelpError
+
+    try:
+        return int(command(name).main(args=words, prog_name=f"jostle {name}", standalone_mode=False) or 0)
+    except NoArgsIsHelpError as error:
+        error.show()
+        return MISTAKE
+    except ClickException as error:
+        message = error.format_message()
+        raise UserError(message[:1].lower() + message[1:].rstrip("."), f"jostle {name} --help") from None
+
+
 def _run(words: list[str]) -> None:
     """Help and version do without the library for command lines, which takes longer to load than they do."""
     if COMPLETING in os.environ:
@@ -160,6 +172,6 @@ def _run(words: list[str]) -> None:
         case ["--version", *_]:
             print(f"jostle {__version__}")
         case [name, *rest] if name in COMMANDS:
-            command(name)(args=rest, prog_name=f"jostle {name}")
+            sys.exit(_called(name, rest))
         case [name, *_]:
             raise UserError(f"there is no command {name!r}", nearest(name, COMMANDS))

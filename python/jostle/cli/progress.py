@@ -42,14 +42,14 @@ class _Course:
         self._measured = 0
 
     def begin(self, planned: "Planned") -> None:
-        self.done = planned.number - 1
+        self.done = max(self.done, planned.number - 1)
         if not self._measured:
             self._began = self._now()
 
     def end(self, planned: "Planned") -> bool:
         """Whether another tenth of the run is over."""
         before = self._part()
-        self.done = planned.number
+        self.done = max(self.done, planned.number)
         self._measured += 1
         return self._part() > before
 
@@ -120,7 +120,8 @@ class Plain(Silent):
             self._say(f"{course.done} of {course.total} trials done, {left}")
 
     def repeated(self, planned: "Planned", why: str) -> None:
-        self._say(_again(planned, why))
+        if self._verbose:
+            self._say(_again(planned, why))
 
 
 class Progress(Silent):
@@ -203,7 +204,8 @@ class Progress(Silent):
             self._display().console.print(text, style=style, markup=False, highlight=False)
 
     def repeated(self, planned: "Planned", why: str) -> None:
-        self._display().console.print(_again(planned, why), style="yellow", markup=False, highlight=False)
+        if self._verbose:
+            self._display().console.print(_again(planned, why), style="yellow", markup=False, highlight=False)
 
     def _where(self, planned: "Planned") -> str:
         if self._course.total <= 1:

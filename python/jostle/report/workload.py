@@ -48,7 +48,7 @@ def unanswered(outcomes: Mapping[str, int]) -> float:
 
 
 def not_answered(outcomes: Mapping[str, int]) -> float:
-    """The share of all requests that nobody answered as long as they were waited for."""
+    """The share of all requests that were given up or cut off without an answer; 0 where there were none."""
     total = sum(outcomes.values())
     return sum(n for kind, n in outcomes.items() if kind in CENSORED) / total if total else 0.0
 

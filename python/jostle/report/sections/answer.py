@@ -167,7 +167,8 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
     table = Table(caption, [*names, Column("verdict", "word", ""), shape])
     for c in chosen:
         about = (c.workload, c.contestant) if several else (c.contestant,)
-        ends = (percent(c.error_share), percent(not_answered(c.outcomes)))
+        shares = (c.error_share, not_answered(c.outcomes)) if c.outcomes else (None, None)
+        ends = tuple(map(percent, shares))
         cpu, memory = (
             formatted(c.server_cpu_s_per_request, fine=True),
             amount(c.server_rss_max_bytes, "bytes"),

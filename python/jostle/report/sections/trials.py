@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jostle.analysis.results import Estimate, RunResult, TrialResult
-from jostle.formatting import MISSING, Formatted, amount, formatted, percent
+from jostle.formatting import MISSING, Formatted, amount, formatted, listed, percent
 from jostle.record.outcomes import outcome_label
 from jostle.report.document import (
     Column,
@@ -18,6 +18,7 @@ from jostle.report.document import (
 )
 from jostle.report.sections.marks import verdict_mark
 from jostle.report.workload import not_answered, quantiles
+from jostle.text import first_line
 
 __all__ = ["not_measured", "outcomes", "section", "trials"]
 
@@ -34,22 +35,23 @@ def not_measured(result: RunResult) -> Section:
         Paragraph(f"not measured: {name} ({'; '.join(why.splitlines())})", "warning")
         for name, why in result.skipped.items()
     ]
-    seen: dict[tuple[str, str, str], list[TrialResult]] = {}
+    seen: dict[tuple[str, str], list[TrialResult]] = {}
     for t in result.trials:
         if t.reason:
-            seen.setdefault((t.contestant, t.workload, t.reason), []).append(t)
-    failed = [block for (_, _, why), group in seen.items() for block in _failed(group, why)]
+            seen.setdefault((t.contestant, t.reason), []).append(t)
+    failed = [block for (_, why), group in seen.items() for block in _failed(group, why)]
     depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
     notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
     return Section("", [*blocks, *failed, notes], key="notes")
 
 
 def _failed(group: list[TrialResult], why: str) -> Iterator[Paragraph | Preformatted]:
-    """A server that fails alike in every round is told of once."""
-    first, *output = why.splitlines()
+    """A server that fails alike in every round and workload is reported once."""
+    _, *output = why.splitlines()
     t = group[0]
     which = f"trial {t.number}" if len(group) == 1 else f"{len(group)} trials"
-    yield Paragraph(f"{which} ({t.contestant}, {t.workload}) {t.status}: {first}", "warning")
+    workloads = listed(list(dict.fromkeys(one.workload for one in group)))
+    yield Paragraph(f"{which} ({t.contestant}, {workloads}) {t.status}: {first_line(why)}", "warning")
     if output:
         yield Preformatted.of("its last output", "\n".join(output))
 
@@ -102,7 +104,7 @@ def trials(result: RunResult) -> Table:
 def _ended(t: TrialResult) -> Value:
     if t.status == "ended":
         return verdict_mark(t.validity.verdict)
-    return Mark("✗", t.status + (f": {t.reason.splitlines()[0]}" if t.reason else ""), "bad")
+    return Mark("✗", t.status + (f": {first_line(t.reason)}" if t.reason else ""), "bad")
 
 
 def requests(result: RunResult) -> Table:

@@ -9,6 +9,7 @@ from jostle.formatting import amount
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Reason, Section, Table, columns
 from jostle.report.sections.marks import verdict_mark
+from jostle.text import first_line
 
 __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
 
@@ -40,11 +41,6 @@ class FailedCheck:
             self.workload,
             self.worst.remedy,
         )
-
-
-def first_line(text: str) -> str:
-    """Without the output of a server that may stand below it: the section of failed trials shows that."""
-    return text.partition("\n")[0]
 
 
 def failed_checks(result: RunResult) -> list[FailedCheck]:
