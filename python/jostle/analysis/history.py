@@ -128,8 +128,12 @@ def _read(path: Path) -> Iterator[tuple[str, Entry]]:
 
 
 def _figures(table: dict[str, Any]) -> Figures:
-    estimates: dict[str, Any] = {name: Estimate(**table.pop(name)) for name in ("throughput", "p50", "p99")}
+    estimates: dict[str, Any] = {name: _estimate(table.pop(name)) for name in ("throughput", "p50", "p99")}
     return Figures(verdict=Verdict(table.pop("verdict")), **table, **estimates)
+
+
+def _estimate(table: dict[str, Any]) -> Estimate:
+    return Estimate(**table | {"rounds": tuple(table.get("rounds", ()))})
 
 
 def _write(path: Path, entries: list[Entry]) -> None:
