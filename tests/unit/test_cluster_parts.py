@@ -215,6 +215,31 @@ def test_strangers_are_not_loaded() -> None:
         refuse_unlisted_targets({"workloads": [{"target": target}]}, ())
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "::ffff:10.0.0.9",  # an address by another name is another name
+        "::ffff:10.0.0.8",
+        "2130706433",
+        "0x7f.1",
+        "127.0.0.1.nip.example",
+        "localhost.example",
+        "LOCALHOST.",
+        "0.0.0.0",
+        "mine.example.",
+        "fe80::1%lo",
+        "",
+    ],
+)
+def test_only_names_that_were_given_are_loaded(host: str) -> None:
+    for target in (
+        {"host": host, "port": 80, "connect_to": []},
+        {"host": "x", "connect_to": [f"[{host}]:80"]},
+    ):
+        with pytest.raises(StartRefused, match="the cluster is not allowed to load"):
+            refuse_unlisted_targets({"workloads": [{"target": target}]}, {"10.0.0.8", "mine.example"})
+
+
 def test_specifications_survive_the_journey_as_data() -> None:
     rest, _ = remainder(workload({"closed": {"clients": 10, "phases": [phase(0, 10, 100)]}}), 10)
     assert json.loads(json.dumps(rest)) == rest

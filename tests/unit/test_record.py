@@ -218,6 +218,26 @@ def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFac
     assert len(list(torn.server_vitals())) <= 9
 
 
+def test_wherever_a_file_is_cut_histograms_agree_with_the_intervals_that_are_read(tmp_path: Path) -> None:
+    """Every byte of every file, without an outcome: as `kill -9` or a full disk may leave a trial."""
+    trial = one_trial(tmp_path, closed(lognormal(0.3, 0.2), 1.0, seed=2), duration=1.0, interval=0.5)
+    (trial.folder / "outcome.json").unlink()
+    wholes = {name: (trial.folder / name).read_bytes() for name in ("intervals.ndjson", "intervals.hlog")}
+    every = [dict(interval) for interval in trial.intervals]
+    for name, content in wholes.items():
+        lengths = set()
+        for end in range(len(content)):
+            (trial.folder / name).write_bytes(content[:end])
+            torn = TrialRecord(trial.folder)
+            read = [dict(interval) for interval in torn.intervals]
+            assert read == every[: len(read)]
+            counted = sum(s["outcomes"].get("ok", 0) for i in read for s in i["series"])
+            assert torn.histogram("response").get_total_count() == counted
+            lengths.add(len(read))
+        assert lengths == {0, 1}
+        (trial.folder / name).write_bytes(content)
+
+
 def test_an_interval_counts_only_when_it_is_there_whole(tmp_path: Path) -> None:
     trial = one_trial(tmp_path)
     (trial.folder / "outcome.json").unlink()

@@ -161,14 +161,17 @@ class TrialRecord:
         return _Index.of(self._read_intervals())
 
     def _read_intervals(self) -> Iterator[IntervalEntry]:
-        """Of a trial that did not end as it should, up to the first line that cannot be read."""
+        """Of a trial that did not end as it should, up to the first line or histogram that cannot be read."""
         path = self.folder / "intervals.ndjson"
         whole = self.status == "ended"
         before, last = -1, False
+        entries = iter(()) if whole else read_entries(self.folder / "intervals.hlog", lambda *_: True)
         try:
             for number, interval in enumerate(read_objects(path, IntervalEntry)):
                 if last or interval["index"] != number or interval["start_ns"] <= before:
                     raise damaged(path, f"line {number + 1} does not follow the one before it")
+                if not whole and not _are_there(interval, entries):
+                    return
                 before, last = interval["start_ns"], interval["last"]
                 yield interval
             if whole and not last:
@@ -335,6 +338,16 @@ def _histogram_counts(interval: IntervalEntry) -> Iterator[tuple[Measure, int]]:
         key = series["workload"], series["request"], series["phase"]
         for measure, histogram in series["histograms"].items():
             yield (key, measure), histogram["count"]
+
+
+def _are_there(interval: IntervalEntry, entries: Iterator[Entry]) -> bool:
+    """Whether the next histograms of intervals.hlog are those of the interval.
+
+    They are written before its line, but a power cut may lose either.
+    """
+    needed = sum(1 for _ in _histogram_counts(interval))
+    found = list(itertools.islice(entries, needed))
+    return len(found) == needed and all(entry.start_ns == interval["start_ns"] for entry in found)
 
 
 class RunRecord:
