@@ -38,7 +38,8 @@ def main() -> None:
     for part in (50, 99):
         found[f"p{part}"] = response.get_value_at_percentile(part)
         found[f"late_p{part}"] = lag.get_value_at_percentile(part)
-    print(json.dumps({**found, "own_late_p99.9": pacing.get_value_at_percentile(99.9)}))
+    own = {"own_n": pacing.get_total_count(), "own_late_p99.9": pacing.get_value_at_percentile(99.9)}
+    print(json.dumps(found | own))
 
 
 def _next(run: Run) -> "Interval":

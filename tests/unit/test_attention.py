@@ -70,6 +70,13 @@ def test_a_server_on_the_same_core_would_starve() -> None:
     assert not leaves_others_alone([1], [0, 1], floor(0.0))
 
 
+def test_a_container_s_cpu_quota_is_not_used_up_by_waiting() -> None:
+    for quota, fine in [(1.5, False), (2.0, True), (None, True)]:
+        assert leaves_others_alone([1], [0], floor(0.0), quota) == fine
+    told = checks._attention(Placement([0], [1], shared=False), None, 1.5)
+    assert (told.state, told.remedy) == ("note", "run without a CPU quota")
+
+
 @pytest.mark.usefixtures("hyperthreads")
 def test_beside_a_server_s_hyperthread_the_measurement_decides() -> None:
     assert leaves_others_alone([1, 3], [0, 2], None)

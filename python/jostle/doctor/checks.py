@@ -56,7 +56,7 @@ def check_machine() -> list[Finding]:
         _clock(_clock_source(), _clock_cost_s()),
         _timers(_timer_lateness()),
         _real_time(real_time_allowed()),
-        _attention(place(cores, share=False), floor),
+        _attention(place(cores, share=False), floor, limits.cgroup_limits().cpus),
         _floor(floor, len(cores)),
         _contestants(),
     ]
@@ -203,13 +203,16 @@ def _real_time(allowed: bool) -> Finding:
     )
 
 
-def _attention(placement: Placement, floor: Floor | None) -> Finding:
+def _attention(placement: Placement, floor: Floor | None, quota: float | None = None) -> Finding:
     """What `attention = "auto"` means here."""
     if placement.shared:
         message = (
             "the generator has no core of its own: it sleeps while it waits, and reports its waking up too"
         )
         return Finding("attention", "note", message)
+    if quota is not None and quota < len({*placement.generator_cores, *placement.server_cores}):
+        message = "the generator would use up the container's CPU quota: it sleeps while it waits"
+        return Finding("attention", "note", message, "run without a CPU quota")
     if leaves_others_alone(placement.generator_cores, placement.server_cores, floor):
         return Finding("attention", "good", f"on cores of its own the generator waits awake{_gain(floor)}")
     shared = "the generator's cores are hyperthreads of the servers'"

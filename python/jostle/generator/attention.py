@@ -19,11 +19,16 @@ SLOWDOWN = 0.02
 """By so much a CPU-bound request may take longer because the generator is awake."""
 
 
-def leaves_others_alone(cores: Collection[int], others: Collection[int], floor: Floor | None) -> bool:
+def leaves_others_alone(
+    cores: Collection[int], others: Collection[int], floor: Floor | None, quota: float | None = None
+) -> bool:
     """Whether threads that wait awake on `cores` leave `others` as fast as they are.
 
+    `quota`: so many cores' CPU time the container has for all of them; whoever waits awake uses it up.
     Where they are hyperthreads of the same physical cores only a measurement tells; without one, no.
     """
+    if quota is not None and quota < len({*cores, *others}):
+        return False
     if set(cores) & set(others):
         return False
     if not set().union(*map(siblings, cores)) & set(others):

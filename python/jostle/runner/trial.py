@@ -27,6 +27,7 @@ from jostle.host import ports
 from jostle.host.cores import Placement, kept_off, real_time_allowed
 from jostle.host.facts import machine
 from jostle.host.floor import stored_floor
+from jostle.host.limits import cgroup_limits
 from jostle.host.machine_usage import MachineSampler
 from jostle.host.resource_usage import Sampler, Samples, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
@@ -242,7 +243,7 @@ def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
         others = [core for core in range(os.cpu_count() or 1) if core not in cores]
     else:
         others = [*placement.server_cores, *(placement.peer_cores or [])]
-    alone = leaves_others_alone(cores, others, stored_floor(machine()))
+    alone = leaves_others_alone(cores, others, stored_floor(machine()), cgroup_limits().cpus)
     return None if alone else False
 
 

@@ -166,11 +166,8 @@ impl Crowd {
         number * self.shared.plan.workers() as u64 + self.shared.worker as u64
     }
 
-    /// The life at one position: a client and, where the plan says so, those who take its place after it.
-    #[expect(
-        clippy::manual_async_fn,
-        reason = "an async fn holds its arguments twice, and every client has room for it"
-    )]
+    /// The life at one position: a client and, where the plan says so, those who take its place after it. Not an async
+    /// fn: that would hold its arguments twice, in every client.
     fn client(
         self: Rc<Self>,
         position: u64,
