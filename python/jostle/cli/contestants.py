@@ -201,8 +201,8 @@ def start(
         found.start(port=port, database=database.placeholders() if database else None) as server,
         registered(label, server.url),
     ):
-        print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
         try:
+            print(f"{label} listens on {server.url} (Ctrl-C stops it)", flush=True)
             while server.alive():
                 time.sleep(0.2)
         except KeyboardInterrupt:
