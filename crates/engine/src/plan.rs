@@ -3,7 +3,7 @@
 use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
 use crate::schedule::phases::Phases;
-use crate::spec::{LoadSpec, OpenSpec, Role, ShareSpec};
+use crate::spec::{LoadSpec, Role, ShareSpec};
 use crate::wire::request::Request;
 use crate::wire::target::Target;
 use crate::wire::watch::Limits;
@@ -80,18 +80,7 @@ impl Workload {
         match (&self.load, &self.phases) {
             (LoadSpec::Closed(_), Some(phases)) => phases.phase_at(intended),
             (LoadSpec::Closed(_), None) => 0,
-            (LoadSpec::Open(open), _) => rate_at(open, intended),
+            (LoadSpec::Open(open), _) => open.phase_at(intended),
         }
     }
-}
-
-fn rate_at(open: &OpenSpec, intended: u64) -> usize {
-    let mut start = 0_u64;
-    for (index, rate) in open.rates.iter().enumerate() {
-        match rate.duration_ns {
-            Some(duration) if intended >= start + duration => start += duration,
-            _ => return index,
-        }
-    }
-    open.rates.len().saturating_sub(1)
 }

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::discipline::Nanos;
+use jostle_simulator::discipline::Nanos;
 use crate::hostile::{self, Behaviour};
 use crate::kinds::{self, Made, Settings};
 use crate::scheduler::Waiter;

@@ -4,7 +4,7 @@
 //! behind the other, so what is pipelined stays pipelined.
 
 use crate::connection::Connection;
-use crate::discipline::Nanos;
+use jostle_simulator::discipline::Nanos;
 use crate::timer::Timer;
 use std::future::pending;
 use std::io;

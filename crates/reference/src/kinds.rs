@@ -1,6 +1,6 @@
 //! The disciplines by name, and the settings that each of them takes.
 
-use crate::discipline::{
+use jostle_simulator::discipline::{
     Discipline, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin, Workers,
 };
 use rand::SeedableRng;

@@ -4,7 +4,6 @@
 mod args;
 mod connection;
 mod delay;
-mod discipline;
 mod hostile;
 mod http;
 mod kinds;

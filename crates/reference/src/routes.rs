@@ -1,6 +1,6 @@
 //! What each route answers, and how much service it demands. Pure: request target in, plan out.
 
-use crate::discipline::Nanos;
+use jostle_simulator::discipline::Nanos;
 use crate::http::{Answer, HELLO, JSON, TEXT};
 use crate::scheduler::Need;
 use std::fmt::Display;

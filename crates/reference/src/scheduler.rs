@@ -1,6 +1,6 @@
 //! Runs a discipline against the clock: requests wait here until the calculation says that they are done.
 
-use crate::discipline::{Delay, Discipline, Done, Nanos};
+use jostle_simulator::discipline::{Delay, Discipline, Done, Nanos};
 use crate::timer::Timer;
 use std::cell::RefCell;
 use std::io;

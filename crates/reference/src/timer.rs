@@ -2,7 +2,7 @@
 //!
 //! tokio's own timers tick in milliseconds; a timerfd watched by the runtime does not.
 
-use crate::discipline::Nanos;
+use jostle_simulator::discipline::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,

@@ -11,7 +11,7 @@ use crate::load::Shared;
 use crate::load::client::{Client, Job};
 use crate::plan::Workload;
 use crate::record::recorder::Sample;
-use crate::schedule::arrivals::Schedule;
+use crate::schedule::arrivals::{Schedule, seed_of};
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};
 use crate::schedule::random::Stream;
@@ -57,7 +57,7 @@ const MOST_NEVER_SENT: u64 = 1_000_000;
 /// Makes a workload's arrivals on this worker ready to be dispatched.
 pub fn start(shared: &Rc<Shared>, workload: usize, open: &OpenSpec) -> Rc<Dispatch> {
     let part = Partition::new(open.max_connections, shared.worker, shared.plan.workers());
-    let seed = shared.plan.seed ^ ((workload as u64 + 1) << 48);
+    let seed = seed_of(shared.plan.seed, workload);
     let queue = Queue::new(Schedule::new(open, seed, part));
     let queue = Rc::new(RefCell::new(queue));
     let watched = queue.clone();

@@ -74,7 +74,7 @@ impl Outbox {
                 .pop_front()
                 .expect("more than MOST_WAITING are waiting");
             let second = &mut state.waiting[0];
-            *second = followed_by(first, std::mem::replace(second, empty(0)));
+            *second = followed_by(first, std::mem::replace(second, Interval::empty(0)));
         }
         self.changed.notify_all();
     }
@@ -149,7 +149,7 @@ impl Merger {
         self.owes[part.worker] = if part.last { u64::MAX } else { part.index + 1 };
         self.parts
             .entry(part.index)
-            .or_insert_with(|| empty(workers))
+            .or_insert_with(|| Interval::empty(workers))
             .add_part(part);
     }
 
@@ -183,25 +183,27 @@ impl Merger {
     }
 }
 
-fn empty(workers: usize) -> Interval {
-    Interval {
-        index: 0,
-        start_ns: u64::MAX,
-        end_ns: 0,
-        last: false,
-        series: Vec::new(),
-        workloads: Vec::new(),
-        threads: vec![ThreadState::default(); workers],
-        loop_lag_us: histogram(),
-        open_files: 0,
-        ports: Vec::new(),
-        rows: Rows::default(),
-        rows_lost: 0,
-        workers_lost: 0,
-    }
-}
-
 impl Interval {
+    /// One in which nothing happened yet, of a generator with so many threads.
+    #[must_use]
+    pub fn empty(threads: usize) -> Self {
+        Self {
+            index: 0,
+            start_ns: u64::MAX,
+            end_ns: 0,
+            last: false,
+            series: Vec::new(),
+            workloads: Vec::new(),
+            threads: vec![ThreadState::default(); threads],
+            loop_lag_us: histogram(),
+            open_files: 0,
+            ports: Vec::new(),
+            rows: Rows::default(),
+            rows_lost: 0,
+            workers_lost: 0,
+        }
+    }
+
     /// Adds one worker's part.
     fn add_part(&mut self, part: &mut WorkerInterval) {
         self.start_ns = self.start_ns.min(part.start_ns);

@@ -518,7 +518,8 @@ impl Series {
         }
     }
 
-    fn record(&mut self, measure: Measure, ns: u64) {
+    /// Adds a time in nanoseconds.
+    pub fn record(&mut self, measure: Measure, ns: u64) {
         record(&mut self.histograms[measure as usize], ns);
     }
 }

@@ -92,6 +92,12 @@ enum Source {
     Trace(Vec<u64>),
 }
 
+/// The seed of a workload's arrivals in a run.
+#[must_use]
+pub fn seed_of(run: u64, workload: usize) -> u64 {
+    run ^ ((workload as u64 + 1) << 48)
+}
+
 /// One worker's part of an arrival process, walked in order.
 #[derive(Debug, Clone)]
 pub struct Schedule {

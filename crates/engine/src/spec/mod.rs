@@ -280,6 +280,21 @@ pub struct OpenSpec {
     pub requests_per_connection: Option<u64>,
 }
 
+impl OpenSpec {
+    /// The piece of the rate in which a request with this intended start is counted.
+    #[must_use]
+    pub fn phase_at(&self, intended: u64) -> usize {
+        let mut start = 0_u64;
+        for (index, rate) in self.rates.iter().enumerate() {
+            match rate.duration_ns {
+                Some(duration) if intended >= start + duration => start += duration,
+                _ => return index,
+            }
+        }
+        self.rates.len().saturating_sub(1)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {

@@ -1,7 +1,7 @@
 //! Encoding of answers.
 
 use super::{Method, Persistence};
-use crate::discipline::Nanos;
+use jostle_simulator::discipline::Nanos;
 use std::borrow::Cow;
 use std::io::Write;
 

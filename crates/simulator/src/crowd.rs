@@ -1,0 +1,267 @@
+//! Closed loops: a client sends, waits for the answer, thinks, and sends again.
+
+use jostle_engine::interval::Outcome;
+use jostle_engine::scenario::Mix;
+use jostle_engine::schedule::phases::Phases;
+use jostle_engine::schedule::random::Stream;
+use jostle_engine::schedule::think::pause;
+use jostle_engine::spec::{ClosedSpec, ThinkSpec};
+
+use crate::discipline::Nanos;
+use crate::recorder::Ended;
+use crate::server::Job;
+use crate::simulation::Stage;
+use crate::thinking::{LAST, Linked, Thinking};
+use crate::timeouts::Timeouts;
+
+/// In `next` of a client that does not think.
+const IN_FLIGHT: u32 = LAST + 1;
+const ABSENT: u32 = LAST + 2;
+
+/// Sixteen bytes: there may be ten millions.
+#[derive(Debug, Clone, Copy)]
+struct Client {
+    /// When its next request is due, or the one in flight was.
+    due: Nanos,
+    next: u32,
+    /// Requests that it has begun.
+    turn: u32,
+}
+
+impl Linked for Client {
+    fn due(&mut self) -> &mut Nanos {
+        &mut self.due
+    }
+
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+pub struct Crowd {
+    workload: u16,
+    spec: ClosedSpec,
+    mix: Mix,
+    phases: Option<Phases>,
+    /// When the number of clients changes next.
+    change: Option<Nanos>,
+    clients: Vec<Client>,
+    thinking: Thinking,
+    timeouts: Timeouts,
+    /// Clients at lower positions are wanted.
+    wanted: u64,
+    alive: u64,
+    in_flight: u64,
+    /// Requests that may still be begun.
+    budget: u64,
+    seed: u64,
+}
+
+impl Crowd {
+    pub fn new(workload: u16, spec: ClosedSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
+        let phases = (!spec.phases.is_empty()).then(|| Phases::new(&spec.phases));
+        Self {
+            workload,
+            mix,
+            phases,
+            change: Some(0),
+            clients: Vec::new(),
+            thinking: Thinking::new(spec.clients as usize, mean(&spec.think)),
+            timeouts: Timeouts::new(timeout),
+            wanted: 0,
+            alive: 0,
+            in_flight: 0,
+            budget: spec.requests.unwrap_or(u64::MAX),
+            seed,
+            spec,
+        }
+    }
+
+    /// Everybody has had all requests, or the last phase is over and all have left.
+    pub fn is_done(&self) -> bool {
+        self.in_flight == 0 && (self.budget == 0 || (self.change.is_none() && self.alive == 0))
+    }
+
+    /// The end of its last phase.
+    pub fn planned_end(&self) -> Option<Nanos> {
+        self.phases.as_ref().map(Phases::end_ns)
+    }
+
+    /// It ends by itself.
+    pub fn is_bounded(&self) -> bool {
+        self.spec.requests.is_some() || self.phases.is_some()
+    }
+
+    pub fn next_event(&mut self) -> Option<Nanos> {
+        let clients = &mut self.clients;
+        let thinker = self.thinking.first(clients);
+        let late = self.timeouts.first(unanswered(clients));
+        [self.change, thinker, late].into_iter().flatten().min()
+    }
+
+    /// Everything that is due now.
+    pub fn act(&mut self, stage: &mut Stage) {
+        if self.change.is_some_and(|at| at <= stage.now) {
+            self.resize(stage);
+        }
+        while let Some(slot) = self.timeouts.pop_due(stage.now, unanswered(&self.clients)) {
+            self.ended(slot, stage.now, Outcome::ResponseTimeout, stage);
+        }
+        while let Some(slot) = self.thinking.pop_due(&mut self.clients, stage.now) {
+            self.send(slot, stage);
+        }
+    }
+
+    /// The server has answered.
+    pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
+        if unanswered(&self.clients)(job.slot, job.turn) {
+            self.ended(job.slot, at, Outcome::Ok, stage);
+        }
+    }
+
+    /// The run has ended: what is in flight stays unanswered.
+    pub fn stop(&mut self, stage: &mut Stage) {
+        for slot in 0..self.clients.len() as u32 {
+            if self.clients[slot as usize].next == IN_FLIGHT {
+                self.record(slot, stage.now, Outcome::Unfinished, stage);
+            }
+        }
+    }
+
+    /// The number of clients goes with the plan. The last to come are the first to go; each ends the request that it
+    /// has in hand.
+    fn resize(&mut self, stage: &mut Stage) {
+        let (count, next) = match &self.phases {
+            Some(phases) => (phases.clients_at(stage.now), phases.next_change(stage.now)),
+            None => (self.spec.clients, None),
+        };
+        self.change = next;
+        let before = std::mem::replace(&mut self.wanted, count);
+        for slot in (count..before).map(|position| position as u32) {
+            if self.clients[slot as usize].next != IN_FLIGHT && self.clients[slot as usize].next != ABSENT {
+                self.thinking.remove(&mut self.clients, slot);
+                self.leave(slot);
+            }
+        }
+        let newcomer = Client {
+            due: 0,
+            next: ABSENT,
+            turn: 0,
+        };
+        if self.clients.len() < count as usize {
+            self.clients.resize(count as usize, newcomer);
+        }
+        for slot in (before..count).map(|position| position as u32) {
+            if self.clients[slot as usize].next == ABSENT {
+                self.alive += 1;
+                self.clients[slot as usize].due = stage.now;
+                self.send(slot, stage);
+            }
+        }
+        stage.recorder.clients(self.workload, self.alive);
+    }
+
+    fn send(&mut self, slot: u32, stage: &mut Stage) {
+        if self.budget == 0 || u64::from(slot) >= self.wanted {
+            self.leave(slot);
+            stage.recorder.clients(self.workload, self.alive);
+            return;
+        }
+        self.budget -= 1;
+        self.in_flight += 1;
+        let client = &mut self.clients[slot as usize];
+        client.turn += 1;
+        client.next = IN_FLIGHT;
+        let turn = client.turn;
+        let job = Job {
+            workload: self.workload,
+            request: self.request(slot, turn),
+            slot,
+            turn,
+        };
+        stage.recorder.due(self.workload);
+        stage.recorder.sent(self.workload, stage.now);
+        let in_flight = self.in_flight;
+        self.timeouts
+            .sent(stage.now, slot, turn, in_flight, unanswered(&self.clients));
+        stage.server.arrive(stage.now, job);
+    }
+
+    fn ended(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+        self.record(slot, at, outcome, stage);
+        self.in_flight -= 1;
+        let pause = self.pause(slot);
+        let client = &mut self.clients[slot as usize];
+        client.due = at + pause;
+        if pause == 0 || u64::from(slot) >= self.wanted {
+            self.send(slot, stage);
+        } else {
+            self.thinking.insert(&mut self.clients, slot, at + pause);
+        }
+    }
+
+    fn record(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+        let client = self.clients[slot as usize];
+        stage.recorder.ended(&Ended {
+            workload: self.workload,
+            request: self.request(slot, client.turn),
+            phase: self
+                .phases
+                .as_ref()
+                .map_or(0, |phases| phases.phase_at(client.due)),
+            intended: client.due,
+            sent: Some(client.due),
+            at,
+            outcome,
+        });
+    }
+
+    fn leave(&mut self, slot: u32) {
+        self.clients[slot as usize].next = ABSENT;
+        self.alive -= 1;
+    }
+
+    /// The request that a client takes at this turn. Where clients end and are replaced, each begins anew.
+    fn request(&self, slot: u32, turn: u32) -> u16 {
+        let turn = self.turn_of_life(turn);
+        let mut random = self.stream(slot, turn, 0);
+        self.mix.player(turn - 1).next(&mut random) as u16
+    }
+
+    /// The think time after the request that has just ended; none between a client and the one that takes its place.
+    fn pause(&self, slot: u32) -> Nanos {
+        let turn = self.clients[slot as usize].turn;
+        let of_life = self.turn_of_life(turn);
+        if self.spec.requests_per_client == Some(of_life) {
+            return 0;
+        }
+        pause(&self.spec.think, of_life, &mut self.stream(slot, u64::from(turn), 1))
+    }
+
+    fn turn_of_life(&self, turn: u32) -> u64 {
+        let before = u64::from(turn) - 1;
+        1 + self.spec.requests_per_client.map_or(before, |most| before % most)
+    }
+
+    /// The random numbers for one purpose of one turn: a client keeps none from one to the next.
+    fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Stream {
+        Stream::new(self.seed, &[u64::from(self.workload), u64::from(slot), turn, purpose])
+    }
+}
+
+/// Whether this request of a client is in flight.
+fn unanswered(clients: &[Client]) -> impl Fn(u32, u32) -> bool + '_ {
+    |slot, turn| {
+        let client = clients[slot as usize];
+        client.next == IN_FLIGHT && client.turn == turn
+    }
+}
+
+fn mean(think: &ThinkSpec) -> Nanos {
+    match think {
+        ThinkSpec::None => 0,
+        ThinkSpec::Constant { ns } | ThinkSpec::Uniform { ns, .. } => *ns,
+        ThinkSpec::Exponential { mean_ns } => *mean_ns,
+        ThinkSpec::List { ns } => ns.iter().sum::<u64>() / ns.len().max(1) as u64,
+    }
+}

@@ -1,0 +1,30 @@
+//! Clients and servers on a clock that runs as fast as it can be calculated.
+//!
+//! The load is that of the engine: the same [`RunSpec`](jostle_engine::spec::RunSpec), the same arrivals from the same
+//! seed. The server is a [discipline](discipline) with stated service times. Out come the engine's intervals, so that
+//! whatever reads a measured run reads a simulated one. Connections cost nothing, and nothing is lost on the way.
+//!
+//! ```text
+//!  simulation ─┬─► crowd ─► thinking    closed loops
+//!              ├─► stream               open loops
+//!              ├─► server ─► discipline
+//!              └─► recorder
+//! ```
+#![deny(unsafe_code)]
+
+pub mod discipline;
+pub mod spec;
+
+mod crowd;
+mod recorder;
+mod server;
+mod simulation;
+mod stream;
+mod thinking;
+mod timeouts;
+
+#[cfg(test)]
+mod oracles;
+
+pub use simulation::Simulation;
+pub use spec::SpecError;

@@ -1,0 +1,162 @@
+//! What the clients saw, cut into the engine's intervals.
+
+use jostle_engine::interval::{Interval, Measure, Outcome, Series, ThreadState, WorkloadState};
+
+use crate::discipline::Nanos;
+
+/// A request that has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    pub workload: u16,
+    pub request: u16,
+    pub phase: usize,
+    pub intended: Nanos,
+    /// `None` if it never was.
+    pub sent: Option<Nanos>,
+    pub at: Nanos,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug)]
+pub struct Recorder {
+    start: Nanos,
+    index: u64,
+    /// By workload, request and phase.
+    series: Vec<Option<Box<Series>>>,
+    /// Where the series of each workload begin, and its number of phases.
+    layout: Vec<(usize, usize)>,
+    loads: Vec<Load>,
+}
+
+#[derive(Debug, Default)]
+struct Load {
+    state: WorkloadState,
+    /// When `state.in_flight` last changed.
+    changed: Nanos,
+}
+
+impl Recorder {
+    /// `outline`: requests and phases of each workload.
+    pub fn new(outline: &[(usize, usize)]) -> Self {
+        let mut layout = Vec::with_capacity(outline.len());
+        let mut count = 0;
+        for (requests, phases) in outline {
+            layout.push((count, *phases));
+            count += requests * phases;
+        }
+        Self {
+            start: 0,
+            index: 0,
+            series: std::iter::repeat_with(|| None).take(count).collect(),
+            layout,
+            loads: outline.iter().map(|_| Load::default()).collect(),
+        }
+    }
+
+    /// Clients, or connections of an open loop.
+    pub fn clients(&mut self, workload: u16, count: u64) {
+        let state = &mut self.loads[usize::from(workload)].state;
+        (state.clients, state.connections) = (count, count);
+    }
+
+    pub fn backlog(&mut self, workload: u16, waiting: u64) {
+        self.loads[usize::from(workload)].state.backlog = waiting;
+    }
+
+    pub fn due(&mut self, workload: u16) {
+        self.loads[usize::from(workload)].state.due += 1;
+    }
+
+    pub fn sent(&mut self, workload: u16, now: Nanos) {
+        let load = &mut self.loads[usize::from(workload)];
+        load.advance(now);
+        load.state.sent += 1;
+        load.state.in_flight += 1;
+    }
+
+    pub fn ended(&mut self, ended: &Ended) {
+        if ended.sent.is_some() {
+            let load = &mut self.loads[usize::from(ended.workload)];
+            load.advance(ended.at);
+            load.state.in_flight -= 1;
+        }
+        let (base, phases) = self.layout[usize::from(ended.workload)];
+        let place = base + usize::from(ended.request) * phases + ended.phase;
+        let series = self.series[place].get_or_insert_with(|| {
+            Box::new(Series {
+                workload: u32::from(ended.workload),
+                request: u32::from(ended.request),
+                phase: ended.phase as u32,
+                ..Series::default()
+            })
+        });
+        add(series, ended);
+    }
+
+    /// The interval that ends at `end`.
+    pub fn cut(&mut self, end: Nanos, last: bool) -> Interval {
+        for load in &mut self.loads {
+            load.advance(end);
+        }
+        let interval = Interval {
+            index: self.index,
+            start_ns: self.start,
+            end_ns: end,
+            last,
+            series: self
+                .series
+                .iter_mut()
+                .filter_map(|series| series.take().map(|series| *series))
+                .collect(),
+            workloads: self.loads.iter_mut().map(Load::give_away).collect(),
+            // A simulated generator is never busy and never late.
+            threads: vec![ThreadState {
+                cpu_ns: 0,
+                wall_ns: end - self.start,
+            }],
+            ..Interval::empty(1)
+        };
+        self.start = end;
+        self.index += 1;
+        interval
+    }
+}
+
+impl Load {
+    /// Adds to ∫ in-flight dt up to `now`.
+    fn advance(&mut self, now: Nanos) {
+        let elapsed = now - self.changed;
+        self.state.in_flight_ns += u128::from(self.state.in_flight) * u128::from(elapsed);
+        self.changed = now;
+    }
+
+    fn give_away(&mut self) -> WorkloadState {
+        let kept = WorkloadState {
+            in_flight: self.state.in_flight,
+            clients: self.state.clients,
+            connections: self.state.connections,
+            backlog: self.state.backlog,
+            ..WorkloadState::default()
+        };
+        std::mem::replace(&mut self.state, kept)
+    }
+}
+
+fn add(series: &mut Series, ended: &Ended) {
+    series.outcomes[ended.outcome as usize] += 1;
+    let whole = ended.at - ended.intended;
+    if let Some(sent) = ended.sent {
+        series.busy_sum_ns += u128::from(ended.at - sent);
+        series.record(Measure::Lag, sent - ended.intended);
+    }
+    match (ended.outcome, ended.sent) {
+        (Outcome::Ok, Some(sent)) => {
+            let service = ended.at - sent;
+            series.service_sum_ns += u128::from(service);
+            series.response_sum_ns += u128::from(whole);
+            series.record(Measure::Service, service);
+            series.record(Measure::Response, whole);
+        }
+        _ => series.record(Measure::Censored, whole),
+    }
+}

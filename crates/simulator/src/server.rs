@@ -1,0 +1,95 @@
+//! The server: a discipline, and what each request demands of it.
+
+use jostle_engine::schedule::random::Stream;
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+
+use crate::discipline::{
+    Delay, Discipline, Done, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin,
+    Workers,
+};
+use crate::spec::{DisciplineSpec, ServerSpec, ServiceSpec, TimeSpec};
+
+/// A request at the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Job {
+    pub workload: u16,
+    pub request: u16,
+    /// The client, or the connection of an open loop.
+    pub slot: u32,
+    /// The client's so-manieth request: an answer that comes after the client gave up is known by it.
+    pub turn: u32,
+}
+
+/// Keeps the streams of services apart from those of clients.
+const SERVICES: u64 = 0x5e51_11ce;
+
+pub struct Server {
+    discipline: Box<dyn Discipline<Job> + Send>,
+    /// Requests that wait without holding anything.
+    waiting: Delay<Job>,
+    services: Vec<Vec<ServiceSpec>>,
+    seed: u64,
+}
+
+impl Server {
+    pub fn new(spec: ServerSpec, seed: u64) -> Self {
+        Self {
+            discipline: make(spec.discipline, seed),
+            waiting: Delay::new(),
+            services: spec.services,
+            seed,
+        }
+    }
+
+    pub fn next_event(&self) -> Option<Nanos> {
+        match (self.discipline.next_event(), self.waiting.next_event()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    pub fn advance(&mut self, now: Nanos, done: &mut Vec<Done<Job>>) {
+        self.discipline.advance(now, done);
+        self.waiting.advance(now, done);
+    }
+
+    /// What a request demands depends on who sends it and not on when: every discipline gets the same work.
+    pub fn arrive(&mut self, now: Nanos, job: Job) {
+        let service = &self.services[usize::from(job.workload)][usize::from(job.request)];
+        let who = [u64::from(job.workload), u64::from(job.slot), u64::from(job.turn)];
+        let demand = demand(&service.time, || {
+            Stream::new(self.seed ^ SERVICES, &who)
+        });
+        if service.waits {
+            self.waiting.arrive(now, demand, job);
+        } else {
+            self.discipline.arrive(now, demand, job);
+        }
+    }
+}
+
+fn demand(time: &TimeSpec, random: impl FnOnce() -> Stream) -> Nanos {
+    match time {
+        TimeSpec::Constant { ns } => *ns,
+        TimeSpec::Uniform { ns, spread } => {
+            (*ns as f64 * (1.0 + spread * (2.0 * random().unit() - 1.0))) as Nanos
+        }
+        TimeSpec::Exponential { mean_ns } => (*mean_ns as f64 * random().exponential()) as Nanos,
+        TimeSpec::Measured { ns } => ns[random().below(ns.len() as u64) as usize],
+    }
+}
+
+fn make(spec: DisciplineSpec, seed: u64) -> Box<dyn Discipline<Job> + Send> {
+    match spec {
+        DisciplineSpec::Workers { workers } => Box::new(Workers::new(workers, Fifo::new())),
+        DisciplineSpec::Lifo { workers } => Box::new(Workers::new(workers, Lifo::new())),
+        DisciplineSpec::RandomOrder { workers } => Box::new(Workers::new(
+            workers,
+            RandomOrder::new(SmallRng::seed_from_u64(seed)),
+        )),
+        DisciplineSpec::GatedLifo => Box::new(GatedLifo::new()),
+        DisciplineSpec::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
+        DisciplineSpec::RoundRobin { cores, slice_ns } => Box::new(RoundRobin::new(cores, slice_ns)),
+    }
+}

@@ -1,0 +1,201 @@
+//! A simulated run: from event to event, and out come intervals.
+
+use jostle_engine::interval::Interval;
+use jostle_engine::scenario::Mix;
+use jostle_engine::spec::{LoadSpec, Role, RunSpec, WorkloadSpec};
+
+use crate::crowd::Crowd;
+use crate::discipline::{Done, Nanos};
+use crate::recorder::Recorder;
+use crate::server::{Job, Server};
+use crate::spec::{ServerSpec, SpecError, check};
+use crate::stream::Stream;
+
+/// What clients act on.
+pub struct Stage {
+    pub now: Nanos,
+    pub server: Server,
+    pub recorder: Recorder,
+}
+
+enum Load {
+    Closed(Box<Crowd>),
+    Open(Box<Stream>),
+}
+
+struct Workload {
+    measured: bool,
+    load: Load,
+}
+
+/// An iterator over the intervals of a run, of which the last is marked.
+pub struct Simulation {
+    stage: Stage,
+    workloads: Vec<Workload>,
+    interval_ns: Nanos,
+    start: Nanos,
+    /// `None` if the requests end it.
+    end: Option<Nanos>,
+    done: Vec<Done<Job>>,
+    over: bool,
+}
+
+impl Simulation {
+    /// Of the run's specification everything counts that says when requests are due; targets and threads do not.
+    /// Random numbers follow from its seed alone: the same specification gives the same run.
+    ///
+    /// # Errors
+    /// Where the server does not fit the load, or the load cannot be simulated.
+    pub fn new(run: RunSpec, server: ServerSpec) -> Result<Self, SpecError> {
+        check(&run, &server)?;
+        let seed = run.seed;
+        let outline: Vec<_> = run.workloads.iter().map(outline).collect();
+        let workloads = run.workloads.into_iter().enumerate();
+        let workloads: Vec<Workload> = workloads
+            .map(|(index, workload)| Workload::new(index as u16, workload, seed))
+            .collect();
+        let phased = workloads.iter().filter(|workload| workload.measured);
+        let phased = phased.map(Workload::planned_end).collect::<Option<Vec<_>>>();
+        let planned = phased.and_then(|ends| ends.into_iter().max());
+        let end = [run.duration_ns, planned].into_iter().flatten().min();
+        if end.is_none() && !workloads.iter().any(|workload| workload.measured && workload.is_bounded()) {
+            return Err(SpecError::Endless);
+        }
+        Ok(Self {
+            stage: Stage {
+                now: 0,
+                server: Server::new(server, seed),
+                recorder: Recorder::new(&outline),
+            },
+            workloads,
+            interval_ns: run.interval_ns,
+            start: 0,
+            end,
+            done: Vec::new(),
+            over: false,
+        })
+    }
+
+    /// Moves to the next event before `limit`; false if there is none.
+    fn step(&mut self, limit: Nanos) -> bool {
+        let stage = &mut self.stage;
+        let loads = self.workloads.iter_mut();
+        let next = loads
+            .filter_map(|workload| workload.load.next_event())
+            .chain(stage.server.next_event())
+            .min();
+        let Some(now) = next.filter(|at| *at < limit) else {
+            return false;
+        };
+        stage.now = now;
+        let mut done = std::mem::take(&mut self.done);
+        stage.server.advance(now, &mut done);
+        for Done { at, job } in done.drain(..) {
+            match &mut self.workloads[usize::from(job.workload)].load {
+                Load::Closed(crowd) => crowd.answered(job, at, stage),
+                Load::Open(stream) => stream.answered(job, at, stage),
+            }
+        }
+        self.done = done;
+        for workload in &mut self.workloads {
+            match &mut workload.load {
+                Load::Closed(crowd) => crowd.act(stage),
+                Load::Open(stream) => stream.act(stage),
+            }
+        }
+        true
+    }
+
+    /// Every measured workload has had all of its requests.
+    fn is_done(&self) -> bool {
+        let mut measured = self.workloads.iter().filter(|workload| workload.measured);
+        measured.all(|workload| match &workload.load {
+            Load::Closed(crowd) => crowd.is_done(),
+            Load::Open(stream) => stream.is_done(),
+        })
+    }
+
+    fn stop(&mut self, at: Nanos) -> Interval {
+        self.over = true;
+        self.stage.now = at;
+        for workload in &mut self.workloads {
+            match &mut workload.load {
+                Load::Closed(crowd) => crowd.stop(&mut self.stage),
+                Load::Open(stream) => stream.stop(&mut self.stage),
+            }
+        }
+        self.stage.recorder.cut(at.max(self.start + 1), true)
+    }
+}
+
+impl Iterator for Simulation {
+    type Item = Interval;
+
+    fn next(&mut self) -> Option<Interval> {
+        if self.over {
+            return None;
+        }
+        let boundary = self.start + self.interval_ns;
+        let limit = self.end.map_or(boundary, |end| boundary.min(end));
+        while self.step(limit) {
+            if self.is_done() {
+                return Some(self.stop(self.stage.now));
+            }
+        }
+        if self.end == Some(limit) {
+            return Some(self.stop(limit));
+        }
+        self.start = boundary;
+        Some(self.stage.recorder.cut(boundary, false))
+    }
+}
+
+impl Workload {
+    fn new(index: u16, spec: WorkloadSpec, seed: u64) -> Self {
+        let mix = Mix::new(spec.order, &spec.requests);
+        let timeout = spec.timeouts.total_ns;
+        Self {
+            measured: spec.role == Role::Measured,
+            load: match spec.load {
+                LoadSpec::Closed(closed) => {
+                    Load::Closed(Box::new(Crowd::new(index, closed, mix, timeout, seed)))
+                }
+                LoadSpec::Open(open) => {
+                    Load::Open(Box::new(Stream::new(index, open, mix, timeout, seed)))
+                }
+            },
+        }
+    }
+
+    /// Of a load with phases.
+    fn planned_end(&self) -> Option<Nanos> {
+        match &self.load {
+            Load::Closed(crowd) => crowd.planned_end(),
+            Load::Open(_) => None,
+        }
+    }
+
+    fn is_bounded(&self) -> bool {
+        match &self.load {
+            Load::Closed(crowd) => crowd.is_bounded(),
+            Load::Open(stream) => stream.is_bounded(),
+        }
+    }
+}
+
+impl Load {
+    fn next_event(&mut self) -> Option<Nanos> {
+        match self {
+            Self::Closed(crowd) => crowd.next_event(),
+            Self::Open(stream) => stream.next_event(),
+        }
+    }
+}
+
+fn outline(workload: &WorkloadSpec) -> (usize, usize) {
+    let phases = match &workload.load {
+        LoadSpec::Closed(closed) => closed.phases.len(),
+        LoadSpec::Open(open) => open.rates.len(),
+    };
+    (workload.requests.len(), phases.max(1))
+}

@@ -1,0 +1,131 @@
+//! What is simulated: the server, as data. The load is the engine's specification.
+
+use jostle_engine::spec::{LoadSpec, RunSpec};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::discipline::Nanos;
+
+/// A server: who is served when, and how much service each request demands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSpec {
+    pub discipline: DisciplineSpec,
+    /// By workload and request, as in the run's specification.
+    pub services: Vec<Vec<ServiceSpec>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DisciplineSpec {
+    /// First come, first served; each to its end.
+    Workers { workers: usize },
+    /// Last come, first served; not interrupted once begun.
+    Lifo { workers: usize },
+    /// Whoever waits is equally likely to be next.
+    RandomOrder { workers: usize },
+    /// A batch at a time, served from its end.
+    GatedLifo,
+    ProcessorSharing { cores: usize },
+    RoundRobin { cores: usize, slice_ns: Nanos },
+}
+
+/// The service of one request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceSpec {
+    pub time: TimeSpec,
+    /// The request waits for something else, and holds neither a worker nor a core meanwhile.
+    #[serde(default)]
+    pub waits: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TimeSpec {
+    Constant { ns: Nanos },
+    /// Uniform in `ns · (1 ± spread)`, 0 ≤ spread ≤ 1.
+    Uniform { ns: Nanos, spread: f64 },
+    Exponential { mean_ns: Nanos },
+    /// One of these at random: times that were measured. At least one.
+    Measured { ns: Vec<Nanos> },
+}
+
+/// Why something cannot be simulated.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SpecError {
+    #[error("{0} must be at least 1")]
+    Zero(&'static str),
+    #[error("the server states services for {given} workloads, and the run has {needed}")]
+    Workloads { given: usize, needed: usize },
+    #[error("the server states {given} services for workload {workload:?}, which has {needed} requests")]
+    Requests {
+        workload: String,
+        given: usize,
+        needed: usize,
+    },
+    #[error("workload {workload:?}: a measured service needs at least one time")]
+    NoTimes { workload: String },
+    #[error("workload {workload:?}: {what} cannot be simulated")]
+    Unsupported {
+        workload: String,
+        what: &'static str,
+    },
+    #[error("the run would never end: give it a duration, or every measured workload a number of requests")]
+    Endless,
+}
+
+/// Checks what the simulator adds to the engine's specification.
+pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError> {
+    check_discipline(server.discipline)?;
+    if run.interval_ns == 0 {
+        return Err(SpecError::Zero("interval_ns"));
+    }
+    if server.services.len() != run.workloads.len() {
+        return Err(SpecError::Workloads {
+            given: server.services.len(),
+            needed: run.workloads.len(),
+        });
+    }
+    for (workload, services) in run.workloads.iter().zip(&server.services) {
+        let name = || workload.name.clone();
+        if services.len() != workload.requests.len() {
+            return Err(SpecError::Requests {
+                workload: name(),
+                given: services.len(),
+                needed: workload.requests.len(),
+            });
+        }
+        let none = |service: &ServiceSpec| matches!(&service.time, TimeSpec::Measured { ns } if ns.is_empty());
+        if services.iter().any(none) {
+            return Err(SpecError::NoTimes { workload: name() });
+        }
+        if let LoadSpec::Closed(closed) = &workload.load
+            && closed.requests_per_client.is_some()
+            && !closed.renew
+        {
+            return Err(SpecError::Unsupported {
+                workload: name(),
+                what: "a crowd whose clients end and are not replaced",
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_discipline(discipline: DisciplineSpec) -> Result<(), SpecError> {
+    let (what, count) = match discipline {
+        DisciplineSpec::Workers { workers }
+        | DisciplineSpec::Lifo { workers }
+        | DisciplineSpec::RandomOrder { workers } => ("workers", workers),
+        DisciplineSpec::GatedLifo => return Ok(()),
+        DisciplineSpec::RoundRobin { slice_ns: 0, .. } => ("slice_ns", 0),
+        DisciplineSpec::ProcessorSharing { cores } | DisciplineSpec::RoundRobin { cores, .. } => {
+            ("cores", cores)
+        }
+    };
+    if count == 0 {
+        return Err(SpecError::Zero(what));
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Open loops: requests are due at times that do not depend on the answers.
+
+use std::collections::VecDeque;
+
+use jostle_engine::interval::Outcome;
+use jostle_engine::scenario::Mix;
+use jostle_engine::schedule::arrivals::{Schedule, seed_of};
+use jostle_engine::schedule::partition::Partition;
+use jostle_engine::schedule::random::Stream as Random;
+use jostle_engine::spec::{Arrivals, OpenSpec};
+
+use crate::discipline::Nanos;
+use crate::recorder::Ended;
+use crate::server::Job;
+use crate::simulation::Stage;
+use crate::timeouts::Timeouts;
+
+/// One connection of the pool.
+#[derive(Debug, Clone, Copy, Default)]
+struct Connection {
+    intended: Nanos,
+    sent: Nanos,
+    request: u16,
+    busy: bool,
+    /// Requests that it has carried.
+    turn: u32,
+}
+
+pub struct Stream {
+    workload: u16,
+    spec: OpenSpec,
+    mix: Mix,
+    schedule: Schedule,
+    connections: Vec<Connection>,
+    free: Vec<u32>,
+    /// Intended starts of what waits for a connection.
+    backlog: VecDeque<Nanos>,
+    timeouts: Timeouts,
+    in_flight: u64,
+    sent: u64,
+    random: Random,
+}
+
+impl Stream {
+    pub fn new(workload: u16, spec: OpenSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
+        let all = Partition::new(spec.max_connections, 0, 1);
+        let schedule = Schedule::new(&spec, seed_of(seed, usize::from(workload)), all);
+        Self {
+            workload,
+            mix,
+            schedule,
+            connections: Vec::new(),
+            free: Vec::new(),
+            backlog: VecDeque::new(),
+            timeouts: Timeouts::new(timeout),
+            in_flight: 0,
+            sent: 0,
+            random: Random::new(seed, &[u64::from(workload)]),
+            spec,
+        }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.schedule.peek().is_none() && self.in_flight == 0 && self.backlog.is_empty()
+    }
+
+    /// It ends by itself.
+    pub fn is_bounded(&self) -> bool {
+        self.spec.requests.is_some() || matches!(self.spec.arrivals, Arrivals::Trace(_))
+    }
+
+    pub fn next_event(&mut self) -> Option<Nanos> {
+        let late = self.timeouts.first(unanswered(&self.connections));
+        [self.schedule.peek(), late].into_iter().flatten().min()
+    }
+
+    /// Everything that is due now.
+    pub fn act(&mut self, stage: &mut Stage) {
+        while let Some(slot) = self.timeouts.pop_due(stage.now, unanswered(&self.connections)) {
+            self.ended(slot, stage.now, Outcome::ResponseTimeout, stage);
+        }
+        while let Some(due) = self.schedule.take_due(stage.now) {
+            stage.recorder.due(self.workload);
+            self.backlog.push_back(due);
+            self.send(stage);
+        }
+    }
+
+    /// The server has answered.
+    pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
+        if unanswered(&self.connections)(job.slot, job.turn) {
+            self.ended(job.slot, at, Outcome::Ok, stage);
+        }
+    }
+
+    /// The run has ended: what is in flight stays unanswered, and what waits is never sent.
+    pub fn stop(&mut self, stage: &mut Stage) {
+        for slot in 0..self.connections.len() as u32 {
+            if self.connections[slot as usize].busy {
+                self.record(slot, stage.now, Outcome::Unfinished, stage);
+            }
+        }
+        for intended in std::mem::take(&mut self.backlog) {
+            let request = self.mix.player(self.sent).next(&mut self.random) as u16;
+            self.sent += 1;
+            stage.recorder.ended(&Ended {
+                workload: self.workload,
+                request,
+                phase: self.spec.phase_at(intended),
+                intended,
+                sent: None,
+                at: stage.now,
+                outcome: Outcome::NeverSent,
+            });
+        }
+    }
+
+    /// The first that waits gets a connection, if one is free or may be opened.
+    fn send(&mut self, stage: &mut Stage) {
+        if self.free.is_empty() && (self.connections.len() as u64) < self.spec.max_connections {
+            self.free.push(self.connections.len() as u32);
+            self.connections.push(Connection::default());
+            stage
+                .recorder
+                .clients(self.workload, self.connections.len() as u64);
+        }
+        if let Some(slot) = self.free.pop() {
+            if let Some(intended) = self.backlog.pop_front() {
+                self.send_on(slot, intended, stage);
+            } else {
+                self.free.push(slot);
+            }
+        }
+        stage
+            .recorder
+            .backlog(self.workload, self.backlog.len() as u64);
+    }
+
+    fn send_on(&mut self, slot: u32, intended: Nanos, stage: &mut Stage) {
+        let request = self.mix.player(self.sent).next(&mut self.random) as u16;
+        self.sent += 1;
+        self.in_flight += 1;
+        let connection = &mut self.connections[slot as usize];
+        *connection = Connection {
+            intended,
+            sent: stage.now,
+            request,
+            busy: true,
+            turn: connection.turn + 1,
+        };
+        let job = Job {
+            workload: self.workload,
+            request,
+            slot,
+            turn: connection.turn,
+        };
+        stage.recorder.sent(self.workload, stage.now);
+        let busy = unanswered(&self.connections);
+        self.timeouts
+            .sent(stage.now, slot, job.turn, self.in_flight, busy);
+        stage.server.arrive(stage.now, job);
+    }
+
+    fn ended(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+        self.record(slot, at, outcome, stage);
+        self.connections[slot as usize].busy = false;
+        self.in_flight -= 1;
+        self.free.push(slot);
+        self.send(stage);
+    }
+
+    fn record(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+        let connection = self.connections[slot as usize];
+        stage.recorder.ended(&Ended {
+            workload: self.workload,
+            request: connection.request,
+            phase: self.spec.phase_at(connection.intended),
+            intended: connection.intended,
+            sent: Some(connection.sent),
+            at,
+            outcome,
+        });
+    }
+}
+
+/// Whether this request of a connection is in flight.
+fn unanswered(connections: &[Connection]) -> impl Fn(u32, u32) -> bool + '_ {
+    |slot, turn| {
+        let connection = connections[slot as usize];
+        connection.busy && connection.turn == turn
+    }
+}
