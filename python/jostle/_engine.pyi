@@ -87,6 +87,13 @@ class Interval(TypedDict):
     rows_lost: int  # left out: nobody fetched them, or too many requests were never sent
     workers_lost: int  # threads that have died so far
 
+class Simulation:
+    """A simulated run: `RunSpec` and `ServerSpec` of the crates as JSON. Raises `ValueError`."""
+
+    def __init__(self, spec_json: str, server_json: str) -> None: ...
+    def next_interval(self) -> Interval | None:
+        """Calculates the next one; None after the last."""
+
 class Run:
     """A run of the engine in threads of its own.
 

@@ -15,7 +15,7 @@ from jostle.analysis.results import Comparison
 from jostle.analysis.stats.many_to_one import against_first, pooled
 from support.sides import known_side
 
-QUANTITIES = ("throughput", "p50", "p90", "p99")
+METRICS = ("throughput", "p50", "p90", "p99")
 
 
 def page(rng: np.random.Generator, contestants: int, workloads: int, change: float = 0.0) -> list[Comparison]:
@@ -26,7 +26,7 @@ def page(rng: np.random.Generator, contestants: int, workloads: int, change: flo
         sides = []
         for contestant in range(contestants):
             shared = rng.normal(0, 0.1, 5)
-            own = {q: level + 0.8 * shared + rng.normal(0, 0.06, 5) for q in QUANTITIES}
+            own = {q: level + 0.8 * shared + rng.normal(0, 0.06, 5) for q in METRICS}
             effect = math.log1p(change) if contestant else 0.0
             values: dict[str, NDArray[np.float64]] = {q: np.exp(v + effect) for q, v in own.items()}
             sides.append(known_side(f"c{contestant}", values, workload=f"w{number}"))
@@ -60,7 +60,7 @@ def test_what_differs_is_still_found() -> None:
     rng = np.random.default_rng(2)
     pages = 8
     found = sum(told(page(rng, 4, 3, change=0.2)) for _ in range(pages))
-    assert found >= 0.5 * pages * 3 * 3 * len(QUANTITIES)
+    assert found >= 0.5 * pages * 3 * 3 * len(METRICS)
 
 
 @pytest.mark.parametrize("spread", [(0.1, 0.1, 0.1, 0.1), (0.03, 0.03, 0.03, 0.3)])

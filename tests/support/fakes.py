@@ -113,6 +113,7 @@ class FakeContestant:
 
     label: str
     url: str | None = "http://127.0.0.1:8080"
+    is_started_here: bool = False
     fails_at: tuple[int, ...] = ()
     starts: int = 0
     servers: list[FakeServer] = field(default_factory=list)

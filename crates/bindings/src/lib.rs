@@ -3,6 +3,7 @@
 
 mod interval;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jostle_engine::{Poll, StartError, spec::RunSpec};
@@ -63,6 +64,36 @@ fn refusal(error: &StartError) -> PyErr {
     }
 }
 
+/// A simulated run, which is calculated as its intervals are asked for.
+#[pyclass(frozen)]
+struct Simulation(Mutex<jostle_simulator::Simulation>);
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(spec_json: &str, server_json: &str) -> PyResult<Self> {
+        let wrong = |what: &str, error: serde_json::Error| {
+            PyValueError::new_err(format!("the {what}'s specification: {error}"))
+        };
+        let run = serde_json::from_str(spec_json).map_err(|error| wrong("run", error))?;
+        let server = serde_json::from_str(server_json).map_err(|error| wrong("server", error))?;
+        jostle_simulator::Simulation::new(run, server)
+            .map(|simulation| Simulation(Mutex::new(simulation)))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// `None` after the last.
+    fn next_interval<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let interval = py.detach(|| {
+            let simulation = self.0.lock();
+            simulation.unwrap_or_else(PoisonError::into_inner).next()
+        });
+        interval
+            .map(|interval| interval::to_dict(py, &interval))
+            .transpose()
+    }
+}
+
 /// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
 #[pyfunction]
 #[expect(
@@ -81,5 +112,6 @@ fn merge_v2<'py>(
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
+    module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

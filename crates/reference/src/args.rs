@@ -1,9 +1,9 @@
 //! The command line.
 
-use jostle_simulator::discipline::Nanos;
 use crate::hostile::{self, Behaviour};
 use crate::kinds::{self, Made, Settings};
 use crate::scheduler::Waiter;
+use jostle_simulator::discipline::Nanos;
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;

@@ -4,8 +4,8 @@
 //! behind the other, so what is pipelined stays pipelined.
 
 use crate::connection::Connection;
-use jostle_simulator::discipline::Nanos;
 use crate::timer::Timer;
+use jostle_simulator::discipline::Nanos;
 use std::future::pending;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

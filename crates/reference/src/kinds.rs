@@ -28,10 +28,10 @@ pub struct Made<J> {
 /// Makes the discipline called `name`; `None` if there is none.
 pub fn make<J: 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> {
     Some(match name {
-        "run-to-completion" => made(1, Workers::new(1, Fifo::new())),
+        "run-to-completion" => made(1, Workers::new(1, Fifo::default())),
         "workers" => {
             let workers = settings.workers.take().unwrap_or(DEFAULT_WORKERS);
-            made(workers, Workers::new(workers, Fifo::new()))
+            made(workers, Workers::new(workers, Fifo::default()))
         }
         "processor-sharing" => {
             let cores = settings.cores.take().unwrap_or(1);
@@ -46,7 +46,7 @@ pub fn make<J: 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> 
         }
         "lifo" => {
             let workers = settings.workers.take().unwrap_or(1);
-            made(workers, Workers::new(workers, Lifo::new()))
+            made(workers, Workers::new(workers, Lifo::default()))
         }
         "random-order" => {
             let workers = settings.workers.take().unwrap_or(1);
@@ -55,7 +55,7 @@ pub fn make<J: 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> 
                 Workers::new(workers, RandomOrder::new(SmallRng::from_os_rng())),
             )
         }
-        "gated-lifo" => made(1, GatedLifo::new()),
+        "gated-lifo" => made(1, GatedLifo::default()),
         _ => return None,
     })
 }

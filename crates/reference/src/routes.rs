@@ -1,8 +1,8 @@
 //! What each route answers, and how much service it demands. Pure: request target in, plan out.
 
-use jostle_simulator::discipline::Nanos;
 use crate::http::{Answer, HELLO, JSON, TEXT};
 use crate::scheduler::Need;
+use jostle_simulator::discipline::Nanos;
 use std::fmt::Display;
 
 const MICROSECOND: Nanos = 1_000;

@@ -1,7 +1,7 @@
 //! Runs a discipline against the clock: requests wait here until the calculation says that they are done.
 
-use jostle_simulator::discipline::{Delay, Discipline, Done, Nanos};
 use crate::timer::Timer;
+use jostle_simulator::discipline::{Delay, Discipline, Done, Nanos};
 use std::cell::RefCell;
 use std::io;
 use tokio::sync::oneshot;
@@ -37,7 +37,7 @@ impl Scheduler {
     pub fn new(service: Box<dyn Discipline<Waiter>>) -> io::Result<Self> {
         let queues = Queues {
             service,
-            delay: Delay::new(),
+            delay: Delay::default(),
             alarm: None,
             done: Vec::new(),
         };

@@ -5,8 +5,8 @@
 //! whatever reads a measured run reads a simulated one. Connections cost nothing, and nothing is lost on the way.
 //!
 //! ```text
-//!  simulation ─┬─► crowd ─► thinking    closed loops
-//!              ├─► stream               open loops
+//!  simulation ─┬─► closed ─► thinking    closed loops
+//!              ├─► open                 open loops
 //!              ├─► server ─► discipline
 //!              └─► recorder
 //! ```
@@ -15,11 +15,11 @@
 pub mod discipline;
 pub mod spec;
 
-mod crowd;
+mod closed;
+mod open;
 mod recorder;
 mod server;
 mod simulation;
-mod stream;
 mod thinking;
 mod timeouts;
 

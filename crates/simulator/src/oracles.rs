@@ -24,7 +24,8 @@ fn run(load: &Value, duration_ns: Option<u64>, interval_ns: u64) -> RunSpec {
 }
 
 fn server(discipline: &Value, time: &Value) -> ServerSpec {
-    serde_json::from_value(json!({"discipline": discipline, "services": [[{"time": time}]]})).unwrap()
+    serde_json::from_value(json!({"discipline": discipline, "services": [[{"time": time}]]}))
+        .unwrap()
 }
 
 fn poisson(per_second: f64) -> Value {
@@ -53,11 +54,15 @@ fn total(intervals: &[Interval], of: impl Fn(&jostle_engine::interval::Series) -
 }
 
 fn count(intervals: &[Interval], outcome: Outcome) -> u128 {
-    total(intervals, |series| u128::from(series.outcomes[outcome as usize]))
+    total(intervals, |series| {
+        u128::from(series.outcomes[outcome as usize])
+    })
 }
 
 fn mean_response_s(intervals: &[Interval]) -> f64 {
-    total(intervals, |series| series.response_sum_ns) as f64 / count(intervals, Outcome::Ok) as f64 / 1e9
+    total(intervals, |series| series.response_sum_ns) as f64
+        / count(intervals, Outcome::Ok) as f64
+        / 1e9
 }
 
 /// How many standard errors the mean of a figure of each interval lies from `expected`; the first tenth is warm-up.
@@ -66,14 +71,19 @@ fn z(intervals: &[Interval], expected: f64, figure: impl Fn(&[Interval]) -> f64)
     let values: Vec<f64> = settled.chunks(1).map(figure).collect();
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let variance = values
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / (n - 1.0);
     (mean - expected) / (variance / n).sqrt()
 }
 
 fn quantile_ms(intervals: &[Interval], p: f64) -> f64 {
     let mut all = jostle_engine::hdrhistogram::Histogram::<u64>::new(3).unwrap();
     for series in intervals.iter().flat_map(|interval| &interval.series) {
-        all.add(&series.histograms[Measure::Response as usize]).unwrap();
+        all.add(&series.histograms[Measure::Response as usize])
+            .unwrap();
     }
     all.value_at_quantile(p) as f64 / 1e3
 }
@@ -87,7 +97,10 @@ fn one_worker_with_poisson_arrivals_answers_as_mm1() {
     );
     let far = z(&intervals, 0.005, mean_response_s);
     assert!(far.abs() < 4.0, "{far}: {}", mean_response_s(&intervals));
-    let (p99, p999) = (quantile_ms(&intervals, 0.99), quantile_ms(&intervals, 0.999));
+    let (p99, p999) = (
+        quantile_ms(&intervals, 0.99),
+        quantile_ms(&intervals, 0.999),
+    );
     assert!((p99 / 23.0259 - 1.0).abs() < 0.08, "p99 {p99} ms");
     assert!((p999 / 34.5388 - 1.0).abs() < 0.15, "p99.9 {p999} ms");
 }
@@ -110,19 +123,32 @@ fn ten_workers_with_poisson_arrivals_answer_as_mm10() {
 fn a_crowd_that_thinks_has_the_throughput_of_the_finite_source_model() {
     let cases = [
         (1, 20, 100 * MS, S, 9.981_309_501_48, 1.003_745_099_48),
-        (4, 100, 50 * MS, 900 * MS, 79.953_761_083_5, 0.350_722_900_898),
+        (
+            4,
+            100,
+            50 * MS,
+            900 * MS,
+            79.953_761_083_5,
+            0.350_722_900_898,
+        ),
     ];
     for (workers, clients, service, think, throughput, response) in cases {
         let intervals = simulate(
             run(&crowd(clients, &exponential(think)), Some(5000 * S), 50 * S),
-            server(&json!({"workers": {"workers": workers}}), &exponential(service)),
+            server(
+                &json!({"workers": {"workers": workers}}),
+                &exponential(service),
+            ),
         );
         let rate = |some: &[Interval]| count(some, Outcome::Ok) as f64 / (50.0 * some.len() as f64);
         let (by_rate, by_time) = (
             z(&intervals, throughput, rate),
             z(&intervals, response, mean_response_s),
         );
-        assert!(by_rate.abs() < 4.0 && by_time.abs() < 4.0, "{workers}: {by_rate}, {by_time}");
+        assert!(
+            by_rate.abs() < 4.0 && by_time.abs() < 4.0,
+            "{workers}: {by_rate}, {by_time}"
+        );
     }
 }
 
@@ -152,7 +178,10 @@ fn sharing_spreads_response_times_more_than_queueing() {
         );
         let responses = &intervals[0].series[0].histograms[Measure::Response as usize];
         let variation = responses.stdev() / responses.mean();
-        assert!((variation - expected).abs() < within, "{discipline}: {variation}");
+        assert!(
+            (variation - expected).abs() < within,
+            "{discipline}: {variation}"
+        );
     }
 }
 
@@ -176,13 +205,24 @@ fn every_request_that_was_due_has_an_outcome_and_the_books_of_time_balance() {
             run(&load, Some(30 * S), S),
             server(&json!({"workers": {"workers": 1}}), &overloaded),
         );
-        let due: u64 = intervals.iter().map(|interval| interval.workloads[0].due).sum();
-        let sent: u64 = intervals.iter().map(|interval| interval.workloads[0].sent).sum();
-        let ended = total(&intervals, |series| series.outcomes.iter().map(|count| u128::from(*count)).sum());
+        let due: u64 = intervals
+            .iter()
+            .map(|interval| interval.workloads[0].due)
+            .sum();
+        let sent: u64 = intervals
+            .iter()
+            .map(|interval| interval.workloads[0].sent)
+            .sum();
+        let ended = total(&intervals, |series| {
+            series.outcomes.iter().map(|count| u128::from(*count)).sum()
+        });
         let never = count(&intervals, Outcome::NeverSent);
         assert_eq!(ended, u128::from(due));
         assert_eq!(u128::from(sent), u128::from(due) - never);
-        let held: u128 = intervals.iter().map(|interval| interval.workloads[0].in_flight_ns).sum();
+        let held: u128 = intervals
+            .iter()
+            .map(|interval| interval.workloads[0].in_flight_ns)
+            .sum();
         assert_eq!(held, total(&intervals, |series| series.busy_sum_ns));
         assert_eq!(intervals.iter().filter(|interval| interval.last).count(), 1);
         assert_eq!(intervals.last().unwrap().end_ns, 30 * S);
@@ -193,11 +233,20 @@ fn every_request_that_was_due_has_an_outcome_and_the_books_of_time_balance() {
 fn the_number_of_clients_follows_the_phases() {
     let intervals = simulate(
         run(&phased(), None, S),
-        server(&json!({"processor-sharing": {"cores": 4}}), &exponential(MS)),
+        server(
+            &json!({"processor-sharing": {"cores": 4}}),
+            &exponential(MS),
+        ),
     );
-    let clients: Vec<u64> = intervals.iter().map(|interval| interval.workloads[0].clients).collect();
+    let clients: Vec<u64> = intervals
+        .iter()
+        .map(|interval| interval.workloads[0].clients)
+        .collect();
     assert_eq!(clients.len(), 30);
-    assert!(clients[9] >= 396 && clients[10..20].iter().all(|there| *there == 400), "{clients:?}");
+    assert!(
+        clients[9] >= 396 && clients[10..20].iter().all(|there| *there == 400),
+        "{clients:?}"
+    );
     assert!(clients[..10].is_sorted() && clients[20..].is_sorted_by(|one, next| one >= next));
 }
 
@@ -206,7 +255,13 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let figures = |seed: u64| {
         let mut spec = run(&phased(), None, S);
         spec.seed = seed;
-        let intervals = simulate(spec, server(&json!({"random-order": {"workers": 2}}), &exponential(8 * MS)));
+        let intervals = simulate(
+            spec,
+            server(
+                &json!({"random-order": {"workers": 2}}),
+                &exponential(8 * MS),
+            ),
+        );
         (
             total(&intervals, |series| series.response_sum_ns),
             count(&intervals, Outcome::Ok),
@@ -222,7 +277,10 @@ fn a_client_that_gives_up_thinks_and_asks_again_while_the_server_works_on() {
     spec.workloads[0].timeouts.total_ns = S;
     let intervals = simulate(
         spec,
-        server(&json!({"workers": {"workers": 1}}), &json!({"constant": {"ns": 3 * S}})),
+        server(
+            &json!({"workers": {"workers": 1}}),
+            &json!({"constant": {"ns": 3 * S}}),
+        ),
     );
     assert_eq!(count(&intervals, Outcome::ResponseTimeout), 5);
     assert_eq!(count(&intervals, Outcome::Ok), 0);
@@ -233,7 +291,10 @@ fn a_run_of_so_many_requests_ends_with_the_last_answer() {
     let load = json!({"closed": {"clients": 3, "requests": 10}});
     let intervals = simulate(
         run(&load, None, 3600 * S),
-        server(&json!({"workers": {"workers": 1}}), &json!({"constant": {"ns": S}})),
+        server(
+            &json!({"workers": {"workers": 1}}),
+            &json!({"constant": {"ns": S}}),
+        ),
     );
     assert_eq!(count(&intervals, Outcome::Ok), 10);
     assert_eq!(intervals.last().unwrap().end_ns, 10 * S);
@@ -242,16 +303,31 @@ fn a_run_of_so_many_requests_ends_with_the_last_answer() {
 #[test]
 fn what_cannot_be_simulated_is_refused_in_words() {
     let one = || server(&json!({"workers": {"workers": 1}}), &exponential(MS));
-    let refusal = |run: RunSpec, server: ServerSpec| Simulation::new(run, server).err().map(|error| error.to_string());
+    let refusal = |run: RunSpec, server: ServerSpec| {
+        Simulation::new(run, server)
+            .err()
+            .map(|error| error.to_string())
+    };
     let endless = refusal(run(&crowd(1, &json!("none")), None, S), one());
     assert!(endless.unwrap().starts_with("the run would never end"));
     let nobody = server(&json!({"workers": {"workers": 0}}), &exponential(MS));
     let bounded = || run(&crowd(1, &json!("none")), Some(S), S);
-    assert_eq!(refusal(bounded(), nobody), Some(SpecError::Zero("workers").to_string()));
+    assert_eq!(
+        refusal(bounded(), nobody),
+        Some(SpecError::Zero("workers").to_string())
+    );
     let empty = server(&json!("gated-lifo"), &json!({"measured": {"ns": []}}));
-    assert!(refusal(bounded(), empty).unwrap().contains("at least one time"));
+    assert!(
+        refusal(bounded(), empty)
+            .unwrap()
+            .contains("at least one time")
+    );
     let mut more = one();
     let another = more.services[0][0].clone();
     more.services[0].push(another);
-    assert!(refusal(bounded(), more).unwrap().contains("states 2 services"));
+    assert!(
+        refusal(bounded(), more)
+            .unwrap()
+            .contains("states 2 services")
+    );
 }

@@ -5,8 +5,8 @@ use rand::SeedableRng;
 use rand::rngs::SmallRng;
 
 use crate::discipline::{
-    Delay, Discipline, Done, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin,
-    Workers,
+    Delay, Discipline, Done, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder,
+    RoundRobin, Workers,
 };
 use crate::spec::{DisciplineSpec, ServerSpec, ServiceSpec, TimeSpec};
 
@@ -36,7 +36,7 @@ impl Server {
     pub fn new(spec: ServerSpec, seed: u64) -> Self {
         Self {
             discipline: make(spec.discipline, seed),
-            waiting: Delay::new(),
+            waiting: Delay::default(),
             services: spec.services,
             seed,
         }
@@ -57,10 +57,12 @@ impl Server {
     /// What a request demands depends on who sends it and not on when: every discipline gets the same work.
     pub fn arrive(&mut self, now: Nanos, job: Job) {
         let service = &self.services[usize::from(job.workload)][usize::from(job.request)];
-        let who = [u64::from(job.workload), u64::from(job.slot), u64::from(job.turn)];
-        let demand = demand(&service.time, || {
-            Stream::new(self.seed ^ SERVICES, &who)
-        });
+        let who = [
+            u64::from(job.workload),
+            u64::from(job.slot),
+            u64::from(job.turn),
+        ];
+        let demand = demand(&service.time, || Stream::new(self.seed ^ SERVICES, &who));
         if service.waits {
             self.waiting.arrive(now, demand, job);
         } else {
@@ -82,14 +84,16 @@ fn demand(time: &TimeSpec, random: impl FnOnce() -> Stream) -> Nanos {
 
 fn make(spec: DisciplineSpec, seed: u64) -> Box<dyn Discipline<Job> + Send> {
     match spec {
-        DisciplineSpec::Workers { workers } => Box::new(Workers::new(workers, Fifo::new())),
-        DisciplineSpec::Lifo { workers } => Box::new(Workers::new(workers, Lifo::new())),
+        DisciplineSpec::Workers { workers } => Box::new(Workers::new(workers, Fifo::default())),
+        DisciplineSpec::Lifo { workers } => Box::new(Workers::new(workers, Lifo::default())),
         DisciplineSpec::RandomOrder { workers } => Box::new(Workers::new(
             workers,
             RandomOrder::new(SmallRng::seed_from_u64(seed)),
         )),
-        DisciplineSpec::GatedLifo => Box::new(GatedLifo::new()),
+        DisciplineSpec::GatedLifo => Box::new(GatedLifo::default()),
         DisciplineSpec::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
-        DisciplineSpec::RoundRobin { cores, slice_ns } => Box::new(RoundRobin::new(cores, slice_ns)),
+        DisciplineSpec::RoundRobin { cores, slice_ns } => {
+            Box::new(RoundRobin::new(cores, slice_ns))
+        }
     }
 }

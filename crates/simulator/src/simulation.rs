@@ -4,12 +4,12 @@ use jostle_engine::interval::Interval;
 use jostle_engine::scenario::Mix;
 use jostle_engine::spec::{LoadSpec, Role, RunSpec, WorkloadSpec};
 
-use crate::crowd::Crowd;
+use crate::closed::Crowd;
 use crate::discipline::{Done, Nanos};
+use crate::open::Pool;
 use crate::recorder::Recorder;
 use crate::server::{Job, Server};
 use crate::spec::{ServerSpec, SpecError, check};
-use crate::stream::Stream;
 
 /// What clients act on.
 pub struct Stage {
@@ -20,7 +20,7 @@ pub struct Stage {
 
 enum Load {
     Closed(Box<Crowd>),
-    Open(Box<Stream>),
+    Open(Box<Pool>),
 }
 
 struct Workload {
@@ -55,10 +55,16 @@ impl Simulation {
             .map(|(index, workload)| Workload::new(index as u16, workload, seed))
             .collect();
         let phased = workloads.iter().filter(|workload| workload.measured);
-        let phased = phased.map(Workload::planned_end).collect::<Option<Vec<_>>>();
+        let phased = phased
+            .map(Workload::planned_end)
+            .collect::<Option<Vec<_>>>();
         let planned = phased.and_then(|ends| ends.into_iter().max());
         let end = [run.duration_ns, planned].into_iter().flatten().min();
-        if end.is_none() && !workloads.iter().any(|workload| workload.measured && workload.is_bounded()) {
+        if end.is_none()
+            && !workloads
+                .iter()
+                .any(|workload| workload.measured && workload.is_bounded())
+        {
             return Err(SpecError::Endless);
         }
         Ok(Self {
@@ -93,14 +99,14 @@ impl Simulation {
         for Done { at, job } in done.drain(..) {
             match &mut self.workloads[usize::from(job.workload)].load {
                 Load::Closed(crowd) => crowd.answered(job, at, stage),
-                Load::Open(stream) => stream.answered(job, at, stage),
+                Load::Open(pool) => pool.answered(job, at, stage),
             }
         }
         self.done = done;
         for workload in &mut self.workloads {
             match &mut workload.load {
                 Load::Closed(crowd) => crowd.act(stage),
-                Load::Open(stream) => stream.act(stage),
+                Load::Open(pool) => pool.act(stage),
             }
         }
         true
@@ -111,7 +117,7 @@ impl Simulation {
         let mut measured = self.workloads.iter().filter(|workload| workload.measured);
         measured.all(|workload| match &workload.load {
             Load::Closed(crowd) => crowd.is_done(),
-            Load::Open(stream) => stream.is_done(),
+            Load::Open(pool) => pool.is_done(),
         })
     }
 
@@ -121,7 +127,7 @@ impl Simulation {
         for workload in &mut self.workloads {
             match &mut workload.load {
                 Load::Closed(crowd) => crowd.stop(&mut self.stage),
-                Load::Open(stream) => stream.stop(&mut self.stage),
+                Load::Open(pool) => pool.stop(&mut self.stage),
             }
         }
         self.stage.recorder.cut(at.max(self.start + 1), true)
@@ -161,7 +167,7 @@ impl Workload {
                     Load::Closed(Box::new(Crowd::new(index, closed, mix, timeout, seed)))
                 }
                 LoadSpec::Open(open) => {
-                    Load::Open(Box::new(Stream::new(index, open, mix, timeout, seed)))
+                    Load::Open(Box::new(Pool::new(index, open, mix, timeout, seed)))
                 }
             },
         }
@@ -178,7 +184,7 @@ impl Workload {
     fn is_bounded(&self) -> bool {
         match &self.load {
             Load::Closed(crowd) => crowd.is_bounded(),
-            Load::Open(stream) => stream.is_bounded(),
+            Load::Open(pool) => pool.is_bounded(),
         }
     }
 }
@@ -187,7 +193,7 @@ impl Load {
     fn next_event(&mut self) -> Option<Nanos> {
         match self {
             Self::Closed(crowd) => crowd.next_event(),
-            Self::Open(stream) => stream.next_event(),
+            Self::Open(pool) => pool.next_event(),
         }
     }
 }

@@ -19,15 +19,26 @@ pub struct ServerSpec {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DisciplineSpec {
     /// First come, first served; each to its end.
-    Workers { workers: usize },
+    Workers {
+        workers: usize,
+    },
     /// Last come, first served; not interrupted once begun.
-    Lifo { workers: usize },
+    Lifo {
+        workers: usize,
+    },
     /// Whoever waits is equally likely to be next.
-    RandomOrder { workers: usize },
+    RandomOrder {
+        workers: usize,
+    },
     /// A batch at a time, served from its end.
     GatedLifo,
-    ProcessorSharing { cores: usize },
-    RoundRobin { cores: usize, slice_ns: Nanos },
+    ProcessorSharing {
+        cores: usize,
+    },
+    RoundRobin {
+        cores: usize,
+        slice_ns: Nanos,
+    },
 }
 
 /// The service of one request.
@@ -43,12 +54,21 @@ pub struct ServiceSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TimeSpec {
-    Constant { ns: Nanos },
+    Constant {
+        ns: Nanos,
+    },
     /// Uniform in `ns · (1 ± spread)`, 0 ≤ spread ≤ 1.
-    Uniform { ns: Nanos, spread: f64 },
-    Exponential { mean_ns: Nanos },
+    Uniform {
+        ns: Nanos,
+        spread: f64,
+    },
+    Exponential {
+        mean_ns: Nanos,
+    },
     /// One of these at random: times that were measured. At least one.
-    Measured { ns: Vec<Nanos> },
+    Measured {
+        ns: Vec<Nanos>,
+    },
 }
 
 /// Why something cannot be simulated.
@@ -58,7 +78,9 @@ pub enum SpecError {
     Zero(&'static str),
     #[error("the server states services for {given} workloads, and the run has {needed}")]
     Workloads { given: usize, needed: usize },
-    #[error("the server states {given} services for workload {workload:?}, which has {needed} requests")]
+    #[error(
+        "the server states {given} services for workload {workload:?}, which has {needed} requests"
+    )]
     Requests {
         workload: String,
         given: usize,
@@ -71,7 +93,9 @@ pub enum SpecError {
         workload: String,
         what: &'static str,
     },
-    #[error("the run would never end: give it a duration, or every measured workload a number of requests")]
+    #[error(
+        "the run would never end: give it a duration, or every measured workload a number of requests"
+    )]
     Endless,
 }
 

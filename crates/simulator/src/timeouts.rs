@@ -29,9 +29,11 @@ impl Timeouts {
         unanswered: impl Fn(u32, u32) -> bool,
     ) {
         if self.queue.len() as u64 > 2 * in_flight + 64 {
-            self.queue.retain(|(_, slot, turn)| unanswered(*slot, *turn));
+            self.queue
+                .retain(|(_, slot, turn)| unanswered(*slot, *turn));
         }
-        self.queue.push_back((now.saturating_add(self.limit), slot, turn));
+        self.queue
+            .push_back((now.saturating_add(self.limit), slot, turn));
     }
 
     /// When the next one times out.

@@ -245,6 +245,8 @@ def _rerun(record: RunRecord) -> str:
 def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
+    if any("simulated" in f.trial.description.get("server", {}) for f in data):
+        notes.append("Simulated: load and servers were calculated. Nothing was measured.")
     if any(f.given_up.n for f in data):
         notes.append(
             "Requests that failed or were not answered by the end count in the response times as longer than "

@@ -33,6 +33,7 @@ Measure:
   jostle check plan.toml                           what would it run?
   jostle run plan.toml                             your servers, compared
   jostle race starvation                           rerun a published experiment
+  jostle simulate plan.toml                        calculate it instead
 
 Look at runs:
   jostle report runs/2026-…                        page, pictures, CSV, JSON
@@ -56,8 +57,8 @@ plan, 3 the result cannot be trusted or is incomplete, 4 undecided.
 """
 
 COMMANDS = (
-    "hit", "init", "check", "run", "race", "report", "compare", "history", "doctor", "contestants", "cluster",
-    "collect", "completion",
+    "hit", "init", "check", "run", "race", "simulate", "report", "compare", "history", "doctor",
+    "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
 """Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
 

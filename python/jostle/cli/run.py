@@ -66,6 +66,9 @@ def run(
 
         return show_preview(options.plan(context, functools.partial(read, plan_file), duration), into, seed)
     from jostle.api import load_plan
+    from jostle.generator import simulated_in
 
     plan = options.plan(context, functools.partial(load_plan, plan_file), duration)
+    if simulated := simulated_in(plan):
+        raise PlanError(f"{next(iter(simulated))} is simulated", f"jostle simulate {plan_file}")
     return carry_out(plan, into, plan_file.stem, seed=seed, output=output)

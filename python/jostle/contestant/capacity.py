@@ -21,11 +21,11 @@ def max_connections(contestant: Contestant, files: int) -> int:
 def check_capacity(contestant: Contestant, connections: int) -> None:
     """Raises `TooFewFiles` when it cannot hold so many connections here, or by design anywhere.
 
-    Of a server that runs already the limits are not known: it is let pass.
+    Of a server that jostle does not start the limits are not known: it is let pass.
     """
     _check_own_limit(contestant, connections)
     files = open_files().hard
-    if contestant.url is not None or files is None:
+    if not contestant.is_started_here or files is None:
         return
     if max_connections(contestant, files) >= connections:
         return

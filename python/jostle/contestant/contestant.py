@@ -33,6 +33,11 @@ class Contestant:
     url: str | None = None
     copied: bool = True
 
+    @property
+    def is_started_here(self) -> bool:
+        """Whether jostle starts it: false for a server that runs already, and for one that is simulated."""
+        return self.url is None and self.file.simulate is None
+
     def missing(self) -> list[MissingTool]:
         """The needed commands that are not there, each with the command that installs it."""
         return [need for need in self._find_tools() if isinstance(need, MissingTool)]
@@ -77,10 +82,13 @@ class Contestant:
 
         `connect_to`: where clients will connect to in place of the host of a `url`. `database`: what the
         placeholders `DATABASE_PLACES` stand for, no matter to a contestant that uses none. Builds if needed.
+        Of a simulated one nothing is started, and its label stands for its host.
         Raises `MissingRuntime`, `BuildFailed`, `StartFailed`; for a `url` `UnreachableTarget`.
         """
         if self.url is not None:
             return attach(self.label, self.url, self.file.pid, connect_to)
+        if self.file.simulate is not None:
+            return Server(self.label, self.label, 1, None)
         folder = self.build()
         assert folder is not None
         return start(
@@ -98,6 +106,9 @@ class Contestant:
             "slice": self.file.slice,
             "variants": dict(self.variants),
         }
+        if self.file.simulate is not None:
+            about["simulated"] = self.file.simulate.model_dump(by_alias=True, exclude_none=True, mode="json")
+            return about
         if server is None:
             return about
         return {

@@ -45,7 +45,7 @@ def find(
 
 def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path | None]:
     """A plan's table, over the contestant.toml of its folder when the table does not say how to start."""
-    if table.url is not None:
+    if table.url is not None or table.simulate is not None:
         return table, None
     folder = (base / (table.folder or ".")).resolve()
     if table.folder is not None and not folder.is_dir():

@@ -1,14 +1,23 @@
 """Where the load comes from. A trial knows only the two protocols here, not which executor it was given."""
 
+from jostle.errors import PlanError
 from jostle.generator.api import Executor, Generator, Lost, Running
 from jostle.generator.processes import LocalExecutor
 from jostle.plan import Plan
+from jostle.plan.simulated import Simulated
 
-__all__ = ["Executor", "Generator", "LocalExecutor", "Lost", "Running", "executor_for"]
+__all__ = ["Executor", "Generator", "LocalExecutor", "Lost", "Running", "executor_for", "simulated_in"]
 
 
 def executor_for(plan: Plan) -> Executor:
-    """A cluster where the plan names one, else processes of this machine. Raises `ClusterRefused`."""
+    """As the plan says: nobody, where its servers are simulated; a cluster; else processes of this machine.
+
+    Raises `PlanError` where some servers are simulated and others are not, and `ClusterRefused`.
+    """
+    if simulated := simulated_in(plan):
+        from jostle.generator.simulated import SimulatedExecutor
+
+        return SimulatedExecutor(simulated)
     table = plan.cluster
     if table is None or not table.address:
         return LocalExecutor(plan.processes)
@@ -22,3 +31,21 @@ def executor_for(plan: Plan) -> Executor:
         when_lost=table.lost,
         lease=LeaseTimes(table.lease),
     )
+
+
+def simulated_in(plan: Plan) -> dict[str, Simulated]:
+    """The plan's contestants that are simulated, by label; {} where they are real.
+
+    Raises `PlanError` where both are to be compared: a calculated server has no noise and costs no machine.
+    """
+    tables = {label: plan.contestant.get(label) for label in plan.contestants}
+    simulated = {
+        label: table.simulate for label, table in tables.items() if table is not None and table.simulate
+    }
+    if simulated and len(simulated) < len(tables):
+        real = next(label for label in tables if label not in simulated)
+        raise PlanError(
+            f"{next(iter(simulated))} is simulated and {real} is not",
+            "measure and simulate in runs of their own, and compare the two",
+        )
+    return simulated

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
 from jostle.plan.toml import TOMLDecodeError, read_toml
+from jostle.plan.simulated import Simulated
 from jostle.plan.values import PositiveCount, PositiveDuration
 from jostle.text import reason
 
@@ -177,6 +178,9 @@ class ContestantFile(Table):
         description="where it is started, relative to the plan; without a command, by its contestant.toml",
     )
     url: str | None = Field(default=None, description="a server that is already running: http://host:port")
+    simulate: Simulated | None = Field(
+        default=None, description="a server that is calculated and not run: see `contestant.simulate`"
+    )
     pid: int | None = Field(
         default=None, ge=1, description="process id of a server that is already running, to watch it"
     )
@@ -186,11 +190,14 @@ class ContestantFile(Table):
         own = [name for name in ("folder", "command", "start") if getattr(self, name) is not None]
         if self.url is not None and own:
             raise BadValue(f"'url' is for a server that runs already; it cannot have {own[0]!r} too")
+        if self.simulate is not None and (own or self.url is not None):
+            other = own[0] if own else "url"
+            raise BadValue(f"'simulate' is for a server that is calculated; it cannot have {other!r} too")
         if self.pid is not None and self.url is None:
             raise BadValue("'pid' belongs to 'url': the process of a server that runs already")
         if self.command is not None and self.start is not None:
             raise BadValue("'command' is short for 'start.command'", "give one of them")
-        if self.url is None and not own:
+        if self.url is None and self.simulate is None and not own:
             raise BadValue(
                 "has neither a command nor a url",
                 "give 'command' with {port} in it, or 'folder' of a contestant.toml, or 'url'",

@@ -20,6 +20,7 @@ from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
 from jostle.plan.request import Expect, JsonValue, Request
+from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload
 
@@ -94,6 +95,7 @@ def reference() -> str:
         ("`contestant.start`", Start),
         ("`contestant.ready`", Ready),
         ("`contestant.variants.NAME`", Variant),
+        ("`contestant.simulate`", Simulated),
         ("`contestant.limit`", ConnectionLimit),
         ("`[tune.PARAMETER]`", Tune),
         ("`[[starvation]]`", Starvation),

@@ -225,6 +225,7 @@ class ServerDescription(TypedDict):
     """The server that was measured, or its peer: what it is and how it was started.
 
     `pid`, `user`, `cores`: None where it is not ours. `database`: what it was given, without the password.
+    `simulated`: the plan's table, where the server was calculated and nothing was measured.
     """
 
     label: Text
@@ -241,6 +242,7 @@ class ServerDescription(TypedDict):
     cores: NotRequired[list[int] | None]
     needs: NotRequired[dict[str, Any]]
     database: NotRequired[dict[str, Any] | None]
+    simulated: NotRequired[dict[str, Any]]
 
 
 class PlacementEntry(TypedDict):

@@ -348,7 +348,7 @@ class _Session:
     def _placement(self, planned: Planned) -> Placement:
         contestant = self.contestants[planned.contestant]
         cores = available_cores()
-        if contestant.url is not None:  # runs already, where its owner put it
+        if not contestant.is_started_here:  # runs already, where its owner put it, or nowhere
             return Placement(cores, cores, shared=None)
         placement = place(cores, self.plan.share_cores)
         return placement.with_peer() if self.plan.workload[planned.workload].peer else placement

@@ -1,9 +1,9 @@
 //! When things happen: clock, timers, arrivals, phases, think times, random numbers.
 pub mod arrivals;
-pub mod clock;
+pub(crate) mod clock;
 pub mod partition;
 pub mod phases;
-pub mod queue;
+pub(crate) mod queue;
 pub mod random;
 pub mod think;
-pub mod timer;
+pub(crate) mod timer;

@@ -7,8 +7,8 @@ pub struct Delay<J> {
     completions: Calendar<Nanos, J>,
 }
 
-impl<J> Delay<J> {
-    pub fn new() -> Self {
+impl<J> Default for Delay<J> {
+    fn default() -> Self {
         Self {
             completions: Calendar::new(),
         }

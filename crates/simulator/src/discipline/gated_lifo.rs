@@ -24,15 +24,17 @@ pub struct GatedLifo<J> {
     gate: Vec<(Nanos, J)>,
 }
 
-impl<J> GatedLifo<J> {
-    pub fn new() -> Self {
+impl<J> Default for GatedLifo<J> {
+    fn default() -> Self {
         Self {
             worker: Worker::Idle,
             batch: Vec::new(),
             gate: Vec::new(),
         }
     }
+}
 
+impl<J> GatedLifo<J> {
     /// What the worker does after `now`, when it has just become free.
     fn next_task(&mut self, now: Nanos) -> Worker<J> {
         match self.batch.pop() {

@@ -110,7 +110,7 @@ fn all_near(values: &[f64], expected: f64) -> bool {
 }
 
 fn fcfs(workers: usize) -> Workers<usize, Fifo<(Nanos, usize)>> {
-    Workers::new(workers, Fifo::new())
+    Workers::new(workers, Fifo::default())
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn round_robin_with_short_slices_is_processor_sharing_and_with_long_ones_first_c
 #[test]
 fn closed_lifo_serves_two_lucky_clients_in_two_s_and_starves_the_rest() {
     assert!(all_near(
-        &closed(Workers::new(1, Lifo::new()), 15, 300),
+        &closed(Workers::new(1, Lifo::default()), 15, 300),
         2.0
     ));
 }
@@ -198,7 +198,7 @@ fn closed_random_order_has_mean_n_s_and_a_geometric_spread() {
 /// METHOD E20: the batch of 15 is served in reverse, so responses are uniform on 1, 3, …, 29.
 #[test]
 fn closed_gated_lifo_alternates_between_first_and_last() {
-    let responses = closed(GatedLifo::new(), 15, 15 * 20);
+    let responses = closed(GatedLifo::default(), 15, 15 * 20);
     assert!((mean(&responses) - 15.0).abs() < 1e-6);
     assert!((max(&responses) - 29.0).abs() < 1e-6);
     assert!((standard_deviation(&responses) - 8.640_987_597_88).abs() < 1e-6);

@@ -19,15 +19,15 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 /// A server of the given number of workers or cores, by its place in the list.
 fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
     match which {
-        0 => Box::new(Workers::new(c, Fifo::new())),
-        1 => Box::new(Workers::new(c, Lifo::new())),
+        0 => Box::new(Workers::new(c, Fifo::default())),
+        1 => Box::new(Workers::new(c, Lifo::default())),
         2 => Box::new(Workers::new(
             c,
             RandomOrder::new(SmallRng::seed_from_u64(7)),
         )),
         3 => Box::new(ProcessorSharing::new(c)),
         4 => Box::new(RoundRobin::new(c, 700)),
-        _ => Box::new(GatedLifo::new()),
+        _ => Box::new(GatedLifo::default()),
     }
 }
 
@@ -177,7 +177,7 @@ proptest! {
 
     #[test]
     fn first_come_first_served_is_kiefer_and_wolfowitz(arrivals in arrivals(), c in 1..5_usize) {
-        prop_assert_eq!(completions(&mut Workers::new(c, Fifo::new()), &arrivals), kiefer_wolfowitz(c, &arrivals));
+        prop_assert_eq!(completions(&mut Workers::new(c, Fifo::default()), &arrivals), kiefer_wolfowitz(c, &arrivals));
     }
 
     #[test]
@@ -192,6 +192,6 @@ proptest! {
     fn a_delay_makes_nobody_wait(arrivals in arrivals()) {
         let mut now = 0;
         let expected = arrivals.iter().map(|&(gap, demand)| { now += gap; now + demand }).collect::<Vec<_>>();
-        prop_assert_eq!(completions(&mut Delay::new(), &arrivals), expected);
+        prop_assert_eq!(completions(&mut Delay::default(), &arrivals), expected);
     }
 }

@@ -13,8 +13,8 @@ pub trait Waiting<T> {
 /// First come, first served.
 pub struct Fifo<T>(VecDeque<T>);
 
-impl<T> Fifo<T> {
-    pub fn new() -> Self {
+impl<T> Default for Fifo<T> {
+    fn default() -> Self {
         Self(VecDeque::new())
     }
 }
@@ -32,8 +32,8 @@ impl<T> Waiting<T> for Fifo<T> {
 /// Last come, first served; a job once begun is not interrupted.
 pub struct Lifo<T>(Vec<T>);
 
-impl<T> Lifo<T> {
-    pub fn new() -> Self {
+impl<T> Default for Lifo<T> {
+    fn default() -> Self {
         Self(Vec::new())
     }
 }

@@ -6,7 +6,7 @@ use jostle_engine::interval::Outcome;
 use jostle_engine::scenario::Mix;
 use jostle_engine::schedule::arrivals::{Schedule, seed_of};
 use jostle_engine::schedule::partition::Partition;
-use jostle_engine::schedule::random::Stream as Random;
+use jostle_engine::schedule::random::Stream;
 use jostle_engine::spec::{Arrivals, OpenSpec};
 
 use crate::discipline::Nanos;
@@ -26,7 +26,7 @@ struct Connection {
     turn: u32,
 }
 
-pub struct Stream {
+pub struct Pool {
     workload: u16,
     spec: OpenSpec,
     mix: Mix,
@@ -38,10 +38,10 @@ pub struct Stream {
     timeouts: Timeouts,
     in_flight: u64,
     sent: u64,
-    random: Random,
+    random: Stream,
 }
 
-impl Stream {
+impl Pool {
     pub fn new(workload: u16, spec: OpenSpec, mix: Mix, timeout: Nanos, seed: u64) -> Self {
         let all = Partition::new(spec.max_connections, 0, 1);
         let schedule = Schedule::new(&spec, seed_of(seed, usize::from(workload)), all);
@@ -55,7 +55,7 @@ impl Stream {
             timeouts: Timeouts::new(timeout),
             in_flight: 0,
             sent: 0,
-            random: Random::new(seed, &[u64::from(workload)]),
+            random: Stream::new(seed, &[u64::from(workload)]),
             spec,
         }
     }
@@ -76,7 +76,10 @@ impl Stream {
 
     /// Everything that is due now.
     pub fn act(&mut self, stage: &mut Stage) {
-        while let Some(slot) = self.timeouts.pop_due(stage.now, unanswered(&self.connections)) {
+        while let Some(slot) = self
+            .timeouts
+            .pop_due(stage.now, unanswered(&self.connections))
+        {
             self.ended(slot, stage.now, Outcome::ResponseTimeout, stage);
         }
         while let Some(due) = self.schedule.take_due(stage.now) {

@@ -138,7 +138,9 @@ impl Crowd {
         self.change = next;
         let before = std::mem::replace(&mut self.wanted, count);
         for slot in (count..before).map(|position| position as u32) {
-            if self.clients[slot as usize].next != IN_FLIGHT && self.clients[slot as usize].next != ABSENT {
+            if self.clients[slot as usize].next != IN_FLIGHT
+                && self.clients[slot as usize].next != ABSENT
+            {
                 self.thinking.remove(&mut self.clients, slot);
                 self.leave(slot);
             }
@@ -235,17 +237,27 @@ impl Crowd {
         if self.spec.requests_per_client == Some(of_life) {
             return 0;
         }
-        pause(&self.spec.think, of_life, &mut self.stream(slot, u64::from(turn), 1))
+        pause(
+            &self.spec.think,
+            of_life,
+            &mut self.stream(slot, u64::from(turn), 1),
+        )
     }
 
     fn turn_of_life(&self, turn: u32) -> u64 {
         let before = u64::from(turn) - 1;
-        1 + self.spec.requests_per_client.map_or(before, |most| before % most)
+        1 + self
+            .spec
+            .requests_per_client
+            .map_or(before, |most| before % most)
     }
 
     /// The random numbers for one purpose of one turn: a client keeps none from one to the next.
     fn stream(&self, slot: u32, turn: u64, purpose: u64) -> Stream {
-        Stream::new(self.seed, &[u64::from(self.workload), u64::from(slot), turn, purpose])
+        Stream::new(
+            self.seed,
+            &[u64::from(self.workload), u64::from(slot), turn, purpose],
+        )
     }
 }
 

@@ -1,0 +1,55 @@
+"""`jostle simulate PLAN.toml`: the same run, calculated."""
+
+import functools
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jostle.cli.options import Into, Seed, unfold
+from jostle.cli.output import PlanOutput
+from jostle.cli.plan_options import DryRun, PlanOptions
+from jostle.errors import PlanError
+
+__all__ = ["simulate"]
+
+HELP = """Calculate what a plan would measure on servers that only exist in it.
+
+\b
+  [contestant.four-workers]
+  simulate = { discipline = "workers", workers = 4, service = "exponential 10ms" }
+
+  jostle simulate plan.toml
+  jostle simulate plan.toml --seed 7 --rounds 20   other random numbers, more of them
+
+Loads, records and reports are those of `jostle run`; docs/PLAN.md lists the
+disciplines. The same seed gives the same result on every machine.
+"""
+
+
+@unfold
+def simulate(
+    context: typer.Context,
+    plan_file: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")],
+    *,
+    options: PlanOptions,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    into: Into = Path("runs"),
+    output: PlanOutput,
+) -> int:
+    from jostle.api import load_plan
+    from jostle.cli.carry_out import carry_out
+    from jostle.generator import simulated_in
+
+    plan = options.plan(context, functools.partial(load_plan, plan_file))
+    if not simulated_in(plan):
+        raise PlanError(
+            f"no server of {plan_file} is simulated",
+            "jostle run measures real ones; [contestant.NAME] simulate = { … } describes one to calculate",
+        )
+    if dry_run:
+        from jostle.cli.check import show_preview
+
+        return show_preview(plan, into, seed)
+    return carry_out(plan, into, plan_file.stem, seed=seed, output=output)

@@ -1,0 +1,105 @@
+"""Load and server both calculated: the intervals of `crates/simulator` in place of measured ones."""
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jostle._engine import Simulation
+from jostle.errors import StartRefused
+from jostle.generator.api import Generator, Lost, Running
+from jostle.plan.simulated import SHARED, Simulated
+from jostle.plan.values import Think
+
+if TYPE_CHECKING:
+    from jostle._engine import Interval
+
+__all__ = ["SimulatedExecutor"]
+
+DEFAULT_SLICE_S = 0.01
+
+
+class SimulatedExecutor:
+    """`servers`: what is simulated, by the host that a trial's specification names."""
+
+    here = "127.0.0.1"
+
+    def __init__(self, servers: Mapping[str, Simulated]) -> None:
+        self._servers = servers
+
+    def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {**spec, "attentive": False}
+
+    def start(self, spec: Mapping[str, Any]) -> Running:
+        server = self._servers[spec["workloads"][0]["target"]["host"]]
+        try:
+            return _Simulating(Simulation(json.dumps(spec), json.dumps(server_spec(server, spec))))
+        except ValueError as error:
+            raise StartRefused(str(error)) from None
+
+
+def server_spec(server: Simulated, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """`ServerSpec` of `crates/simulator/src/spec.rs`: the discipline, and the service of every request."""
+    return {
+        "discipline": _discipline(server),
+        "services": [
+            [_service(server, request["name"]) for request in workload["requests"]]
+            for workload in spec["workloads"]
+        ],
+    }
+
+
+def _discipline(server: Simulated) -> Any:
+    if server.discipline == "gated-lifo":
+        return server.discipline
+    settings: dict[str, int] = (
+        {"cores": server.cores or 1} if server.discipline in SHARED else {"workers": server.workers or 1}
+    )
+    if server.discipline == "round-robin":
+        settings["slice_ns"] = round((server.slice or DEFAULT_SLICE_S) * 1e9)
+    return {server.discipline: settings}
+
+
+def _service(server: Simulated, request: str) -> dict[str, Any]:
+    time = server.services.get(request, server.service)
+    return {"time": _time(time), "waits": request in server.waits}
+
+
+def _time(service: Think) -> dict[str, Any]:
+    ns = round(service.seconds * 1e9)
+    match service.kind:
+        case "uniform":
+            return {"uniform": {"ns": ns, "spread": service.spread}}
+        case "exponential":
+            return {"exponential": {"mean_ns": ns}}
+        case "list":
+            return {"measured": {"ns": [round(turn * 1e9) for turn in service.turns]}}
+    return {"constant": {"ns": ns}}
+
+
+class _Simulating:
+    lost: Sequence[Lost] = ()
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._stopped = False
+        self.started_unix_ns = time.time_ns()
+        self.generators = [Generator(1, 1, os.getpid(), self.started_unix_ns)]
+
+    def next_interval(self, timeout_s: float) -> "Interval | None":  # noqa: ARG002 (it is calculated, not awaited)
+        interval = self._simulation.next_interval()
+        if interval is not None and self._stopped:
+            interval["last"] = True
+        return interval
+
+    def stop(self) -> None:
+        """The next interval is the last."""
+        self._stopped = True
+
+    def keep(self, folder: Path) -> None:
+        """The record of the trial is all that there is."""
+
+    def pull(self) -> None:
+        """All that there is was given."""

@@ -1,0 +1,58 @@
+"""A contestant's `simulate` table: a server that is calculated and not run."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from jostle.errors import BadValue
+from jostle.plan.base import Table
+from jostle.plan.values import PositiveCount, PositiveDuration, Think, ThinkTime
+
+__all__ = ["Simulated"]
+
+SHARED = ("processor-sharing", "round-robin")
+"""Disciplines under which requests share cores; under the others each has a worker to its end."""
+
+
+class Simulated(Table):
+    """A server that `jostle simulate` calculates: a discipline, and how long each request takes."""
+
+    discipline: Literal[
+        "workers", "processor-sharing", "round-robin", "lifo", "random-order", "gated-lifo"
+    ] = Field(
+        default="workers",
+        description="who is served when: `workers` first come, first served, each to its end; "
+        "`processor-sharing` all at once; `round-robin` in slices; `lifo` last come, first served; "
+        "`random-order`; `gated-lifo` a batch at a time, from its end",
+    )
+    workers: PositiveCount | None = Field(default=None, description="requests that are served at once; 1")
+    cores: PositiveCount | None = Field(
+        default=None, description="cores that requests share, with `processor-sharing` and `round-robin`; 1"
+    )
+    slice: PositiveDuration | None = Field(
+        default=None, description="how long a request runs before the next, with `round-robin`; 10 ms"
+    )
+    service: ThinkTime = Field(
+        default=Think("1ms", "constant", 0.001),
+        description='time that a request takes on an idle server: "10ms", "10ms ± 10%", "exponential 10ms", '
+        "or a list of measured times, drawn at random",
+    )
+    services: dict[str, ThinkTime] = Field(
+        default={}, description="the same for single requests, by name: the path, where it has no other"
+    )
+    waits: list[str] = Field(
+        default=[], description="requests that wait for something else and hold no worker and no core"
+    )
+
+    @model_validator(mode="after")
+    def _fits_the_discipline(self) -> "Simulated":
+        shares = self.discipline in SHARED
+        if self.workers is not None and (shares or self.discipline == "gated-lifo"):
+            raise BadValue(
+                f"{self.discipline} has no workers", "write cores" if shares else "leave workers out"
+            )
+        if self.cores is not None and not shares:
+            raise BadValue(f"{self.discipline} shares no cores", "write workers")
+        if self.slice is not None and self.discipline != "round-robin":
+            raise BadValue(f"{self.discipline} has no slices", 'they belong to discipline = "round-robin"')
+        return self
