@@ -55,7 +55,6 @@ LEFT_MODULES = {
     "accounts": "ledger",
     "censoring": "kaplan_meier",
     "checkup": "checks",
-    "crowd": "phased",
     "folding": "streaming",
     "here": "inprocess",
     "installing": "install",

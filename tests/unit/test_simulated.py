@@ -104,8 +104,8 @@ def simulated(folder: Path) -> dict[str, Any]:
 def test_the_record_is_that_of_a_run_and_says_that_nothing_was_measured(tmp_path: Path) -> None:
     result = simulated(tmp_path)
     cells = {cell["contestant"]: cell for cell in result["summaries"]}
-    waits = cells["one-worker"]["quantiles"]["0.9"]["value"]
-    shares = cells["sharing"]["quantiles"]["0.9"]["value"]
+    waits = cells["one-worker"]["response"]["p90"]["value"]
+    shares = cells["sharing"]["response"]["p90"]["value"]
     assert waits > 1.0  # behind a request of two seconds in every five
     assert shares < 0.01
     assert any(note.startswith("Simulated: ") for note in result["notes"])
