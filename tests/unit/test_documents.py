@@ -137,3 +137,12 @@ def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
         servers = json.dumps(["node", "go", *data.get("contestant", {})])
         text = f'title = "t"\ncontestants = {servers}\n' + "".join(tables) + text
     assert parse_plan(text, place).workload
+
+
+def test_the_notebook_shows_what_it_gives() -> None:
+    """GitHub runs nothing: outputs are committed with it."""
+    cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    silent = [c["id"] for c in cells if c["cell_type"] == "code" and not c["outputs"]]
+    assert silent == []
+    kinds = {kind for c in cells for output in c.get("outputs", []) for kind in output.get("data", {})}
+    assert {"text/html", "image/svg+xml"} <= kinds

@@ -14,7 +14,7 @@ from jostle.report.charts.axes import TimeAxis, decades
 from jostle.report.charts.picture import thin
 from jostle.report.render.vega import VEGA_LITE
 from jostle.report.sections.timelines import MOST_TIMELINES
-from jostle.report.views import View, views
+from jostle.report.views import View, contestants, views
 from support.pictures import pictures_of, validated
 from support.results import RUNTIMES, Runtime, make_comparison, make_hit, make_plain, make_starvation
 
@@ -108,6 +108,12 @@ def test_a_contestant_has_the_same_colour_in_every_picture() -> None:
                 found.setdefault(name, set()).add(colour)
     assert {name: len(colours) for name, colours in found.items()} == {r.name: 1 for r in RUNTIMES}
     assert len(set.union(*found.values())) == len(RUNTIMES)
+
+
+def test_colours_follow_the_order_of_the_plan_and_not_of_the_trials() -> None:
+    result = make_starvation(RUNTIMES[:2])
+    mixed = replace(result, contestants=dict(reversed(result.contestants.items())))
+    assert contestants(mixed) == ("node", "go")
 
 
 def test_every_axis_that_is_drawn_has_a_title() -> None:

@@ -77,7 +77,7 @@ class View:
 
 def contestants(result: RunResult) -> tuple[str, ...]:
     """All that were measured, in the order of the plan."""
-    return tuple(dict.fromkeys([*result.contestants, *(c.contestant for c in result.summaries)]))
+    return tuple(dict.fromkeys([*(c.contestant for c in result.summaries), *result.contestants]))
 
 
 def views(result: RunResult) -> list[View]:

@@ -7,7 +7,7 @@ from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import RunResult, WorkloadSummary
 from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
-from jostle.report.document import Depth, Figure, Section, Table, Tabs, columns
+from jostle.report.document import Depth, Figure, Paragraph, Section, Table, Tabs, columns
 from jostle.report.views import View, views
 from jostle.report.workload import as_published, quantile_of_all, quantiles, unanswered
 
@@ -16,7 +16,14 @@ __all__ = ["five_numbers", "section", "times"]
 MOST_OPEN = 3
 """Of more comparisons than this, each is folded."""
 
+RESOLUTION_S = 1e-6
+
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
+HOW_FIVE = (
+    "The median is that of a typical round, as in every other table; the quartiles are of all requests of all "
+    "rounds together, in which a round counts by the requests that it had."
+)
+
 PARTS = {
     "connect": "connect (new connections)",
     "dns": "connect: name",
@@ -49,7 +56,7 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
         [
             Tabs(f"Response times: {view.title}", figures),
             five_numbers(result, chosen),
-            Section("", [times(chosen)], Depth.DETAIL),
+            Section("", [Paragraph(HOW_FIVE, small=True), times(chosen)], Depth.DETAIL),
         ],
         Depth.MAIN,
         folded=folded,
@@ -99,5 +106,7 @@ def times(chosen: Iterable[WorkloadSummary]) -> Table:
         kinds = {"response": c.response, "service": c.service}
         kinds |= {PARTS[part]: found for part, found in c.parts.items()}
         for kind, found in kinds.items():
+            if all((e.value or 0.0) <= RESOLUTION_S for e in found.values()):
+                continue  # nothing but the step of the clock
             table.add(c.workload, c.contestant, kind, *quantiles(found))
     return table
