@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "show_preview"]
 
-HELP = """Check a plan and say what it would run, in what order, and for how long.
+HELP = """Check a plan: what it would run, for how long, and what it can find.
 
 \b
   jostle check plan.toml
@@ -75,6 +75,7 @@ def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:
 
 
 def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
+    from jostle.analysis.stats.power import rounds_will_find
     from jostle.formatting import plural
     from jostle.report.workload import describe_load
     from jostle.runner.duration import trial_s
@@ -104,6 +105,10 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         for number in range(1, plan.first_rounds + 1):
             order = [f"{t.contestant} {t.workload}" for t in found.trials if t.round == number]
             yield f"round {number}", ", ".join(order)
+    if plan.until_decided:
+        yield "then", f"more rounds until all is decided, for at most {_time(plan.budget)}"
+    if len(found.ready) > 1:
+        yield "finds", rounds_will_find(plan.first_rounds, len(found.ready) - 1)
     yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}"
     free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
     rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""
