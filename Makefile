@@ -6,7 +6,7 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: audit third-party help setup runtimes demo check test test-rust test-python fuzz format bench wheel clean
+.PHONY: audit third-party help setup runtimes demo check test test-rust test-python fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -62,6 +62,9 @@ format: setup ## Format everything.
 
 bench: setup ## jostle against its peers and its bars, in one run; ONLY=memory,devices: some sections; QUICK=1: a trial.
 	$(BIN)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
+
+truth: setup ## Is what is called 95 % 95 %? The tables of METHODOLOGY, simulated; SERVERS=1: on real servers; QUICK=1: a trial.
+	PYTHONPATH=bench $(BIN)/python -m truth $(if $(SERVERS),--servers) $(if $(QUICK),--quick)
 
 wheel: setup ## The wheel and the source distribution, into dist/.
 	$(UV) build

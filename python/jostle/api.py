@@ -205,25 +205,37 @@ def open_run(folder: Path | str) -> Run:
     return run
 
 
+RunLike = Run | Path | str
+
+
 def compare(
-    a: Run | Path | str,
-    b: Run | Path | str | None = None,
+    a: RunLike | Sequence[RunLike],
+    b: RunLike | Sequence[RunLike] | None = None,
     *,
     contestants: Sequence[str] | None = None,
     fail_if: str | Sequence[str] = (),
 ) -> Comparison:
     """The run `b` against the run `a`, or of `contestants` (two names) of `a` the second against the first.
 
-    `fail_if`: one condition or more, as "p99 > +5 %", judged in `result.conditions`. Raises `PlanError`,
-    `NotARun`, `NotComparable`, `UnknownName`.
+    Of lists of at least three runs each the run is the unit. `fail_if`: one condition or more, as "p99 >
+    +5 %", judged in `result.conditions`. Raises `PlanError`, `NotARun`, `NotComparable`, `UnknownName`.
     """
-    from jostle.analysis.compare.two import compare_records, judge_conditions
+    from jostle.analysis.compare.two import compare_many, compare_records, judge_conditions
     from jostle.plan.conditions import change
 
-    records = [_record(side) for side in (a, b) if side is not None]
     conditions = [change(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
-    return Comparison(judge_conditions(compare_records(records, contestants), conditions))
+    several = [side for side in (a, b) if not isinstance(side, Run | Path | str) and side is not None]
+    if len(several) == 2:
+        found = compare_many(*([_record(run) for run in side] for side in several))
+    elif several:
+        raise PlanError(
+            "several runs are compared with several", "jostle.compare([a1, a2, a3], [b1, b2, b3])"
+        )
+    else:
+        records = [_record(side) for side in (a, b) if isinstance(side, Run | Path | str)]
+        found = compare_records(records, contestants)
+    return Comparison(judge_conditions(found, conditions))
 
 
-def _record(run: Run | Path | str) -> RunRecord:
+def _record(run: RunLike) -> RunRecord:
     return run.record if isinstance(run, Run) else RunRecord.open(Path(run))

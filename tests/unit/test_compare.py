@@ -69,7 +69,7 @@ def test_two_runs_are_two_samples_of_size_one_and_decide_nothing(runs: tuple[Pat
     assert "? cannot tell: p50 > +20 %" in said
     assert "? cannot tell: errors > +1 %" in said
     assert "two runs are two samples of size one" in words
-    assert "jostle compare RUN --contestants A,B" in words
+    assert "jostle compare A1 A2 A3 vs B1 B2 B3" in words
     for c in compared(*runs).comparisons:
         for d in c.differences:
             assert (d.finding, d.ratio.low, d.difference.low) == ("unclear", None, None)

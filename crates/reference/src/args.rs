@@ -15,6 +15,7 @@ const MAX_PARALLELISM: u64 = 100_000;
 const MAX_PROCESSES: u64 = 100;
 const MAX_SLICE_US: u64 = 60_000_000;
 const MAX_DELAY_MS: f64 = 60_000.0;
+const MAX_SLOWER: f64 = 10_000.0;
 const NANOS_PER_MICROSECOND: Nanos = 1_000;
 const NANOS_PER_MILLISECOND: f64 = 1e6;
 
@@ -28,9 +29,17 @@ pub enum Command {
 
 pub enum Server {
     Null,
-    Scheduled { name: String, made: Made<Waiter> },
+    Scheduled {
+        name: String,
+        made: Made<Waiter>,
+        /// Of service, in percent on top.
+        slower: f64,
+    },
     Hostile(&'static Behaviour),
-    Delay { to: String, delay: Nanos },
+    Delay {
+        to: String,
+        delay: Nanos,
+    },
 }
 
 /// Understands the arguments, or says what is wrong with them and what to do.
@@ -59,6 +68,7 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 settings.slice =
                     Some(count(&mut parser, "--slice-us", MAX_SLICE_US)? * NANOS_PER_MICROSECOND);
             }
+            Long("slower") => settings.slower = Some(slower(&mut parser)?),
             Long("to") => settings.to = Some(target(&mut parser)?),
             Long("delay-ms") => settings.delay = Some(delay(&mut parser)?),
             Value(name) => names.push(name.string()?),
@@ -98,7 +108,11 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
             _ => Err("delay-proxy needs --to HOST:PORT and --delay-ms D".into()),
         },
         [name] => match kinds::make(name, settings) {
-            Some(made) => Ok(Server::Scheduled { name: (*name).to_owned(), made }),
+            Some(made) => Ok(Server::Scheduled {
+                name: (*name).to_owned(),
+                made,
+                slower: settings.slower.take().unwrap_or(0.0),
+            }),
             None => Err(format!("no kind of server is called {name:?}; --help lists them").into()),
         },
         [.., surplus] => Err(format!("{surplus:?} is one argument too many; see --help").into()),
@@ -144,6 +158,15 @@ fn delay(parser: &mut lexopt::Parser) -> Result<Nanos, lexopt::Error> {
     Ok((ms * NANOS_PER_MILLISECOND) as Nanos)
 }
 
+fn slower(parser: &mut lexopt::Parser) -> Result<f64, lexopt::Error> {
+    let expected = format!("a number of percent from 0 to {MAX_SLOWER}");
+    let percent: f64 = value(parser, "--slower", &expected)?;
+    if !(0.0..=MAX_SLOWER).contains(&percent) {
+        return Err(format!("--slower must be {expected}, not {percent}").into());
+    }
+    Ok(percent)
+}
+
 fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexopt::Error> {
     Ok(count(parser, option, MAX_PARALLELISM)? as usize)
 }
@@ -154,6 +177,7 @@ fn unused(settings: &Settings) -> Option<&'static str> {
         (settings.workers.is_some(), "--workers"),
         (settings.cores.is_some(), "--cores"),
         (settings.slice.is_some(), "--slice-us"),
+        (settings.slower.is_some(), "--slower"),
         (settings.to.is_some(), "--to"),
         (settings.delay.is_some(), "--delay-ms"),
     ];
@@ -193,6 +217,18 @@ mod tests {
             };
             assert_eq!(made.parallelism, expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_scheduled_server_can_be_slower_by_so_many_percent() {
+        let Ok(Command::Serve(Server::Scheduled { slower, .. }, ..)) =
+            parsed("run-to-completion --slower 3")
+        else {
+            panic!()
+        };
+        assert_eq!(slower, 3.0);
+        assert!(refused("null --slower 3").contains("--slower has no meaning"));
+        assert!(refused("workers --slower -1").contains("from 0 to"));
     }
 
     #[test]

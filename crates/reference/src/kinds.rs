@@ -15,6 +15,8 @@ pub struct Settings {
     pub workers: Option<usize>,
     pub cores: Option<usize>,
     pub slice: Option<Nanos>,
+    /// Percent of service on top of what the routes demand.
+    pub slower: Option<f64>,
     pub to: Option<String>,
     pub delay: Option<Nanos>,
 }

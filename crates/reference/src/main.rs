@@ -97,9 +97,9 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
             })
             .await
         }
-        Server::Scheduled { name, made } => {
+        Server::Scheduled { name, made, slower } => {
             let scheduler = Rc::new(Scheduler::new(made.discipline)?);
-            let site = Scheduled::new(&name, made.parallelism, Rc::clone(&scheduler));
+            let site = Scheduled::new(&name, made.parallelism, slower, Rc::clone(&scheduler));
             tokio::select! {
                 result = scheduler.run() => result,
                 result = serve_site(site, listener) => result,

@@ -1,6 +1,7 @@
 //! The reference server: each request is answered when its discipline says that its service is done.
 
 use crate::connection::Connection;
+use crate::discipline::Nanos;
 use crate::http::{Answer, Framing, Method, Request, Timing};
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
@@ -12,17 +13,23 @@ use std::rc::Rc;
 pub struct Scheduled {
     /// The body of `/`.
     about: String,
+    /// By which every demand of service is multiplied.
+    factor: f64,
     scheduler: Rc<Scheduler>,
 }
 
 impl Scheduled {
-    pub fn new(name: &str, workers: usize, scheduler: Rc<Scheduler>) -> Self {
+    pub fn new(name: &str, workers: usize, slower: f64, scheduler: Rc<Scheduler>) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         let about = format!(
             "{{\"name\": \"reference-{name}\", \"version\": \"{version}\", \
              \"runtime\": \"jostle-reference\", \"workers\": {workers}}}"
         );
-        Self { about, scheduler }
+        Self {
+            about,
+            factor: 1.0 + slower / 100.0,
+            scheduler,
+        }
     }
 }
 
@@ -46,7 +53,7 @@ impl Site for Scheduled {
         framing: Framing,
         connection: &mut Connection,
     ) -> io::Result<()> {
-        let timing = match need(plan.wait) {
+        let timing = match need(plan.wait, self.factor) {
             None => None,
             Some(need) => {
                 connection.flush().await?; // earlier answers must not wait for this one
@@ -65,9 +72,12 @@ impl Site for Scheduled {
     }
 }
 
-fn need(wait: Wait) -> Option<Need> {
+fn need(wait: Wait, factor: f64) -> Option<Need> {
     match wait {
         Wait::No => None,
+        Wait::For(Need::Service(demand)) => {
+            Some(Need::Service((demand as f64 * factor).round() as Nanos))
+        }
         Wait::For(need) => Some(need),
         Wait::Jittered { mean, jitter } => {
             let deviation = rand::rng().random_range(-jitter..=jitter);

@@ -11,6 +11,7 @@ from functools import partial
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.indices import share_left
 from jostle.analysis.stats.kaplan_meier import restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
@@ -29,7 +30,7 @@ from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics import crowd
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.iterations import change_from_run_before
-from jostle.analysis.topics.meanwhile import share_left, throughput_left
+from jostle.analysis.topics.meanwhile import throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
 from jostle.analysis.trial.data import TrialData

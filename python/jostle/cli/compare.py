@@ -27,6 +27,7 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
   jostle compare RUN --contestants node,go         go against node
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
   jostle compare runs/before runs/after            the second against the first
+  jostle compare A1 A2 A3 vs B1 B2 B3              runs against runs, from three on
 
 A condition is about the change from the first to the second in throughput,
 p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
@@ -45,12 +46,20 @@ class Format(StrEnum):
     junit = "junit"
 
 
+VERSUS = Path("vs")
+"""Between the runs of the first side and those of the second."""
+
 FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Format.junit}
 """By the suffix of `--output`."""
 
 
 def compare(
-    folders: Annotated[list[Path], typer.Argument(metavar="RUN [RUN]", help="One or two folders of runs.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN [RUN …]", help="One or two run folders, or several, vs, and several more."
+        ),
+    ],
     contestants: Annotated[
         str | None,
         typer.Option("--contestants", metavar="A,B", help="Two contestants of one run: node,go."),
@@ -74,7 +83,11 @@ def compare(
             f"--output: a comparison cannot be written as {output.suffix}", f"use one of {', '.join(FORMS)}"
         )
     chosen = form or (FORMS[output.suffix] if output is not None else Format.text)
-    result = api.compare(*folders, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
+    sides: list[Path] | list[list[Path]] = folders
+    if VERSUS in folders:
+        at = folders.index(VERSUS)
+        sides = [folders[:at], folders[at + 1 :]]
+    result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
     if output is None:
         _print(result, chosen, sys.stdout)
     else:

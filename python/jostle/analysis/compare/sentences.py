@@ -34,7 +34,7 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
 
 def summary(c: Comparison) -> str:
     """The whole comparison in a sentence."""
-    if not c.paired:
+    if not c.paired and c.unit == "round":
         return f"{c.b} against {c.a}: cannot tell: {TWO_RUNS}."
     rounds = min(c.rounds)
     if rounds < LEAST_ROUNDS:

@@ -65,6 +65,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
         cliffs_delta=_cliffs_delta(a, b),
         shift=_shift(a, b),
         sentence="",
+        unit="run" if a.of_runs else "round",
     )
     return replace(comparison, sentence=summary(comparison))
 

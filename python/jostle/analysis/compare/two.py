@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key, differs, side
+from jostle.analysis.compare.several import MeasuredRun, compare_several
 from jostle.analysis.compare.side import pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.judge.requirements import decide
@@ -27,7 +28,7 @@ from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 
-__all__ = ["compare_contestants", "compare_records", "compare_runs", "judge_conditions"]
+__all__ = ["compare_contestants", "compare_many", "compare_records", "compare_runs", "judge_conditions"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,16 @@ def compare_records(records: Sequence[RunRecord], contestants: Sequence[str] | N
     )
 
 
+def compare_many(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> CompareResult:
+    """The runs of `second` against those of `first`, at least three on each side. Raises as
+    `compare_several`."""
+
+    def measured(records: Sequence[RunRecord]) -> list[MeasuredRun]:
+        return [(run.grouped, run.summaries) for run in map(_Run.of, records)]
+
+    return compare_several(measured(first), measured(second))
+
+
 def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
     """`b` against `a`, for every workload that both were measured under, paired by round.
 
@@ -100,8 +111,9 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
     notes.append(
         f"{TWO_RUNS.capitalize()}: what changed on the machine in between is in every difference, and "
-        "nothing is decided. To tell, measure both in one run, with interleaved rounds: name both "
-        "in the plan's contestants, then `jostle run PLAN` and `jostle compare RUN --contestants A,B`."
+        "nothing is decided. To tell, measure both in one run, with interleaved rounds: "
+        "`jostle compare --interleaved PLAN_A PLAN_B`; or compare three runs of each: "
+        "`jostle compare A1 A2 A3 vs B1 B2 B3`."
     )
     return CompareResult(f"{b.name} against {a.name}", a.name, b.name, comparisons, [], notes)
 

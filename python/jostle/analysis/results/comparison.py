@@ -1,7 +1,7 @@
 """Two contestants, or two runs, under one workload."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from jostle.analysis.results.estimate import Decision, Estimate, Finding
 from jostle.analysis.results.version import FORMAT
@@ -56,6 +56,7 @@ class Comparison:
     cliffs_delta: Estimate
     shift: Shift
     sentence: str
+    unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
     primary: str = ""  # the quantity that decides by itself; of the others all of a page are judged together
 
 

@@ -1,21 +1,10 @@
 """What is left to others while a background request runs, within one trial on one started server."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.over_rounds import half_width, typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 
-__all__ = ["share_left", "throughput_left"]
-
-HARDLY_ANY = 0.1
-"""Share of the throughput up to which hardly any is left."""
-
-FINEST = 0.01
-"""What is left is not told to less than this where it is hardly anything."""
+__all__ = ["throughput_left"]
 
 
 def throughput_left(data: TrialData) -> float | None:
@@ -33,19 +22,3 @@ def throughput_left(data: TrialData) -> float | None:
         return None
     beside, without = (data.counts.ok[there].sum() / data.lengths_s[there].sum() for there in (filled, free))
     return float(beside / without)
-
-
-def share_left(values: Sequence[float], unit: str, confidence: float) -> Estimate:
-    """What is left of a throughput, one share per round, of a typical start.
-
-    Shares are compared by logarithms, unless nearly nothing is left in any round: a logarithm near 0
-    differs by much where the share itself hardly does.
-    """
-    n = len(values)
-    if not n or max(values) > HARDLY_ANY:
-        return typical_over_rounds(values, unit, confidence)
-    mean, rounds = float(np.mean(values)), tuple(map(float, values))
-    if n < LEAST_ROUNDS:
-        return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
-    half = max(half_width(values, 0.0, confidence), FINEST)
-    return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n, rounds=rounds)

@@ -14,12 +14,11 @@ import numpy as np
 from jostle.analysis.judge.figures import figure
 from jostle.analysis.results import Estimate, PublishedFigure, Starvation, WorkloadSummary
 from jostle.analysis.stats.bimodality import modes
-from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
-from jostle.analysis.stats.over_rounds import half_width, number, round_quantile, typical_over_rounds
+from jostle.analysis.stats.indices import blocking_index, starvation_index
+from jostle.analysis.stats.over_rounds import number, round_quantile, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
-from jostle.analysis.topics.meanwhile import share_left
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.plan import model as asked
@@ -150,14 +149,9 @@ def _paired(alone: Sequence[TrialData], beside: Sequence[TrialData]) -> list[tup
 
 
 def _index(rounds: Sequence[tuple[TrialData, TrialData]], confidence: float) -> Estimate:
-    """1 - what is left of the throughput, of a typical start."""
-    left = [b.throughput / a.throughput for a, b in rounds if a.throughput]
-    n = len(left)
-    if not n or n < len(rounds):
+    if any(not a.throughput for a, _ in rounds):
         return Estimate(None, unit="", n=len(rounds), note="nothing to compare with")
-    found = share_left(left, "", confidence)
-    value, low, high = (None if v is None else 1 - v for v in (found.value, found.high, found.low))
-    return replace(found, value=value, low=low, high=high, rounds=tuple(1 - v for v in left))
+    return starvation_index([b.throughput / a.throughput for a, b in rounds], confidence)
 
 
 def _slow(by_itself: Sequence[TrialData], beside: Sequence[TrialData]) -> Estimate:
@@ -179,31 +173,17 @@ def _blocking(
     rounds: Sequence[tuple[TrialData, TrialData]],
     confidence: float,
 ) -> Estimate:
-    """Of typical starts. What each of the three times varies by is in the interval (delta method, by
-    rounds)."""
     before, after, n = alone["p99"], beside["p99"], len(rounds)
     if before.value is None or before.bound or after.value is None or not slow.value:
         return Estimate(None, unit="", n=n, note="too few requests, or no slow one was answered")
-    exact = (after.value - before.value) / slow.value
-    value = _within_one(exact)
     if after.bound:
+        value = min(1.0, max(0.0, (after.value - before.value) / slow.value))
         return Estimate(value, value, None, "", "≥", n, after.note)
     ends = [[round_quantile(data.response, 0.99) for data in side] for side in zip(*rounds, strict=True)]
-    if n < LEAST_ROUNDS or not all(isinstance(v, float) for side in ends for v in side):
-        return Estimate(value, unit="", n=n, note=TOO_FEW_ROUNDS)
-    xs, ys = (np.log([number(v) for v in side]) for side in ends)
-    parts = (after.value * ys - before.value * xs) / slow.value
-    if len(slow.rounds) == n:  # of the same rounds
-        half = half_width((parts - exact * np.log(slow.rounds)).tolist(), exact, confidence)
-    else:
-        half_slow = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0
-        half = math.hypot(half_width(parts.tolist(), exact, confidence), exact * half_slow)
-    each = tuple(((np.exp(ys) - np.exp(xs)) / slow.value).tolist())
-    return Estimate(value, _within_one(exact - half), _within_one(exact + half), "", n=n, rounds=each)
-
-
-def _within_one(value: float) -> float:
-    return min(1.0, max(0.0, value))
+    if not all(isinstance(v, float) and v > 0 for side in ends for v in side):
+        return Estimate(None, unit="", n=n, note="too few requests in some round")
+    xs, ys = ([number(v) for v in side] for side in ends)
+    return blocking_index(xs, ys, slow, confidence)
 
 
 def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:

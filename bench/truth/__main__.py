@@ -1,0 +1,64 @@
+"""Simulates what is true and what is said of it, and writes the tables of docs/METHODOLOGY.md.
+
+make truth                  simulated, some ten minutes
+make truth SERVERS=1        on real servers instead, some forty minutes on an idle machine
+make truth QUICK=1          does it work? Its figures say nothing
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
+
+from truth import servers, simulated, tables  # noqa: E402
+
+RESULTS = ROOT / "bench" / "results"
+CASES, PAGES, SEED = 2000, 200, 13
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--servers", action="store_true", help="real servers, instead of simulating")
+    parser.add_argument("--quick", action="store_true", help="few cases: its figures say nothing")
+    options = parser.parse_args()
+    begun = time.monotonic()
+    if options.servers:
+        runs = 2 if options.quick else servers.RUNS
+        found = servers.measure(runs)
+        print(servers.markdown(found, runs))
+        _keep(
+            "truth-servers", {"runs": runs, "compared": [asdict(one) for one in found]}, begun, options.quick
+        )
+        return
+    cases, pages = (20, 4) if options.quick else (CASES, PAGES)
+    cells = simulated.all_cells(SEED, cases)
+    of_pages = simulated.pages(np.random.default_rng(SEED), pages)
+    text = tables.markdown(cells, of_pages, cases)
+    print(text)
+    wrong = tables.broken(cells, of_pages, cases)
+    print("\n".join(["", "Bars that are not kept:", *wrong] if wrong else ["", "All bars are kept."]))
+    if not options.quick:
+        tables.write(text, ROOT / "docs" / "METHODOLOGY.md")
+    kept = {"cases": cases, "cells": [asdict(c) for c in cells], "pages": [asdict(p) for p in of_pages]}
+    _keep("truth", {**kept, "bars not kept": wrong}, begun, options.quick)
+
+
+def _keep(name: str, what: dict[str, object], begun: float, quick: bool) -> None:
+    if quick:
+        return
+    facts = {"section": name, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+    took = {"took_s": round(time.monotonic() - begun, 1)}
+    text = json.dumps({**facts, **took, **what}, indent=1, default=str)
+    (RESULTS / f"{name}.json").write_text(text.replace("NaN", "null") + "\n", encoding="utf-8")
+
+
+main()

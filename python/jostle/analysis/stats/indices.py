@@ -1,0 +1,77 @@
+"""Indices of what a slow request does to the fast ones, over rounds, with all that varies in them.
+
+Starvation index 1 - X(beside)/X(alone), from throughputs; blocking index (p99(beside) - p99(alone))/S,
+where S is the time of the slow request. Both are of a typical start, paired by round.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.over_rounds import half_width, typical_over_rounds
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
+
+__all__ = ["blocking_index", "share_left", "starvation_index"]
+
+HARDLY_ANY = 0.1
+"""Share of the throughput up to which hardly any is left."""
+
+FINEST = 0.01
+"""An index is not told to less than this where hardly anything is left."""
+
+
+def share_left(values: Sequence[float], unit: str = "", confidence: float = CONFIDENCE) -> Estimate:
+    """What is left of a throughput, one share per round: that of a typical start.
+
+    By logarithms, unless nearly nothing is left in any round: a logarithm near 0 differs by much where
+    the share itself hardly does.
+    """
+    n = len(values)
+    if not n:
+        return Estimate(None, unit=unit, note="nothing to compare with")
+    if max(values) > HARDLY_ANY:
+        return typical_over_rounds(values, unit, confidence)
+    mean, rounds = float(np.mean(values)), tuple(values)
+    if n < LEAST_ROUNDS:
+        return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
+    half = max(half_width(values, 0.0, confidence), FINEST)
+    return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n, rounds=rounds)
+
+
+def starvation_index(left: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """`left`: in each round, the throughput beside a slow request over that alone."""
+    found = share_left(left, "", confidence)
+    value, low, high = (None if v is None else 1 - v for v in (found.value, found.high, found.low))
+    return replace(found, value=value, low=low, high=high, rounds=tuple(1 - v for v in left))
+
+
+def blocking_index(
+    before: Sequence[float], after: Sequence[float], slow: Estimate, confidence: float = CONFIDENCE
+) -> Estimate:
+    """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
+
+    What each of the three times varies by is in the interval (delta method, by rounds). Cut to 0 to 1.
+    """
+    n, seconds = len(before), slow.value or math.inf
+    xs, ys = np.log(before), np.log(after)
+    x, y = math.exp(float(xs.mean())), math.exp(float(ys.mean()))
+    index = (y - x) / seconds
+    if n < LEAST_ROUNDS:
+        return Estimate(_within_one(index), unit="", n=n, note=TOO_FEW_ROUNDS)
+    parts = (y * ys - x * xs) / seconds
+    if len(slow.rounds) == n:  # of the same rounds
+        half = half_width((parts - index * np.log(slow.rounds)).tolist(), index, confidence)
+    else:
+        own = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0
+        half = math.hypot(half_width(parts.tolist(), index, confidence), index * own)
+    each = tuple(((np.exp(ys) - np.exp(xs)) / seconds).tolist())
+    ends = _within_one(index - half), _within_one(index + half)
+    return Estimate(_within_one(index), *ends, "", n=n, rounds=each)
+
+
+def _within_one(value: float) -> float:
+    return min(1.0, max(0.0, value))
