@@ -1,0 +1,86 @@
+"""The claims in docs/articles, filled in from the results of `jostle race --all`: nothing is typed by hand.
+
+python -m jostle.report.article_pages            writes them, from docs/results/results.json
+python -m jostle.report.article_pages --check    fails when a page is not up to date
+
+A page has a place for each experiment: `<!-- claims: NAME begin -->`, `<!-- claims: NAME end -->`.
+Claims are those of the plan as it is now; one that the results do not have was not measured yet, and says so.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jostle import experiments
+from jostle.analysis.judge.rule import Rule
+from jostle.host.files import write_whole
+from jostle.plan import Plan
+from jostle.plan.claims import Claim
+from jostle.plan.metrics import METRICS
+from jostle.report.sections.marks import claim_mark
+
+__all__ = ["filled", "main"]
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+PLACE = re.compile(r"(<!-- claims: ([a-z0-9-]+) begin -->\n).*?(<!-- claims: \2 end -->)", re.DOTALL)
+
+
+def filled(page: str, results: Mapping[str, Any]) -> str:
+    """A page with its places filled; `results`: the JSON of a combined report."""
+    measured = {e["name"]: (e.get("result") or {}).get("claims", []) for e in results.get("experiments", [])}
+
+    def place(match: re.Match[str]) -> str:
+        name = match[2]
+        lines = "".join(_lines(experiments.load(name), measured.get(name, [])))
+        return f"{match[1]}{lines}{match[3]}"
+
+    return PLACE.sub(place, page)
+
+
+def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A paragraph for each claim of the plan."""
+    found = {str(claim.get("statement")): claim for claim in measured}  # older results have other keys
+    for claim in plan.claim:
+        known = found.get(claim.says)
+        whose = "Our check: " if claim.ours else ""
+        if known is None or not _same_rules(claim, known):
+            yield f"- **not measured yet**: {whose}{claim.says}.\n"
+            continue
+        mark = str(claim_mark(known["verdict"])).replace("\N{NO-BREAK SPACE}", " ")
+        published = f" Published: {known['published']}." if known["published"] else ""
+        yield f"- **{mark}**: {whose}{claim.says}.{published} Here: {known['sentence']}\n"
+
+
+def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
+    """It was judged by the rules that the plan has now."""
+    rules = {
+        (Rule(*part.limits).text("ratio" if part.against else METRICS[part.quantity]), part.published)
+        for part in claim.holds
+    }
+    return rules == {(part["rule"], part.get("published")) for part in known["criteria"]}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code."""
+    results = json.loads((DOCS / "results/results.json").read_text(encoding="utf-8"))
+    stale = []
+    for path in sorted((DOCS / "articles").glob("*.md")):
+        page = path.read_text(encoding="utf-8")
+        if (new := filled(page, results)) == page:
+            continue
+        if "--check" in arguments:
+            stale.append(path.name)
+        else:
+            write_whole(path, new)
+    if stale:
+        command = "python -m jostle.report.article_pages"
+        print(f"docs/articles: {', '.join(stale)} out of date: run `{command}`", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
