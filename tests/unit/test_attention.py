@@ -30,7 +30,8 @@ def decided(processes: int = 1, **spec: Any) -> tuple[bool, bool]:
 @pytest.fixture
 def hyperthreads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two physical cores with two threads each: 0 and 2, 1 and 3."""
-    monkeypatch.setattr("jostle.generator.attention.siblings", HYPERTHREADS.__getitem__)
+    for module in ("jostle.generator.attention", "jostle.host.cores"):
+        monkeypatch.setattr(f"{module}.siblings", HYPERTHREADS.__getitem__)
 
 
 def test_every_thread_needs_a_core_and_none_of_them_is_in_real_time_then() -> None:
@@ -93,6 +94,23 @@ def test_doctor_says_what_it_gives_here() -> None:
     assert "30 % slower" in slow.message
     assert checks._attention(apart, None).state == "good"
     assert checks._attention(Placement([0], [0], shared=True), None).state == "note"
+
+
+@pytest.mark.usefixtures("hyperthreads")
+def test_generator_and_server_divide_no_physical_core_where_there_are_two() -> None:
+    for cores_here, server, generator in [
+        ([0, 1, 2, 3], [0, 2], [1, 3]),
+        ([0, 1, 2], [0, 2], [1]),
+        ([0, 2], [0], [2]),
+    ]:
+        assert cores.place(cores_here, share=False) == Placement(server, generator, shared=False)
+
+
+def test_without_hyperthreads_the_generator_has_the_last_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "siblings", lambda core: {core})
+    for count, generator in [(2, [1]), (3, [2]), (8, [6, 7]), (9, [7, 8])]:
+        assert cores.place(list(range(count)), share=False).generator_cores == generator
+    assert cores.place([0, 1], share=True).shared
 
 
 def test_hyperthreads_are_read_from_the_kernel() -> None:

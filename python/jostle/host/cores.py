@@ -43,14 +43,20 @@ def available_cores() -> list[int]:
 
 
 def place(cores: list[int], share: bool) -> Placement:
-    """Server and generator on separate cores: the generator has the last quarter, at least one.
+    """Server and generator on separate cores: the generator has the last quarter, at least one, in whole
+    physical cores where there are two or more.
 
     With a single core, or with `share`, both may use all of them.
     """
     if share or len(cores) < 2:
         return Placement(cores, cores, shared=True)
-    generators = max(1, len(cores) // 4)
-    return Placement(cores[:-generators], cores[-generators:], shared=False)
+    physical = {tuple(sorted(siblings(core) & {*cores})) for core in cores}
+    left = sorted(physical, key=lambda threads: (-len(threads), threads[-1]))
+    generators: list[int] = []
+    while len(generators) < max(1, len(cores) // 4) and len(left) > 1:
+        generators += left.pop()
+    generators = sorted(generators) or cores[-1:]
+    return Placement([core for core in cores if core not in generators], generators, shared=False)
 
 
 def siblings(core: int) -> set[int]:
