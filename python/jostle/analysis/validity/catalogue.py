@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jostle.analysis.validity import checks, generator, lateness, limits, lost_time
+from jostle.analysis.validity import checks, generator, lateness, limits, lost_time, machine
 from jostle.formatting import MISSING, percent
 from jostle.units import format_duration
 
@@ -103,6 +103,18 @@ CATALOGUE = [
         "Did the generator stand still, or the machine sleep?",
         f"for any time (from {format_duration(lost_time.STILL_S)} on)",
         f"for more than {percent(lost_time.LOST_INVALID)} of the trial",
+    ),
+    Entry(
+        "machine",
+        "How much of the time in which the server could run did others have its processors?",
+        f"more than {percent(machine.SUSPECT)}",
+        f"more than {percent(machine.INVALID)}",
+    ),
+    Entry(
+        "steal",
+        "Did a hypervisor take processors away while requests were due?",
+        "for so many requests that a quantile lies among them",
+        NEVER,
     ),
     Entry("wall clock", "Was the wall clock set?", NEVER, NEVER),
     Entry(
