@@ -210,8 +210,8 @@ def test_requirements_stand_in_every_form(judged: RunResult) -> None:
         ('that = "throughput > 5"', "does not say per which time"),
         ('that = "p99 < 5 ms"\nworkload = "fast"', "there is no workload 'fast'"),
         ('that = "p99 < 5 ms"\ncontestant = "ruby"', "'ruby' is not measured"),
-        ('that = "p99 < 5 ms"\nconfidence = "100 %"', "no confidence from 50 % to 99.9 %"),
-        ('that = "p99 < 5 ms"\nconfidence = 1', "no confidence"),
+        ('that = "p99 < 5 ms"\nconfidence = "100 %"', "not a confidence from 50 % to 99.9 %"),
+        ('that = "p99 < 5 ms"\nconfidence = 1', "not a confidence"),
         (
             'that = "starvation index < 0.1"\nworkload = "slow-alone"',
             "no [[starvation]] of this plan measures",

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from jostle.analysis.compare.family import ALONE, Family
 from jostle.analysis.compare.sentences import in_words, summary
@@ -31,6 +30,7 @@ from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.stats.sample import Floats, WeightedSample
+from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.record.verdict import worst
 
 __all__ = ["SAME", "compare_errors", "compare_sides"]

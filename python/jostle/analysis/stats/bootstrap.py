@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
+from jostle.analysis.stats.special import ndtri, stdtrit
 
 __all__ = [
     "QUANTILE_RESAMPLES",

@@ -10,9 +10,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtri, gammaln, ndtr, stdtr, stdtrit
 
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.special import chdtri, gammaln, ndtr, stdtr, stdtrit
 
 __all__ = ["critical", "within"]
 

@@ -6,12 +6,12 @@ Source: Cliff, Psychological Bulletin 114 (1993); Harrell and Davis, Biometrika 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import betainc
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import widened
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
+from jostle.analysis.stats.special import betainc
 
 __all__ = ["cliffs_delta", "harrell_davis", "smooth_enough"]
 

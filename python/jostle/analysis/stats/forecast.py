@@ -11,11 +11,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, stdtrit
 
 from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.power import POWER
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.special import chdtri, nctdtr, stdtrit
 
 __all__ = ["MOST_ROUNDS", "rounds_to_decide"]
 

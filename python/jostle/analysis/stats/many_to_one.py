@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from jostle.analysis.stats.dunnett import critical
 from jostle.analysis.stats.over_rounds import RESOLUTION
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
+from jostle.analysis.stats.special import stdtr, stdtrit
 
 __all__ = ["Contrast", "Pooled", "against_first", "own_limit", "pooled"]
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtrit
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
@@ -26,6 +25,7 @@ from jostle.analysis.stats.quantile_ci import (
     samples_needed,
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
+from jostle.analysis.stats.special import stdtrit
 
 __all__ = [
     "RESOLUTION",

@@ -10,10 +10,9 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from scipy.special import nctdtr, nctdtrinc
-
 from jostle.analysis.stats.dunnett import critical
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
+from jostle.analysis.stats.special import nctdtr, nctdtrinc
 from jostle.formatting import listed, percent
 
 __all__ = ["POWER", "TYPICAL_SD", "detectable", "power", "rounds_will_find"]

@@ -2,9 +2,9 @@
 
 import math
 
-from scipy.special import betaincinv, ndtri
-
+from jostle.analysis.stats import binomial
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
+from jostle.analysis.stats.special import ndtri
 
 __all__ = ["difference_of_shares", "share_interval"]
 
@@ -15,8 +15,8 @@ def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[floa
     Source: Clopper and Pearson, Biometrika 26 (1934).
     """
     tail = (1 - confidence) / 2
-    low = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
-    return low, float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
+    low = binomial.share_above(k, n, tail) if k else 0.0
+    return low, binomial.share_below(k, n, tail) if k < n else 1.0
 
 
 def difference_of_shares(

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import bdtr, bdtrik
 
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats import binomial
 from jostle.analysis.stats.kaplan_meier import Curve, known_part
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.formatting import percent
@@ -38,9 +38,9 @@ def order_statistic_ranks(n: int, p: float, confidence: float = CONFIDENCE) -> t
     l = 0: no lower bound. u = n + 1: no upper bound.
     """
     tail = (1 - confidence) / 2
-    low = _binomial_quantile(tail, n, p)
-    high = _binomial_quantile(1 - tail, n, p) + 1
-    return low, high, float(_binomial_cdf(high - 1, n, p) - _binomial_cdf(low - 1, n, p))
+    low = binomial.quantile(tail, n, p)
+    high = binomial.quantile(1 - tail, n, p) + 1
+    return low, high, binomial.cdf(high - 1, n, p) - binomial.cdf(low - 1, n, p)
 
 
 def samples_needed(p: float, confidence: float = CONFIDENCE) -> int:
@@ -133,17 +133,3 @@ def _interval(curve: Curve, p: float, n: int, confidence: float) -> tuple[float 
 def _two_sided(p: float, confidence: float) -> int:
     """Samples from which on the interval has an upper end."""
     return math.ceil(math.log((1 - confidence) / 2) / math.log(p))
-
-
-def _binomial_cdf(k: float, n: int, p: float) -> float:
-    return 0.0 if k < 0 else float(bdtr(k, n, p))
-
-
-def _binomial_quantile(q: float, n: int, p: float) -> int:
-    """The smallest k with P(Bin(n, p) ≤ k) ≥ q."""
-    k = max(0, min(n, math.ceil(bdtrik(q, n, p)))) if _binomial_cdf(0, n, p) < q else 0
-    while k > 0 and _binomial_cdf(k - 1, n, p) >= q:
-        k -= 1
-    while _binomial_cdf(k, n, p) < q:
-        k += 1
-    return k

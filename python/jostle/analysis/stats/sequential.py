@@ -20,9 +20,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr
 
 from jostle.analysis.stats.sample import Floats
+from jostle.analysis.stats.special import ndtr
 
 __all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
 
