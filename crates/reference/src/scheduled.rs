@@ -1,11 +1,11 @@
 //! The reference server: each request is answered when its discipline says that its service is done.
 
 use crate::connection::Connection;
-use crate::discipline::Nanos;
 use crate::http::{Answer, Framing, Method, Request, Timing};
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
 use crate::site::Site;
+use jostle_simulator::discipline::Nanos;
 use rand::Rng;
 use std::io;
 use std::rc::Rc;
