@@ -8,6 +8,7 @@ PLAN = """
 title = "Does one slow request starve the fast ones?"
 contestants = ["reference-run-to-completion", "reference-processor-sharing", "no-such-runtime"]
 rounds = 3
+repeats = false
 seed = 5
 
 [contestant.no-such-runtime]

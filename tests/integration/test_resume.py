@@ -25,6 +25,7 @@ PLAN = """
 title = "Is it finished?"
 contestants = ["reference-run-to-completion", "reference-null"]
 rounds = 3
+repeats = false
 seed = 7
 
 [workload.hello]

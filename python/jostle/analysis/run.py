@@ -33,6 +33,7 @@ from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity.checks import judge_data
+from jostle.formatting import plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
@@ -101,6 +102,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
             *_notes(data, record.host),
             *_repeated(record),
             *_resumed(record),
+            *_looked_at(record),
             *filter(None, [by_chance(comparisons)]),
         ],
     )
@@ -285,6 +287,18 @@ def _repeated(record: RunRecord) -> list[str]:
             "and not counted."
         )
     return notes
+
+
+def _looked_at(record: RunRecord) -> list[str]:
+    """Of a run that went on until all was decided: how often it was looked at, and why it ended."""
+    looks = [entry for entry in record.journal if entry["event"] == "looked at"]
+    if not looks:
+        return []
+    last = looks[-1]
+    return [
+        f"Rounds were added until all was decided, with {plural(len(looks), 'look')}, the last after round "
+        f"{last['round']} ({last['why']}). Intervals hold under repeated looks."
+    ]
 
 
 def _resumed(record: RunRecord) -> list[str]:

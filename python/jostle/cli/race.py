@@ -30,7 +30,10 @@ HELP = """Rerun a published experiment, and set your figures beside the publishe
   jostle race --all --into runs/2026-…-all      continue where it stopped
 """
 
-ALL_TAKES = ("name", "quick", "rounds", "seed", "share_cores", "into", "quiet", "verbose")
+ALL_TAKES = (
+    *("name", "quick", "rounds", "until_decided", "budget", "no_repeats"),
+    *("seed", "share_cores", "into", "quiet", "verbose"),
+)
 
 
 def _experiments(incomplete: str) -> list[str]:

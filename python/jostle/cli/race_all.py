@@ -96,6 +96,9 @@ class _Noting(Silent):
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: Any) -> None:
         self._inner.trial_ended(planned, status, why, validity)
 
+    def repeated(self, planned: "Planned", why: str) -> None:
+        self._inner.repeated(planned, why)
+
 
 def race_all(
     folder: Path,
@@ -118,13 +121,15 @@ def race_all(
     let_signals_stop_like_ctrl_c()
     plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
-    stopped = False
+    stopped, began = False, time.monotonic()
     for number, name in enumerate(names, 1):
         if name not in plans or state.of_experiment(name).get("state") == "done":
             continue
         _say(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
         try:
-            _run(state, name, plans[name], observer_for(sys.stderr, quiet=quiet, verbose=verbose))
+            left = sum(state.of_experiment(n).get("state") != "done" for n in names[number - 1 :])
+            plan = _with_its_share(plans[name], time.monotonic() - began, left)
+            _run(state, name, plan, observer_for(sys.stderr, quiet=quiet, verbose=verbose))
         except KeyboardInterrupt:
             stopped = True
             break
@@ -247,6 +252,11 @@ def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
     this_s = _expected_s(plans[name]) * factor
     all_s = sum(_expected_s(plan) for n, plan in plans.items() if n not in finished) * factor
     return f"about {minutes(this_s)}; {minutes(all_s)} for all that is left"
+
+
+def _with_its_share(plan: Plan, passed_s: float, experiments_left: int) -> Plan:
+    """The budget is that of all experiments together: each has its part of what is left."""
+    return plan.model_copy(update={"budget": max(1.0, (plan.budget - passed_s) / experiments_left)})
 
 
 def _expected_s(plan: Plan) -> float:
