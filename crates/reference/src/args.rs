@@ -226,7 +226,7 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(slower, 3.0);
+        assert!((slower - 3.0).abs() < 1e-9);
         assert!(refused("null --slower 3").contains("--slower has no meaning"));
         assert!(refused("workers --slower -1").contains("from 0 to"));
     }
