@@ -102,6 +102,8 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "2",
         "--contestants",
         "node-express,reference-processor-sharing",
+        *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
+        *("--set", "slow=37", "--set", "window=1200ms"),
         "--json",
         timeout=240,
     )

@@ -6,7 +6,7 @@ size is judged too: `same_size` is the one rule for that, so that no claim gets 
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
@@ -16,7 +16,18 @@ from jostle.plan.base import Table, is_lenient
 from jostle.plan.metrics import INDICES, METRICS, base_unit_of
 from jostle.plan.values import PositiveCount
 
-__all__ = ["Claim", "Figure", "Needs", "Opponent", "Part", "Published", "Ratio", "in_base_unit", "same_size"]
+__all__ = [
+    "Claim",
+    "Drawn",
+    "Figure",
+    "Needs",
+    "Opponent",
+    "Part",
+    "Published",
+    "Ratio",
+    "in_base_unit",
+    "same_size",
+]
 
 SAME = 1.5
 """A value up to this factor away from the published one has its size."""
@@ -90,6 +101,15 @@ def in_base_unit(value: float, unit: str, quantity: str) -> float | None:
 _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
 
 
+class Drawn(Table):
+    """A picture that was published; the report draws the same form of what was measured."""
+
+    form: Literal["boxes", "ranks"] = Field(
+        description="box plots of five published numbers, or response times by rank"
+    )
+    workload: str = Field(description="the workload that stands for what was drawn")
+
+
 class Published(Table):
     """Figures to stand beside the measured ones."""
 
@@ -97,6 +117,7 @@ class Published(Table):
     url: str = Field(default="", description="where they can be read: http:// or https://")
     setup: str = Field(default="", description="the set-up they were measured on: one fact per line")
     figures: list[Figure] = Field(default=[], description="the figures")
+    pictures: list[Drawn] = Field(default=[], description="pictures that were published, by their form")
 
     @model_validator(mode="after")
     def _with_source(self) -> "Published":

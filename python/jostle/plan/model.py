@@ -269,6 +269,8 @@ class Plan(Table):
             yield f"ratio.{number}.against", ratio.against
         for where, figure in self._figures():
             yield f"{where}.workload", figure.workload
+        for number, drawn in enumerate(self.published.pictures if self.published else [], 1):
+            yield f"published.pictures.{number}.workload", drawn.workload
         for where, part in self._parts():
             yield f"{where}.workload", part.workload
             if part.against and part.against.workload:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from jostle.errors import PlanError
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Figure, Published, Ratio
+from jostle.plan.claims import Claim, Drawn, Figure, Published, Ratio
 from jostle.plan.model import UNTIL_DECIDED, Requirement, Starvation
 from jostle.plan.toml import TOMLDecodeError, read_toml
 
@@ -99,7 +99,8 @@ def _published(table: Mapping[str, Any], unreadable: list[Unreadable]) -> Publis
         return None
     source, url, setup = (str(table.get(key, "")) for key in ("source", "url", "setup"))
     figures = list(_readable("published.figures", Figure, table.get("figures"), unreadable))
-    return Published.model_construct(source=source, url=url, setup=setup, figures=figures)
+    pictures = list(_readable("published.pictures", Drawn, table.get("pictures"), unreadable))
+    return Published.model_construct(source=source, url=url, setup=setup, figures=figures, pictures=pictures)
 
 
 def _readable(key: str, model: type[T], found: Any, unreadable: list[Unreadable]) -> Iterable[T]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.plan.base import Table
-from jostle.plan.claims import Claim, Figure, Needs, Opponent, Part, Published, Ratio
+from jostle.plan.claims import Claim, Drawn, Figure, Needs, Opponent, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
@@ -102,6 +102,7 @@ def reference() -> str:
         ("`[[require]]`", Requirement),
         ("`[published]`", Published),
         ("`published.figures`", Figure),
+        ("`published.pictures`", Drawn),
         ("`[[ratio]]`", Ratio),
         ("`[[claim]]`", Claim),
         ("`claim.holds`", Part),

@@ -4,6 +4,7 @@ from jostle.analysis.results import CompareResult, RunResult
 from jostle.report.document import Block, Depth, Document, Finding, Findings, Paragraph, Section
 from jostle.report.sections import (
     answer,
+    as_drawn,
     costs,
     differences,
     distributions,
@@ -44,6 +45,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             costs.section(result),
             why.section(result),
             published.section(result),
+            as_drawn.section(result),
             differences.section(result),
             Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],

@@ -32,6 +32,7 @@ from jostle.report.render.data import to_json
 from jostle.report.render.vega import as_png
 from jostle.report.sections import (
     answer,
+    as_drawn,
     costs,
     distributions,
     goodput,
@@ -110,6 +111,7 @@ class Chapter:
 def _main(result: RunResult, name: str) -> Iterable[Block]:
     """The answer and the main pictures, with keys that no other chapter has."""
     sections = [
+        as_drawn.section(result),
         phased.section(result),
         goodput.section(result),
         costs.section(result),

@@ -1,11 +1,13 @@
 """The pictures of a report: pure functions that make a `Picture` of what the analysis says."""
 
+from jostle.report.charts.boxes import Box, boxes
 from jostle.report.charts.density import density
 from jostle.report.charts.dots import ratios, threads
 from jostle.report.charts.ecdf import ecdf
 from jostle.report.charts.percentiles import percentiles
 from jostle.report.charts.phased import phased
 from jostle.report.charts.picture import CONFIG, Picture
+from jostle.report.charts.ranks import ranks
 from jostle.report.charts.shift import shift
 from jostle.report.charts.stall import find_stall, stall
 from jostle.report.charts.strips import strips
@@ -15,7 +17,9 @@ from jostle.report.charts.titles import extremes
 
 __all__ = [
     "CONFIG",
+    "Box",
     "Picture",
+    "boxes",
     "completed",
     "density",
     "ecdf",
@@ -24,6 +28,7 @@ __all__ = [
     "percentiles",
     "phased",
     "points_per_curve",
+    "ranks",
     "ratios",
     "shift",
     "stall",

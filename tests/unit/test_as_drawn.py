@@ -1,0 +1,83 @@
+"""Pictures in the articles' own form: published boxes beside the measured ones, response times by rank."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from jostle.analysis.run import analyse
+from jostle.errors import PlanError
+from jostle.plan import parse_plan
+from jostle.record import RunRecord
+from jostle.report.charts import Picture
+from support.pictures import pictures_of, validated
+from support.synthetic import Trial, closed, lognormal, make_run
+
+FIVE = {"min": 1.04, "p25": 6.328, "p50": 13.58, "p75": 20.94, "max": 29.59}
+FIGURES = "\n".join(
+    f'  {{ contestant = "node", workload = "hello", quantity = "{quantity}", value = {value}, unit = "s" }},'
+    for quantity, value in FIVE.items()
+)
+PLAN = f"""
+title = "drawn"
+contestants = ["node", "go"]
+[workload.hello]
+title = "Hello"
+request = {{ get = "/" }}
+load = {{ clients = 1, for = "5s" }}
+[published]
+source = "Someone, 2010"
+pictures = [{{ form = "boxes", workload = "hello" }}, {{ form = "ranks", workload = "hello" }}]
+figures = [
+{FIGURES}]
+"""
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Picture]:
+    random.seed(1)
+    trials = [
+        Trial(name, "hello", number, closed(lognormal(0.02, spread), 5.0))
+        for number in (1, 2, 3)
+        for name, spread in (("node", 0.1), ("go", 0.6))
+    ]
+    return pictures_of(
+        analyse(RunRecord.open(make_run(tmp_path_factory.mktemp("r"), trials, plan_text=PLAN)))
+    )
+
+
+def test_the_published_box_stands_above_the_measured_ones(pictures: dict[str, Picture]) -> None:
+    picture = pictures["boxes-hello"]
+    validated(picture)
+    above, below = picture.body["vconcat"]
+    assert (above["title"], below["title"]) == ("As published", "Measured here")
+    rows = [picture.datasets[p["layer"][0]["data"]["name"]] for p in (above, below)]
+    assert [row["contestant"] for row in rows[0]] == ["node"]
+    assert [rows[0][0][key] for key in ("least", "lower", "median", "upper", "most")] == [*FIVE.values()]
+    assert [row["contestant"] for row in rows[1]] == ["node", "go"]
+    assert [row[1] for row in picture.table.rows] == ["published", "here", "here"]
+
+
+def test_ranks_rise_from_the_fastest_request_to_the_slowest(pictures: dict[str, Picture]) -> None:
+    picture = pictures["ranks-hello"]
+    validated(picture)
+    ((_, rows),) = picture.datasets.items()
+    for name in ("node", "go"):
+        times = [row["time"] for row in rows if row["contestant"] == name]
+        assert times == sorted(times)
+        assert len(times) > 50
+    assert "the flattest line is node's" in picture.title
+
+
+def test_without_published_quartiles_there_is_no_box(tmp_path: Path) -> None:
+    plan = PLAN.replace('quantity = "p75"', 'quantity = "p99"')
+    trials = [Trial("node", "hello", 1, closed(lognormal(0.02, 0.1), 2.0), 2.0)]
+    found = pictures_of(analyse(RunRecord.open(make_run(tmp_path, trials, plan_text=plan))))
+    assert "boxes-hello" not in found
+    assert "ranks-hello" in found
+
+
+def test_a_picture_of_no_workload_is_refused() -> None:
+    text = PLAN.replace('form = "ranks", workload = "hello"', 'form = "ranks", workload = "helo"')
+    with pytest.raises(PlanError, match=r"published.pictures.2.workload: there is no workload 'helo'"):
+        parse_plan(text, "plan.toml")
