@@ -10,21 +10,19 @@ from functools import partial
 
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.indices import share_left
 from jostle.analysis.stats.kaplan_meier import restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
     bounded,
-    half_width,
     mean_over_rounds,
     number,
     round_quantile,
     typical_over_rounds,
     why_not,
 )
-from jostle.analysis.stats.proportion import share_interval
+from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics import crowd
@@ -139,9 +137,7 @@ def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> 
     k, n = sum(failed), sum(ended)
     if n == 0:
         return Estimate(None, unit="share", note="no request came to an end")
-    low, high = share_interval(k, n, confidence)
-    shares = [f / e for f, e in zip(failed, ended, strict=True) if e]
-    if len(shares) >= LEAST_ROUNDS:
-        half = half_width(shares, 0.0, confidence)
-        low, high = max(0.0, min(low, k / n - half)), min(1.0, max(high, k / n + half))
-    return Estimate(k / n, low, high, "share", n=n, rounds=tuple(shares))
+    pairs = [(f, e) for f, e in zip(failed, ended, strict=True) if e]
+    low, high = share_over_rounds([f for f, _ in pairs], [e for _, e in pairs], confidence)
+    shares = tuple(f / e for f, e in pairs)
+    return Estimate(k / n, low, high, "share", n=n, rounds=shares)

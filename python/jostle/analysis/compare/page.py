@@ -18,7 +18,7 @@ __all__ = ["beyond_chance", "by_chance"]
 
 LEVEL = 1 - CONFIDENCE
 
-FREE = 0.2
+FREE = 0.15
 """False findings of primary quantities that a page may have on average where nothing differs."""
 
 
@@ -33,8 +33,8 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
     tested = sum(d.p is not None for c in comparisons for d in c.differences)
 
     def judged(c: Comparison, d: Difference) -> Difference:
-        most = alone if d.quantity == c.primary else limit
-        if d.finding not in ("less", "more") or d.p is None or d.p <= most:
+        chance, most = (d.p_of_all, alone) if d.quantity == c.primary else (d.p, limit)
+        if d.finding not in ("less", "more") or chance is None or chance <= most:
             return d
         taken_back = replace(d, finding="unclear")
         return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=tested))

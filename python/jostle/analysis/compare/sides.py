@@ -117,6 +117,7 @@ def _compared(
 ) -> Difference:
     """One value of each round on either side. The ratio decides where there is one, else the difference."""
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
+    p_of_all: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
     x, y = (_typical(values) for values in (xs, ys))
     if min(*xs, *ys) <= 0:
@@ -135,7 +136,8 @@ def _compared(
                 if paired
                 else _of_runs(*logs)
             )
-            p = family.repeated(contrast.p, n) if paired else contrast.p
+            ps = contrast.p, contrast.p_of_all
+            p, p_of_all = (family.repeated(found, n) for found in ps) if paired else ps
             ends = _exp(contrast.middle - contrast.half), _exp(contrast.middle + contrast.half)
             ratio = replace(ratio, low=ends[0], high=ends[1])
         parts = (
@@ -146,7 +148,7 @@ def _compared(
     if not note:
         half = _half(*parts, (x + y) / 2, others if paired else 0, family.confidence(n))
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
-    return _found(quantity, *cells, difference, ratio, p)
+    return replace(_found(quantity, *cells, difference, ratio), p=p, p_of_all=p_of_all)
 
 
 def _typical(values: Sequence[float]) -> float:
@@ -171,7 +173,8 @@ def _of_runs(x: Floats, y: Floats) -> Contrast:
     se, df = _welch(x, y, RESOLUTION)
     middle = float(y.mean() - x.mean())
     half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    return Contrast(middle, half, float(2 * stdtr(df, -abs(middle) / se)))
+    p = float(2 * stdtr(df, -abs(middle) / se))
+    return Contrast(middle, half, p, p)
 
 
 def _welch(x: Floats, y: Floats, least: float) -> tuple[float, float]:
@@ -199,13 +202,14 @@ def compare_errors(a: Side, b: Side, family: Family = ALONE) -> Difference:
     difference = Estimate(change, unit="share", n=_rounds(a, b), note=note)
     if not note:
         xs, ys = (np.array([r.failed / max(1, r.failed + r.ok) for r in s.rounds]) for s in (a, b))
-        half = _half(xs, ys, 0.0, a.run == b.run, family.others)
-        confidence = 1 - (1 - family.confidence(_rounds(a, b))) / family.others
+        own = family.confidence(_rounds(a, b))
+        half = _half(xs, ys, 0.0, family.others if a.run == b.run else 0, own)
+        confidence = 1 - (1 - own) / family.others
         low, high = difference_of_shares(k, n, j, m, confidence)
         low, high = min(low, change - half), max(high, change + half)
         difference = replace(difference, low=low, high=high)
     ratio = Estimate(theirs.value / ours.value if ours.value else None, unit="", n=_rounds(a, b))
-    return _found("errors", ours, theirs, difference, ratio, None)
+    return _found("errors", ours, theirs, difference, ratio)
 
 
 def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
@@ -213,11 +217,9 @@ def _unknown(quantity: str, a: Estimate, b: Estimate, note: str) -> Difference:
     return Difference(quantity, a, b, unknown, replace(unknown, unit=""), "unclear", None, "")
 
 
-def _found(
-    quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate, p: float | None
-) -> Difference:
+def _found(quantity: str, a: Estimate, b: Estimate, difference: Estimate, ratio: Estimate) -> Difference:
     finding, within = _finding(ratio, difference)
-    return Difference(quantity, a, b, difference, ratio, finding, within, "", p=p)
+    return Difference(quantity, a, b, difference, ratio, finding, within, "")
 
 
 def _exp(value: float) -> float:

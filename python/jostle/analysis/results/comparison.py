@@ -24,6 +24,7 @@ class Difference:
     sentence: str
     verdict: Verdict = Verdict.VALID  # of this quantity, the worse of both
     p: float | None = None  # two-sided, of this one by itself; None where no interval is on a log scale
+    p_of_all: float | None = None  # the same of all contestants that are compared with the first
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from jostle.analysis.stats.dunnett import critical
+from jostle.analysis.stats.dunnett import critical, within
 from jostle.analysis.stats.over_rounds import RESOLUTION
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import Floats
@@ -43,6 +43,7 @@ class Contrast:
     middle: float
     half: float  # of the interval that holds for all contestants at once
     p: float
+    p_of_all: float  # the same of the largest of all comparisons with the first
 
 
 def pooled(logs: Floats) -> Pooled | None:
@@ -69,7 +70,10 @@ def against_first(
         limit = critical(others, df, confidence)
     se = math.sqrt(max(variance, RESOLUTION**2) / n)
     middle = float(differences.mean())
-    return Contrast(middle, limit * se, float(2 * stdtr(df, -abs(middle) / se)))
+    errors = abs(middle) / se
+    p = float(2 * stdtr(df, -errors))
+    p_of_all = min(1.0, others * p) if error is None else 1 - within(errors, others, df)
+    return Contrast(middle, limit * se, p, p_of_all)
 
 
 def own_limit(others: int, df: int, confidence: float = CONFIDENCE) -> float:

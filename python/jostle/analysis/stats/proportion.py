@@ -1,12 +1,17 @@
-"""Intervals for shares of requests, from the requests alone."""
+"""Intervals for shares of requests, from requests alone and over rounds."""
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from jostle.analysis.stats import binomial
+from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.over_rounds import half_width
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.analysis.stats.special import ndtri
+from jostle.analysis.stats.special import chdtri, ndtri, stdtrit
 
-__all__ = ["difference_of_shares", "share_interval"]
+__all__ = ["difference_of_shares", "share_interval", "share_over_rounds"]
 
 
 def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -17,6 +22,36 @@ def share_interval(k: int, n: int, confidence: float = CONFIDENCE) -> tuple[floa
     tail = (1 - confidence) / 2
     low = binomial.share_above(k, n, tail) if k else 0.0
     return low, binomial.share_below(k, n, tail) if k < n else 1.0
+
+
+def share_over_rounds(
+    failed: Sequence[int], ended: Sequence[int], confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Of all requests of rounds that each had some; what lies in any of the intervals that know a part of it.
+
+    Clopper and Pearson's over requests, Student's over rounds from `LEAST_ROUNDS` on, and where rounds
+    differ by more than requests explain, that of a lognormal mean, as a few bad rounds hide above the
+    others: Student's alone misses in 11 to 13 % where the logarithms of the rates differ by 0.8. Source
+    of the last: Olsson, Journal of Statistics Education 13 (2005), the modified method of Cox.
+    """
+    k, n, rounds = sum(failed), sum(ended), len(failed)
+    low, high = share_interval(k, n, confidence)
+    if rounds < LEAST_ROUNDS:
+        return low, high
+    counts, requests = np.array(failed, dtype=float), np.array(ended, dtype=float)
+    p = k / n
+    half = half_width((counts / requests).tolist(), 0.0, confidence)
+    low, high = min(low, p - half), max(high, p + half)
+    expected = requests * p
+    if 0 < p < 1 and float(((counts - expected) ** 2 / (expected * (1 - p))).sum()) > chdtri(
+        rounds - 1, 0.05
+    ):
+        logs = np.log((counts + 0.5) / (requests + 1))
+        variance, t = float(np.var(logs, ddof=1)), float(stdtrit(rounds - 1, (1 + confidence) / 2))
+        middle = float(logs.mean()) + variance / 2
+        reach = t * math.sqrt(variance / rounds + variance**2 / (2 * (rounds - 1)))
+        low, high = min(low, math.exp(middle - reach)), max(high, math.exp(min(0.0, middle + reach)))
+    return max(0.0, low), min(1.0, high)
 
 
 def difference_of_shares(
