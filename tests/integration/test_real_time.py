@@ -15,6 +15,7 @@ from jostle.errors import StartRefused
 from jostle.generator import LocalExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import real_time_allowed
+from jostle.host.pressure import BUSY
 from jostle.plan import Plan, parse_plan
 from jostle.record import RunRecord
 from jostle.runner.experiment import run_experiment
@@ -89,12 +90,20 @@ def test_paced_loads_ask_for_it_on_cores_of_their_own(tmp_path: Path, load: str,
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
-def test_on_cores_of_its_own_a_generator_waits_awake_and_not_in_real_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pressure", [0.1, 0.9])
+def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
+    tmp_path: Path, pressure: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jostle.host.facts.cpu_pressure", lambda: pressure)
     plan = plan_of(LOADS["arrivals"], "auto")
     outcome = run_experiment(plan, tmp_path, "first", 7, LocalExecutor(), Silent())
-    assert asked_for(tmp_path) == (True, False)
-    notes = analyse(RunRecord.open(outcome.folder), distributions=False).notes
-    assert "The generator waited awake: its own waking up is in no response time." in notes
+    notes = " ".join(analyse(RunRecord.open(outcome.folder), distributions=False).notes)
+    if pressure < BUSY:
+        assert asked_for(tmp_path) == (True, False)
+        assert "The generator waited awake: its own waking up is in no response time." in notes
+    else:
+        assert asked_for(tmp_path) == (False, real_time_allowed())
+        assert "somebody waited for a core in 90 % of the time" in notes
 
 
 @contextlib.contextmanager

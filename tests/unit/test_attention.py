@@ -1,17 +1,22 @@
 """Whether the generator waits awake, decided for a trial: `attention = "auto"`."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jostle.analysis.run import analyse
 from jostle.doctor import checks
 from jostle.generator.attention import SLOWDOWN, leaves_others_alone, with_attention
 from jostle.generator.partition import partition
 from jostle.host import cores
 from jostle.host.cores import Placement, kept_off
 from jostle.host.floor import Floor
+from jostle.host.pressure import cpu_pressure
+from jostle.record import RunRecord
+from support.synthetic import Trial, closed, lognormal, make_run
 
 HYPERTHREADS = {0: {0, 2}, 1: {1, 3}, 2: {0, 2}, 3: {1, 3}}
 
@@ -76,6 +81,22 @@ def test_a_container_s_cpu_quota_is_not_used_up_by_waiting() -> None:
         assert leaves_others_alone([1], [0], floor(0.0), quota) == fine
     told = checks._attention(Placement([0], [1], shared=False), None, 1.5)
     assert (told.state, told.remedy) == ("note", "run without a CPU quota")
+
+
+def test_a_busy_machine_and_what_follows_stand_in_the_notes(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [Trial("a", "w", 1, closed(lognormal(0.002, 0.2), 2.0))])
+    host = json.loads((folder / "host.json").read_text())
+    for pressure, told in [(0.9, True), (0.1, False)]:
+        (folder / "host.json").write_text(json.dumps({**host, "cpu_pressure": pressure}))
+        notes = " ".join(analyse(RunRecord.open(folder), distributions=False).notes)
+        assert ("somebody waited for a core in 90 % of the time when the run began" in notes) == told
+
+
+def test_pressure_is_a_share_of_the_time_or_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cpu_pressure()
+    assert found is None or 0 <= found <= 1
+    monkeypatch.setattr("jostle.host.pressure.pressure_s", lambda _: None)
+    assert cpu_pressure() is None
 
 
 @pytest.mark.usefixtures("hyperthreads")

@@ -33,7 +33,8 @@ from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity.checks import judge_data
-from jostle.formatting import plural
+from jostle.formatting import percent, plural
+from jostle.host.pressure import BUSY
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
@@ -99,7 +100,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[
-            *_notes(data, record.host),
+            *_notes(data, record.host, plan),
             *_repeated(record),
             *_resumed(record),
             *_looked_at(record),
@@ -244,7 +245,7 @@ def _rerun(record: RunRecord) -> str:
     return shlex.join(argv)
 
 
-def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
+def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPlan) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
     if any("simulated" in f.trial.description.get("server", {}) for f in data):
@@ -270,6 +271,11 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     if awake := sum(f.attentive for f in data):
         where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
         notes.append(f"The generator waited awake{where}: its own waking up is in no response time.")
+    elif plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
+        notes.append(
+            "The generator slept while it waited, so its waking up is in all response times: somebody waited "
+            f"for a core in {percent(pressure)} of the time when the run began."
+        )
     if floor := floor_note(host, data):
         notes.append(floor)
     return notes

@@ -10,6 +10,7 @@ from typing import Any
 from jostle._version import __version__
 from jostle.host.floor import Machine, stored_floor
 from jostle.host.limits import cgroup_limits, memory_bytes, open_files
+from jostle.host.pressure import cpu_pressure
 from jostle.text import redact_command
 
 __all__ = ["host_facts", "machine"]
@@ -34,6 +35,7 @@ def host_facts(seed: int) -> dict[str, Any]:
         "limits": {"open_files": open_files().as_record(), "cgroup": cgroup_limits().as_record()},
         "settings": {name: text for name in SETTINGS if (text := _setting(name))},
         "load_average": os.getloadavg()[0],
+        **({"cpu_pressure": pressure} if (pressure := cpu_pressure()) is not None else {}),
         "python": platform.python_version(),
         "argv": ["jostle", *redact_command(sys.argv[1:])],
         "seed": seed,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle.host.cpu_time import TreeCpu
+from jostle.host.pressure import pressure_s
 from jostle.host.process_tree import ProcessTree
 from jostle.host.resource_usage import TICK_S, read_some, thread_switches
 
@@ -58,9 +59,9 @@ class MachineSampler:
             busy_s=round(busy * TICK_S, 3),
             steal_s=round(steal * TICK_S, 3),
             own_cpu_s=round((own.user + own.system) * TICK_S, 3),
-            pressure_cpu_s=_pressure("cpu"),
-            pressure_memory_s=_pressure("memory"),
-            pressure_io_s=_pressure("io"),
+            pressure_cpu_s=pressure_s("cpu"),
+            pressure_memory_s=pressure_s("memory"),
+            pressure_io_s=pressure_s("io"),
             waited_s=round(sum(wait[0] for wait in waits), 6) if waits else None,
             involuntary=sum(wait[1] for wait in waits) if waits else None,
             mhz=_mhz(),
@@ -90,13 +91,6 @@ def _worker_waits(pid: int) -> Iterable[tuple[float, int]]:
                     continue
                 if (switches := thread_switches(pid, thread)) is not None:
                     yield switches[2] / 1e9, switches[1]
-
-
-def _pressure(what: str) -> float | None:
-    """Seconds in which some task waited. Source: Documentation/accounting/psi.rst of the kernel."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        return round(int(read_some(f"/proc/pressure/{what}").split(b"total=")[1].split()[0]) / 1e6, 6)
-    return None
 
 
 def _mhz() -> float | None:

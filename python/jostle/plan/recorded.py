@@ -47,6 +47,7 @@ class RecordedPlan:
     primary: str = ""
     """The quantity by which contestants are compared first; "" where the plan names none."""
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    attention: str = "auto"
     cluster_address: str = ""
     """ "HOST:PORT" of the cluster's head; "" where the load came from one machine."""
     starvation: list[Starvation] = field(default_factory=list)
@@ -74,6 +75,7 @@ class RecordedPlan:
 
         return cls(
             title=str(data.get("title", "")),
+            attention=str(data.get("attention", "auto")),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
             until_decided=data.get("rounds") == UNTIL_DECIDED,

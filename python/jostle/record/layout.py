@@ -93,8 +93,9 @@ class Limits(TypedDict, total=False):
 class HostFacts(TypedDict):
     """host.json: the machine, the command, the version. No names of machines or people.
 
-    `started`: local time, ISO 8601. `settings`: of the kernel, by path under /proc/sys. `floor`: what
-    `jostle doctor --calibrate` measured on this machine, where it ever did.
+    `started`: local time, ISO 8601. `cpu_pressure`: share of the time in which somebody waited for a core.
+    `settings`: of the kernel, by path under /proc/sys. `floor`: what `jostle doctor --calibrate` measured on
+    this machine, where it ever did.
     """
 
     format: int
@@ -109,6 +110,7 @@ class HostFacts(TypedDict):
     limits: NotRequired[Limits]
     settings: NotRequired[dict[str, Text]]
     load_average: NotRequired[Finite]
+    cpu_pressure: NotRequired[Finite]
     python: NotRequired[Text]
     argv: NotRequired[list[Text]]
     seed: NotRequired[Ns]

@@ -27,6 +27,7 @@ from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
 from jostle.host.facts import host_facts, machine
+from jostle.host.pressure import BUSY, cpu_pressure
 from jostle.plan import Plan, Workload, to_toml
 from jostle.plan.workload import SAME
 from jostle.record import RunWriter, TrialRecord
@@ -74,14 +75,16 @@ def run_experiment(
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan.selected, plan.first_rounds, seed)
     check_disk_space(base, least_bytes(plan, trials))
-    writer = RunWriter.create(base, slug, to_toml(plan), host_facts(seed))
+    facts = host_facts(seed)
+    writer = RunWriter.create(base, slug, to_toml(plan), facts)
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
     for label, why in skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
     for planned in trials:
         writer.journal("trial planned", **planned.as_record())
     observer.scheduled(trials, writer.folder)
-    sound = _run_all(trials, plan, ready, writer, executor, observer, seed)
+    quiet = facts.get("cpu_pressure", 0.0) < BUSY
+    sound = _run_all(trials, plan, ready, writer, executor, observer, seed, quiet=quiet)
     return Outcome(writer.folder, complete=sound and not skipped)
 
 
@@ -103,7 +106,8 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
         if aside := writer.set_aside(planned.number, CUT_SHORT):
             writer.journal("trial set aside", number=planned.number, folder=aside)
     observer.scheduled(run.trials, run.folder)
-    sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed)
+    quiet = (cpu_pressure() or 0.0) < BUSY
+    sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed, quiet=quiet)
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
 
 
@@ -115,6 +119,8 @@ def _run_all(
     executor: Executor,
     observer: Observer,
     seed: int,
+    *,
+    quiet: bool,
 ) -> bool:
     """Run them in their order, and close the run; whether all of them ended as they should.
 
@@ -123,7 +129,8 @@ def _run_all(
     try:
         _build_peers(plan, observer)
         with _databases(plan, ready) as databases:
-            session = _Session(plan, {c.label: c for c in ready}, writer, executor, observer, seed, databases)
+            by_label = {contestant.label: contestant for contestant in ready}
+            session = _Session(plan, by_label, writer, executor, observer, seed, databases, quiet)
             budget = Budget(plan.budget)
             sound = session.run_all(trials)
             if plan.until_decided:
@@ -276,6 +283,7 @@ class _Session:
     observer: Observer
     seed: int
     databases: "CurrentDatabase | None"
+    quiet: bool
 
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
         """Round after round; for each trial whether it ended as it should.
@@ -338,6 +346,7 @@ class _Session:
             peer=_peer(self.plan, workload, contestant) if workload.peer else None,
             seed=_trial_seed(self.seed, planned),
             placement=self._placement(planned),
+            quiet=self.quiet,
             databases=self.databases,
             writer=self.writer,
             executor=self.executor,

@@ -51,7 +51,8 @@ POLL_S = 0.1
 class TrialContext:
     """What one trial needs.
 
-    `peer`: the second server, which the measured one calls, where the workload has one. `observe` is given
+    `peer`: the second server, which the measured one calls, where the workload has one. `quiet`: nobody else
+    worked on this machine when the run began. `observe` is given
     every interval after it was recorded.
     """
 
@@ -61,6 +62,7 @@ class TrialContext:
     peer: Contestant | None
     seed: int
     placement: Placement
+    quiet: bool
     databases: "CurrentDatabase | None"
     writer: RunWriter
     executor: Executor
@@ -236,7 +238,7 @@ def _paced(workload: Workload) -> bool:
 def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:
     """As the plan says; None where each thread may have a core of its own, if there are enough of them."""
     placement, wanted = context.placement, context.plan.attention
-    if wanted != "auto" or not own_cores:
+    if wanted != "auto" or not own_cores or not context.quiet:
         return wanted == "always"
     cores = placement.generator_cores
     if placement.shared is None:
