@@ -8,8 +8,9 @@ use tokio::task::spawn_local;
 
 use super::*;
 use crate::prepare::prepare;
+use crate::record::filling::WorkerInterval;
 use crate::record::interval::{Outcome, Texts};
-use crate::record::recorder::{Delivery, WorkerInterval};
+use crate::record::recorder::Delivery;
 use crate::seat::Seat;
 use crate::wire::target::Address;
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use crate::load::Shared;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
-use crate::record::recorder::Sample;
+use crate::record::sample::Sample;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::LoadSpec;

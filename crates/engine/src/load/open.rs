@@ -10,7 +10,7 @@ use tokio::task::spawn_local;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
 use crate::plan::Workload;
-use crate::record::recorder::Sample;
+use crate::record::sample::Sample;
 use crate::schedule::arrivals::{Schedule, seed_of};
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::machine::open_files;
+use crate::record::filling::{WorkerInterval, histogram};
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
 use crate::record::ports;
-use crate::record::recorder::{WorkerInterval, histogram};
 
 /// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
 const MOST_WAITING: usize = 64;

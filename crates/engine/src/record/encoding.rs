@@ -6,8 +6,8 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
+use super::filling::histogram;
 use super::interval::{DIGITS, HIGHEST_US, LOWEST_US};
-use super::recorder::histogram;
 
 /// Cookie, length of what follows.
 const OUTER_BYTES: usize = 8;

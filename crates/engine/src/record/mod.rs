@@ -1,6 +1,8 @@
 //! What was seen: recorded by each worker, merged into intervals.
 pub mod collect;
 pub mod encoding;
+pub mod filling;
 pub mod interval;
 pub mod ports;
 pub mod recorder;
+pub mod sample;

@@ -18,7 +18,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::record::interval::Outcome;
 use crate::record::ports::PortTable;
-use crate::record::recorder::ConnectTimes;
+use crate::record::sample::ConnectTimes;
 use crate::seat::{Interrupt, Seat};
 use crate::wire::Common;
 use crate::wire::failure::{Failure, describe};

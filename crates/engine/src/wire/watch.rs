@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 
 use crate::record::interval::Outcome;
-use crate::record::recorder::{ConnectTimes, Recorder, Sample};
+use crate::record::recorder::Recorder;
+use crate::record::sample::{ConnectTimes, Sample};
 use crate::seat::Seat;
 use crate::spec::TimeoutSpec;
 use crate::wire::failure::Failure;
