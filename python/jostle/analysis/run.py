@@ -14,6 +14,7 @@ from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
 from jostle.analysis.judge.requirements import judge_requirements
 from jostle.analysis.results import (
+    Check,
     PublishedFigure,
     RunResult,
     Starvation,
@@ -203,22 +204,22 @@ def _whole_run(record: RunRecord, trials: Sequence[TrialResult]) -> list[Verdict
 
 
 def _reasons(trials: Sequence[TrialResult], record: RunRecord) -> list[str]:
-    """Worst first; the same check of the same cell once, with the number of rounds in which it failed."""
-    failed: dict[tuple[int, str, str, str], list[str]] = {}
+    """Worst first; the same check of the same cell once, with its worst round and how many failed."""
+    failed: dict[tuple[str, str, str], list[Check]] = {}
     for trial in trials:
-        for check in trial.validity.checks:
-            if check.verdict is not Verdict.VALID:
-                key = (-check.verdict.rank, trial.contestant, trial.workload, check.name)
-                failed.setdefault(key, []).append(check.message)
+        for check in trial.validity.failed:
+            failed.setdefault((trial.contestant, trial.workload, check.name), []).append(check)
     rounds: dict[tuple[str, str], int] = {}
     for trial in trials:
         rounds[trial.contestant, trial.workload] = rounds.get((trial.contestant, trial.workload), 0) + 1
     alone = len(trials) == 1
     reasons = []
-    for (_, contestant, workload, _), message in sorted(failed.items(), key=lambda item: item[0][0]):
+    worst_of = {key: max(checks, key=lambda check: check.severity) for key, checks in failed.items()}
+    for key, check in sorted(worst_of.items(), key=lambda item: -item[1].verdict.rank):
+        contestant, workload, _ = key
         total = rounds[contestant, workload]
-        times = f" ({len(message)} of {total} rounds)" if total > 1 else ""
-        reasons.append(message[0] if alone else f"{contestant}, {workload}{times}: {message[0]}")
+        times = f" ({len(failed[key])} of {total} rounds)" if total > 1 else ""
+        reasons.append(check.message if alone else f"{contestant}, {workload}{times}: {check.message}")
     if not trials:
         reasons.insert(0, "nothing was measured")
     if not record.complete:

@@ -37,7 +37,7 @@ from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.record.verdict import Verdict
 
-__all__ = ["Measured", "judge_claims", "sides_of"]
+__all__ = ["Measured", "judge_claims", "missing", "sides_of"]
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def _claim(claim: asked.Claim, measured: Measured, level: Level) -> Claim:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
     parts = [_part(part, left, right, measured, confidence, level) for part, left, right in sides]
-    if missing := _missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
+    if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
         untold: PartVerdict = "cannot tell"
         parts = [replace(part, verdict=untold) for part in parts]
-        return Claim(claim.says, claim.published, "cannot tell", f"It {missing}.", parts, claim.ours)
+        return Claim(claim.says, claim.published, "cannot tell", f"It {lacking}.", parts, claim.ours)
     verdict, deciding = _decided(parts)
     if claim.ours:
         verdict = _OURS.get(verdict, verdict)
@@ -107,7 +107,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
     return "; ".join(dict.fromkeys(part.message for part in parts)) + "." if parts else "It has no rule."
 
 
-def _missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
     return _too_few_cores(needs, keys, measured) or _unsettled(needs, keys, measured)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from jostle.analysis.compare.pairs import Key
-from jostle.analysis.judge.claims import Measured, sides_of
+from jostle.analysis.judge.claims import Measured, missing, sides_of
 from jostle.analysis.results import Claim, Comparison, Estimate, Requirement, RunResult
 from jostle.analysis.summaries import by_workload
 from jostle.analysis.trial.data import TrialData
@@ -57,7 +57,8 @@ def _claims(plan: RecordedPlan, record: RunRecord, result: RunResult) -> Iterato
     measured = Measured(grouped, summaries, result.starvation, result.skipped)
     for one, judged in zip(plan.claim, result.claims, strict=True):
         cells = frozenset(_cells(one, measured, plan.starvation))
-        yield Question(one.says, cells, _open(judged, result, cells))
+        lacking = missing(one.needs, sorted(cells), measured)
+        yield Question(one.says, cells, not lacking and _open(judged, result, cells))
 
 
 def _cells(one: asked.Claim, measured: Measured, forms: Sequence[Starvation]) -> Iterator[Key]:

@@ -30,6 +30,13 @@ class Check:
     affects: tuple[str, ...] = ()
     cause: Cause = "server"
 
+    @property
+    def severity(self) -> tuple[int, float]:
+        """To compare: worse verdicts first, then the value that is farthest from its threshold."""
+        if self.value is None or self.threshold is None:
+            return self.verdict.rank, 0.0
+        return self.verdict.rank, abs(self.value - self.threshold)
+
 
 @dataclass(frozen=True)
 class Validity:

@@ -55,7 +55,7 @@ def failed_checks(result: RunResult) -> list[FailedCheck]:
         FailedCheck(
             contestant,
             workload,
-            max((check for check, _ in group), key=severity),
+            max((check for check, _ in group), key=lambda check: check.severity),
             [trial.number for _, trial in group],
             sum((t.contestant, t.workload) == (contestant, workload) for t in result.trials),
             _affected([check for check, _ in group]),
@@ -70,13 +70,6 @@ def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
     if any(not check.affects for check in checks):
         return ()
     return tuple(dict.fromkeys(figure for check in checks for figure in check.affects))
-
-
-def severity(check: Check) -> tuple[int, float]:
-    """Worse verdicts first; of one verdict, the value that is farthest from its threshold on either side."""
-    if check.value is None or check.threshold is None:
-        return check.verdict.rank, 0.0
-    return check.verdict.rank, abs(check.value - check.threshold)
 
 
 def reasons(result: RunResult) -> list[Reason]:
@@ -158,6 +151,6 @@ def _all_table(result: RunResult) -> Table:
             by_name.setdefault(check.name, []).append(check)
     for name, found in by_name.items():
         counts = [str(sum(c.verdict is v for c in found)) for v in Verdict]
-        worst = max(found, key=severity)
+        worst = max(found, key=lambda check: check.severity)
         table.add(name, *counts, amount(worst.value, worst.unit), amount(worst.threshold, worst.unit))
     return table
