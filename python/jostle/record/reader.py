@@ -225,15 +225,15 @@ class TrialRecord:
         measure: str,
         workload: int | None = 0,
         request: int | None = None,
-        phase: int | None = None,
         start_s: float = 0,
         end_s: float = math.inf,
     ) -> "HdrHistogram":
         """Everything recorded of `measure` (µs), merged; None stands for all.
 
-        Of the intervals, those that begin in `start_s..end_s`.
+        Of the intervals, those that begin in `start_s..end_s`. A phase of the load is its intervals
+        (`TrialData.within`): that is its one definition, and the phase that a series names is only merged.
         """
-        wanted = _of_workloads(measure, (workload, request, phase))
+        wanted = _of_workloads(measure, (workload, request))
         return _merged(histogram for _, histogram in self._histograms(wanted, start_s, end_s))
 
     def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
@@ -242,7 +242,7 @@ class TrialRecord:
         None where nothing was recorded.
         """
         there = 0
-        found = self._histograms(_of_workloads(measure, (workload, None, None)))
+        found = self._histograms(_of_workloads(measure, (workload, None)))
         for number, group in itertools.groupby(found, operator.itemgetter(0)):
             yield from itertools.repeat(None, number - there)
             yield _sum([histogram for _, histogram in group])
@@ -553,16 +553,14 @@ def _sum(histograms: "list[HdrHistogram]") -> "HdrHistogram":
     return histograms[0] if len(histograms) == 1 else _merged(histograms)
 
 
-def _of_workloads(
-    measure: str, wanted: tuple[int | None, int | None, int | None]
-) -> Callable[[Series, str], bool]:
+def _of_workloads(measure: str, wanted: tuple[int | None, int | None]) -> Callable[[Series, str], bool]:
     """Whether a series of a workload is wanted; None stands for all."""
 
     def matches(series: Series, of: str) -> bool:
         return (
             of == measure
             and series[0] >= 0
-            and all(want is None or have == want for have, want in zip(series, wanted, strict=True))
+            and all(want is None or have == want for have, want in zip(series[:2], wanted, strict=True))
         )
 
     return matches
