@@ -283,7 +283,7 @@ def test_a_contestant_of_which_every_trial_failed(tmp_path: Path) -> None:
     assert summary(result, "node", "fast-only").throughput.value is None
     node = starvation(result, "node")
     assert node.index.value is None
-    assert node.sentence.startswith("Do not trust this")
+    assert node.sentence.startswith("From invalid trials")
 
 
 def test_an_empty_run(tmp_path: Path) -> None:

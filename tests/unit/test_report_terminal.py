@@ -14,6 +14,7 @@ from rich.console import Console
 from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
 from jostle.record.verdict import Verdict
+from jostle.report.render import terminal
 from jostle.report.render.shapes import shape, share_below
 from support.golden import Golden
 from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
@@ -201,3 +202,16 @@ def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None
     assert text.count("no port") == 1
     assert "4 trials (node, fast-only and open-only) failed: node ended with exit code 1\n" in text
     assert "0 %" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("it was late", "it was late"),
+        ("it was late (2 of 3 rounds)", "it was late (2 of 3 rounds)"),
+        ("it was late; others had the core for 2 s", "it was late"),
+        ("it was late; others (two) had the core (2 of 3 rounds)", "it was late (2 of 3 rounds)"),
+    ],
+)
+def test_a_reason_is_short_unless_all_is_asked_for(text: str, short: str) -> None:
+    assert terminal._short(text) == short

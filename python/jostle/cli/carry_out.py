@@ -107,8 +107,6 @@ def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
     again = f"the record is complete; when there is room: jostle report {folder}"
     with report_written(f"the report in {folder}", again):
         report.write_page(result, page)
-        pictures = report.write_pictures(result, folder)
+        report.write_pictures(result, folder)
     if say:
-        print(f"\nreport    {page}")
-        for picture in pictures:
-            print(f"picture   {picture}")
+        print(f"\nreport    {page}\ndetails   jostle report --full {folder}")

@@ -33,7 +33,7 @@ def sentence(
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
     told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, waits)
     told += _two_modes(s.modes)
-    return told if trusted else f"Do not trust this, the trials were invalid: {told}"
+    return told if trusted else f"From invalid trials: {told}"
 
 
 def _two_modes(found: list[Mode]) -> str:

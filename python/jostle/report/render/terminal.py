@@ -44,19 +44,20 @@ LABEL_WIDTH = 12
 def render(document: Document, console: "Console", *, full: bool = False) -> None:
     """The answer; with `full`, all but what only the page has."""
     shown = upto(document, Depth.MAIN if full else Depth.ANSWER)
-    _head(shown, console, most_reasons=len(document.reasons) if full else MOST_REASONS)
+    _head(shown, console, full=full)
     for section in shown.sections:
         _section(section, console)
 
 
-def _head(document: Document, console: "Console", *, most_reasons: int) -> None:
+def _head(document: Document, console: "Console", *, full: bool) -> None:
     mark = document.mark
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
-    chosen = document.reasons[:most_reasons]
+    chosen = document.reasons if full else document.reasons[:MOST_REASONS]
     for remedy in dict.fromkeys(reason.remedy for reason in chosen):
         for reason in (r for r in chosen if r.remedy == remedy):
-            _say(console, _where(reason), STYLES[reason.mark.tone], lead="  ")
+            text = reason.text if full else _short(reason.text)
+            _say(console, _where(reason, text), STYLES[reason.mark.tone], lead="  ")
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
@@ -73,9 +74,15 @@ def _head(document: Document, console: "Console", *, most_reasons: int) -> None:
             _say(console, fact, "dim")
 
 
-def _where(reason: Reason) -> str:
+def _short(text: str) -> str:
+    """What was found, without what explains it after a semicolon; in how many rounds stays."""
+    found, _, explained = text.partition("; ")
+    return found + explained[explained.rfind(" (") :] if explained.endswith(" rounds)") else found
+
+
+def _where(reason: Reason, text: str) -> str:
     place = ", ".join(filter(None, (reason.contestant, reason.workload)))
-    return f"{place}: {reason.text}" if place else reason.text
+    return f"{place}: {text}" if place else text
 
 
 def _section(section: Section, console: "Console") -> None:
