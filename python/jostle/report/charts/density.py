@@ -67,8 +67,8 @@ def density(view: View, points: int) -> Picture:
     ]
     reading = (
         (BY_STRENGTH if view.paired else "")
-        + "The higher the hill, the more requests took about that time; its area is the share that was "
-        "answered. The dot is the longest answer; fewer than 50 requests are tick marks."
+        + "Density of the response times; the area is the share of requests that was answered. Dots: the "
+        "longest answer. Fewer than 50 requests are drawn as tick marks."
         + (" Blocks at the right edge: requests without an answer, as tall as their share." if blocks else "")
     )
     body = {"layer": layers, "width": 820, "height": max(130, 84 * count)}

@@ -84,7 +84,7 @@ def _reading(views: Sequence[View], found: "_Rows") -> str:
     text = BY_STRENGTH if views[0].paired else ""
     text += "Bars run from the median to the p99, the line to the longest answer (dot)."
     if any(not row["known"] for row in found.medians):
-        text += " Without a bar: too few requests for a p99."
+        text += " Without a bar: the p99 is not known; the table says why."
     return text + (
         " Frames at the right edge: the share of requests without an answer." if found.gauges else ""
     )

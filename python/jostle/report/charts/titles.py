@@ -85,7 +85,7 @@ def _pair(panel: Panel, name: str) -> str:
     if after is None:
         slow = found.get(WITH_SLOW)
         nobody = slow is not None and not slow.distribution.n
-        return f"{panel.contestant} {'answered no request' if nobody else 'answered too few'}{was}"
+        return f"{panel.contestant} {'answered no request' if nobody else 'unknown'}{was}"
     return f"{panel.contestant} {formatted(after).value}{was}"
 
 

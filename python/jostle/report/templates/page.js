@@ -21,7 +21,7 @@
       for (const part of fitted.vconcat) part.width = width - AXIS;
     } else {
       fitted.width = width;
-      fitted.autosize = { type: "fit", contains: "padding" };
+      fitted.autosize = { type: "fit-x", contains: "padding" };  // the height is that of the plot, the axis comes on top
     }
     return fitted;
   }
