@@ -49,6 +49,8 @@ COMMANDS = ("hit", "race", "run")
 
 CONTESTANT = ("title", "runtime", "version", "discipline", "variants")
 
+MOST_REPEATS_TOLD = 3
+
 FEW = 100
 """Requests per client from which on the first ones no longer matter."""
 
@@ -285,14 +287,18 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
 def _repeated(record: RunRecord) -> list[str]:
     """Which trials were measured again, and why."""
     planned = {entry["number"]: entry for entry in record.planned}
-    notes = []
-    for entry in record.repeated:
+    notes, repeated = [], record.repeated
+    for entry in repeated[:MOST_REPEATS_TOLD]:
         trial = planned.get(entry.get("number", 0))
         which = f"{trial['contestant']}, {trial['workload']}, round {trial['round']}" if trial else "a trial"
         notes.append(
             f"Measured again: {which}. {entry['why']}. What was spoiled is kept in {entry.get('folder', '')} "
             "and not counted."
         )
+    if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
+        notes.append(f"{plural(more, 'other trial')} measured again: journal.ndjson says why.")
+    if any(entry["event"] == "repeats given up" for entry in record.journal):
+        notes.append("Then nothing more was measured again: no repeat of a whole round was any better.")
     return notes
 
 

@@ -7,7 +7,7 @@ import random
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -284,6 +284,8 @@ class _Session:
     seed: int
     databases: "CurrentDatabase | None"
     quiet: bool
+    given_up: list[str] = field(default_factory=list)
+    """Why nothing more is measured again in this run; empty as long as it is."""
 
     def run_all(self, trials: Sequence[Planned]) -> list[bool]:
         """Round after round; for each trial whether it ended as it should.
@@ -292,11 +294,11 @@ class _Session:
         it is the user's mistake. Later on it costs the trial.
         """
         ended: dict[int, bool] = {}
-        repeats = MOST_REPEATS if self.plan.repeats else 0
         for _, group in itertools.groupby(trials, key=lambda planned: planned.round):
+            repeats = MOST_REPEATS if self.plan.repeats and not self.given_up else 0
             if self._run_round(list(group), repeats, ended):
-                self.writer.journal("repeats given up", why="no repeat of a round was any better")
-                repeats = 0
+                self.given_up.append("no repeat of a round was any better")
+                self.writer.journal("repeats given up", why=self.given_up[0])
         return list(ended.values())
 
     def _run_round(self, trials: Sequence[Planned], repeats: int, ended: dict[int, bool]) -> bool:
