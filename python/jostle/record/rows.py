@@ -35,6 +35,9 @@ ROWS_FILE = re.compile(r"requests-[0-9]{1,9}\.parquet")
 BYTES_AT_MOST = 1 << 30
 """Of one file: a second of a million requests has 30 MB."""
 
+ROWS_AT_MOST = 20_000_000
+"""Of one file: a few kilobytes of Parquet can stand for any number of equal rows."""
+
 BATCH_NS = 1_000_000_000
 """Rows are held for at most this long before they become a file: what a `kill -9` can cost."""
 
@@ -139,7 +142,11 @@ def read_rows(
     for file in files:
         if file.name in known:
             check_fingerprint(file, known[file.name])
-    return polars.concat([_frame_of(file, columns) for file in files])
+    frames = [_frame_of(file, columns) for file in files]
+    try:
+        return polars.concat(frames)
+    except polars.exceptions.PolarsError as error:
+        raise damaged(files[-1], error) from None
 
 
 def _number(name: str) -> int:
@@ -156,8 +163,15 @@ def _length(file: Path) -> int:
 def _frame_of(file: Path, columns: list[str] | None) -> "polars.DataFrame":
     import polars
 
+    if (length := _length(file)) > ROWS_AT_MOST:
+        raise damaged(file, f"it has {length:,} rows; the most is {ROWS_AT_MOST:,}")
     with _guarded(file) as opened:
-        return polars.read_parquet(opened, columns=columns)
+        frame = polars.read_parquet(opened, columns=columns)
+    for name, kind in frame.schema.items():
+        text = name in ("workload", "request", "outcome")
+        if name not in COLUMNS or (kind == polars.Categorical if text else kind.is_integer()) is False:
+            raise damaged(file, f"it has a column {name!r} of type {kind}")
+    return frame
 
 
 @contextlib.contextmanager
