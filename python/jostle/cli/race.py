@@ -22,7 +22,7 @@ HELP = """Rerun a published experiment, and set your figures beside the publishe
   jostle race                                   list the experiments
   jostle race starvation                        all of its servers, 5 rounds
   jostle race starvation --contestants node,go
-  jostle race starvation --quick                a first look, in seven minutes
+  jostle race starvation --quick                a first look, in 12 minutes
   jostle race starvation --set slow=41          a larger slow request
   jostle race preemption --as-published         the article's sizes and times
   jostle race --all                             every experiment, quick, on one
