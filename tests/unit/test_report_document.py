@@ -166,13 +166,14 @@ def test_a_run_of_one_workload_does_not_name_it_in_its_reasons() -> None:
     assert reason.mark == Mark("✗", "invalid", "bad")
 
 
-def test_a_server_that_fails_alike_in_every_round_is_told_of_once() -> None:
+def test_a_server_that_fails_alike_in_every_round_and_workload_is_reported_once() -> None:
     result = make_plain()
     failed = [replace(t, status="failed", reason="no port\nlast words") for t in result.trials]
     (notes,) = (s for s in run_document(replace(result, trials=failed)).sections if s.key == "notes")
     texts = [b.text for b in notes.blocks if isinstance(b, Paragraph)]
-    assert len([t for t in texts if "no port" in t]) == len({(t.contestant, t.workload) for t in failed})
-    assert all(t.startswith("2 trials") for t in texts if "no port" in t)
+    assert [t for t in texts if "no port" in t] == [
+        f"4 trials ({name}, fast-only and open-only) failed: no port" for name in ("node", "go")
+    ]
 
 
 def test_each_form_shows_the_index_that_defines_it() -> None:

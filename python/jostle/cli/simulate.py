@@ -19,8 +19,9 @@ HELP = """Calculate what a plan would measure on servers that only exist in it.
   [contestant.four-workers]
   simulate = { discipline = "workers", workers = 4, service = "exponential 10ms" }
 
+\b
   jostle simulate plan.toml
-  jostle simulate plan.toml --seed 7 --rounds 20   other random numbers, more of them
+  jostle simulate plan.toml --seed 7 --rounds 20
 
 Loads, records and reports are those of `jostle run`; docs/PLAN.md lists the
 disciplines. The same seed gives the same result on every machine.
