@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
     from jostle.analysis.results import CompareResult, RunResult
 
-__all__ = ["Comparison", "Run", "compare", "hit", "load_experiment", "load_plan", "open_run", "run"]
+__all__ = [
+    "Comparison",
+    "Run",
+    "compare",
+    "compare_plans",
+    "hit",
+    "load_experiment",
+    "load_plan",
+    "open_run",
+    "run",
+]
 
 
 @dataclass(frozen=True)
@@ -235,6 +245,39 @@ def compare(
         records = [_record(side) for side in (a, b) if isinstance(side, Run | Path | str)]
         found = compare_records(records, contestants)
     return Comparison(judge_conditions(found, conditions))
+
+
+def compare_plans(
+    first: Plan | Path | str,
+    second: Plan | Path | str,
+    *,
+    into: Path | str = "runs",
+    seed: int | None = None,
+    fail_if: str | Sequence[str] = (),
+    observer: Observer | None = None,
+) -> Comparison:
+    """Run two plans as one, their contestants in turns in every round, and compare each with the one in
+    its place.
+
+    The plans may differ in their contestants only: two versions of a server. Raises `JostleError`.
+    """
+    from dataclasses import replace
+
+    from jostle.plan.interleaved import interleaved
+
+    plans = [plan if isinstance(plan, Plan) else load_plan(plan) for plan in (first, second)]
+    plan, pairs = interleaved(*plans)
+    measured = _run(plan, Path(into), "interleaved", seed, observer)
+    found = [compare(measured, contestants=pair, fail_if=fail_if).result for pair in pairs]
+    whole = replace(
+        found[0],
+        title=f"{second if not isinstance(second, Plan) else 'the second plan'} against "
+        f"{first if not isinstance(first, Plan) else 'the first'}",
+        comparisons=[c for result in found for c in result.comparisons],
+        conditions=[c for result in found for c in result.conditions],
+        notes=[*dict.fromkeys(note for result in found for note in result.notes), f"Run: {measured.folder}"],
+    )
+    return Comparison(whole)
 
 
 def _record(run: RunLike) -> RunRecord:

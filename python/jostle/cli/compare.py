@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import OUTPUT
+from jostle.cli.options import OUTPUT, Into
 from jostle.cli.output import OutputFile, UndecidedAs
 from jostle.errors import PlanError
 from jostle.host.files import write_whole
@@ -28,6 +28,7 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
   jostle compare runs/before runs/after            the second against the first
   jostle compare A1 A2 A3 vs B1 B2 B3              runs against runs, from three on
+  jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
 A condition is about the change from the first to the second in throughput,
 p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
@@ -68,6 +69,11 @@ def compare(
         list[str] | None,
         typer.Option("--fail-if", metavar="CONDITION", help='For example "p99 > +5 %"; repeatable.'),
     ] = None,
+    interleaved: Annotated[
+        bool,
+        typer.Option("--interleaved", help="Two plans: run both in one run, in turns, and compare them."),
+    ] = False,
+    into: Into = Path("runs"),
     form: Annotated[
         Format | None,
         typer.Option("--format", metavar="FORM", help=f"One of {', '.join(Format)}.", rich_help_panel=OUTPUT),
@@ -77,6 +83,8 @@ def compare(
 ) -> int:
     from jostle import api
     from jostle.cli.options import split_contestants
+    from jostle.cli.progress import observer_for
+    from jostle.runner.observer import UntilItFails
 
     if output is not None and output.suffix not in FORMS:
         raise PlanError(
@@ -84,10 +92,19 @@ def compare(
         )
     chosen = form or (FORMS[output.suffix] if output is not None else Format.text)
     sides: list[Path] | list[list[Path]] = folders
-    if VERSUS in folders:
-        at = folders.index(VERSUS)
-        sides = [folders[:at], folders[at + 1 :]]
-    result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
+    if interleaved:
+        if len(folders) != 2 or contestants is not None:
+            raise PlanError("--interleaved takes two plans", "jostle compare --interleaved old.toml new.toml")
+        observer = UntilItFails(observer_for(sys.stderr))
+        try:
+            result = api.compare_plans(*folders, into=into, fail_if=fail_if or (), observer=observer).result
+        finally:
+            observer.close()
+    else:
+        if VERSUS in folders:
+            at = folders.index(VERSUS)
+            sides = [folders[:at], folders[at + 1 :]]
+        result = api.compare(*sides, contestants=split_contestants(contestants), fail_if=fail_if or ()).result
     if output is None:
         _print(result, chosen, sys.stdout)
     else:
