@@ -55,7 +55,7 @@ def _seconds(*words: str) -> float:
     started = time.monotonic()
     done = subprocess.run([*COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds = time.monotonic() - started
-    if done.returncode not in (0, 1):  # 1: measured, and judged invalid
+    if done.returncode not in (0, 3):  # 3: measured, and judged invalid
         done.check_returncode()
     return seconds
 
