@@ -24,6 +24,7 @@ PAGES = [
 STALL = """
 title = "Who notices a slow request?"
 contestants = ["reference-run-to-completion", "reference-processor-sharing"]
+rounds = 3
 workload.w.request = { get = "/fast/44", expect = "1936" }
 workload.w.load = { clients = 1, for = "1s" }
 """
@@ -49,7 +50,7 @@ FILE = re.compile(r"# (\S+\.toml)\n")
 SHORTER = [
     (re.compile(r"-d \d+s"), "-d 200ms"),
     (re.compile(r'for = "\d+s"'), 'for = "200ms"'),
-    (re.compile(r"rounds = \d+"), "rounds = 1"),
+    (re.compile(r"rounds = \d+"), "rounds = 1\nrepeats = false"),
     (re.compile(r'warm-up = "\w+"'), 'warm-up = "0s"'),
     (re.compile(r"us=500000"), "us=50000"),
 ]
