@@ -17,8 +17,10 @@ def differences() -> list[str]:
 
     The second build starts anew: nothing of the first is reused, and its files lie elsewhere.
     """
+    words = ["git", "log", "-1", "--format=%H %ct"]
+    commit, date = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     with tempfile.TemporaryDirectory() as base:
-        wheels = [_built(Path(base, name)) for name in ("first", "second")]
+        wheels = [_built(Path(base, name), commit, date) for name in ("first", "second")]
         if wheels[0].read_bytes() == wheels[1].read_bytes():
             print(f"{wheels[0].name}: sha256 {hashlib.sha256(wheels[0].read_bytes()).hexdigest()}")
             return []
@@ -27,15 +29,12 @@ def differences() -> list[str]:
         return found or ["the archives differ, and none of their files"]
 
 
-def _built(base: Path) -> Path:
+def _built(base: Path, commit: str, date: str) -> Path:
     """From what git has committed, as anybody would check it out."""
     source = base / "source"
     source.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=source, input=archive, check=True)
-    date = subprocess.run(
-        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout.strip()
     environment = {**os.environ, "SOURCE_DATE_EPOCH": date, "CARGO_TARGET_DIR": str(base / "target")}
     environment |= {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "CARGO_NET_OFFLINE": "true"}
     subprocess.run(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jostle.analysis import history as module
+from jostle.analysis import run
 from jostle.analysis.history import INDEX, history
 from jostle.errors import NotARun
 from jostle.record.journal import append_event
@@ -39,13 +39,13 @@ def test_the_index_saves_the_analysis_and_follows_changes(
 ) -> None:
     first = history(base)
     analysed: list[str] = []
-    analyse = module.analyse
+    analyse = run.analyse
 
     def counting(record: object, **options: bool) -> object:
         analysed.append(record.folder.name)  # type: ignore[attr-defined]
         return analyse(record, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "analyse", counting)
+    monkeypatch.setattr(run, "analyse", counting)
     assert history(base) == first
     assert analysed == []
     newest = add(base, "c", 0.004, ended=False)

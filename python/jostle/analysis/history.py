@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.run import analyse
 from jostle.errors import NotARun
 from jostle.host.files import write_whole
 from jostle.record import RunRecord
@@ -90,6 +89,8 @@ def _stamp(folder: Path) -> str:
 
 
 def _entry(folder: Path) -> Entry:
+    from jostle.analysis.run import analyse  # not before: an index that is up to date needs no analysis
+
     stamp = _stamp(folder)
     result = analyse(RunRecord.open(folder), distributions=False)
     figures = [
