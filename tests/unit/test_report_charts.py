@@ -318,3 +318,19 @@ def test_a_standstill_is_in_the_title_of_the_timeline() -> None:
     result = make_starvation([Runtime("blocked", "x", "", 2e-4, 2.31, 1.0)], rounds=1)
     picture = pictures_of(result)["timeline-form-1-1"]
     assert picture.title.startswith("blocked with slow: nothing completes for 2.")
+
+
+def test_rounds_are_drawn_wherever_there_is_an_interval() -> None:
+    """No formula shows that they fall into modes."""
+    result = make_starvation(RUNTIMES[:2])
+    (view, *_) = views(result)
+    assert '"size": 22' not in json.dumps(validated(charts.throughput(view)))
+    rounds = (900.0, 1000.0, 1100.0)
+    panels = [
+        replace(p, starvation=replace(p.starvation, alone=replace(p.starvation.alone, rounds=rounds)))
+        for p in view.panels
+        if p.starvation is not None
+    ]
+    drawn = json.dumps(validated(charts.throughput(replace(view, panels=panels))))
+    assert '"size": 22' in drawn
+    assert "1100.0" in drawn

@@ -74,12 +74,12 @@ def _dots(
     scale = {"type": "log", "domain": [low, high], "nice": False, "clamp": True}
     x = quantitative("x", scale=scale, axis=axis)
     y = quantitative("y", scale={"domain": [0, len(found)], "nice": False}, axis=None)
-    dots, diamonds, names = _rows(found, unit)
+    dots, diamonds, names, rounds = _rows(found, unit)
     name = {"align": "left", "baseline": "middle", "fontWeight": "bold", "dy": -12}
     line = {"color": MUTED, "strokeDash": [3, 3]}
     layers = [
         *([layer(data([{"x": mark}]), "rule", line, x=x)] if mark is not None else []),
-        *intervals(data, dots, diamonds, x, y, of_contestants(order, [c for c, _, _ in found])),
+        *intervals(data, dots, diamonds, rounds, x, y, of_contestants(order, [c for c, _, _ in found])),
         layer(data(names), "text", name, x={"value": 2}, y=y, text={"field": "text"}),
     ]
     return {"layer": layers, "width": 820, "height": ROW_PX * len(found)}
@@ -87,13 +87,16 @@ def _dots(
 
 def _limits(found: Sequence[Dot], mark: float | None) -> tuple[float, float]:
     """Every value and its interval, with room on the left for the names."""
-    values = [v for _, e, told in found for v in (e.value, e.low, e.high, told, mark) if v and v > 0]
+    values = [
+        v for _, e, told in found for v in (e.value, e.low, e.high, told, mark, *e.rounds) if v and v > 0
+    ]
     low, high = min(values), max(values) * 1.3
     return low / max((high / low) ** 0.35, 1.5), high
 
 
-def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows]:
-    """(measured, published, names), the first contestant on top."""
+def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows, Rows]:
+    """(measured, published, names, rounds), the first contestant on top."""
+    rounds: Rows = []
     dots: Rows = []
     diamonds: Rows = []
     names: Rows = []
@@ -104,6 +107,8 @@ def _rows(found: Sequence[Dot], unit: str) -> tuple[Rows, Rows, Rows]:
             low = e.low if e.low and e.low > 0 else None
             about = {"contestant": contestant, "y": y, "text": amount(e.value, unit)}
             dots.append({"x": e.value, "low": low, "high": e.high, **about})
+            if e.low is not None:
+                rounds += [{"contestant": contestant, "x": v, "y": y} for v in e.rounds if v > 0]
         if told:
             diamonds.append({"x": told, "y": y, "text": f"published {amount(told, unit)}"})
-    return dots, diamonds, names
+    return dots, diamonds, names, rounds

@@ -1,16 +1,23 @@
-"""A dot and its interval in each row, and what was published as a hollow diamond."""
+"""A dot and its interval in each row, its rounds as small rings, and what was published as a hollow
+diamond."""
 
 from jostle.report.charts.picture import GRID, MUTED, SURFACE, Datasets, Rows, Spec, layer
 
-__all__ = ["intervals"]
+__all__ = ["RING", "intervals"]
 
 DIAMOND: Spec = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
 DOT: Spec = {"filled": True, "size": 70, "stroke": SURFACE, "opacity": 1}
+# Rounds: no formula shows modes, or one that is not like the others.
+RING: Spec = {"filled": False, "size": 22, "strokeWidth": 1.2, "opacity": 0.7}
 LABEL_PX = 12  # above a dot; below a diamond a little more
 
 
-def intervals(data: Datasets, dots: Rows, published: Rows, x: Spec, y: Spec, hue: Spec) -> list[Spec]:
-    """Layers of rows with x, y, text; those of `dots` with low, high and contestant, too."""
+def intervals(
+    data: Datasets, dots: Rows, published: Rows, rounds: Rows, x: Spec, y: Spec, hue: Spec
+) -> list[Spec]:
+    """Layers of rows with x, y, text; those of `dots` with low, high and contestant, too; of `rounds`
+    with x, y and contestant.
+    """
     source, told, text = data(dots), data(published), {"field": "text"}
     above = {"dy": -LABEL_PX, "fontSize": 12}
     below = {"dy": LABEL_PX + 4, "fontSize": 12, "color": MUTED}
@@ -20,6 +27,7 @@ def intervals(data: Datasets, dots: Rows, published: Rows, x: Spec, y: Spec, hue
         layer(told, "point", DIAMOND, x=x, y=y),
         layer(told, "text", below, x=x, y=y, text=text),
         layer(source, "rule", {"strokeWidth": 2.5}, **ends, y=y, color=hue),
+        *([layer(data(rounds), "point", RING, x=x, y=y, color=hue)] if rounds else []),
         layer(source, "point", DOT, x=x, y=y, color=hue),
         layer(source, "text", above, x=x, y=y, text=text),
     ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate, WorkloadSummary
 from jostle.formatting import amount, formatted, percent
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
-from jostle.report.charts.intervals import intervals
+from jostle.report.charts.intervals import RING, intervals
 from jostle.report.charts.picture import INK, Datasets, Picture, Rows, Spec, layer, quantitative, short
 from jostle.report.charts.titles import about_throughput
 from jostle.report.document import Table, columns
@@ -22,9 +22,11 @@ def throughput(view: View) -> Picture:
     """Two bars per contestant with intervals over rounds; beside them the share kept, and as published."""
     data = Datasets()
     names = [p.contestant for p in view.panels]
-    rows = _bar_rows(view)
+    rows, rounds = _bar_rows(view)
     hue = of_contestants(view.order, names)
-    bars = _bars(data, rows, names, {"color": hue, **strength(view)}, "fast requests per second", room=1.32)
+    bars = _bars(
+        data, rows, rounds, names, {"color": hue, **strength(view)}, "fast requests per second", room=1.32
+    )
     kept = {"layer": _kept(data, view, names, hue), "width": 330, "height": ROW_PX * len(names)}
     body = {"concat": [{**bars, "width": 400, "height": ROW_PX * len(names)}, kept], "columns": 2}
     published = any(p.starvation and p.starvation.published_with for p in view.panels)
@@ -47,8 +49,9 @@ def _table(view: View) -> Table:
     return table
 
 
-def _bar_rows(view: View) -> Rows:
+def _bar_rows(view: View) -> tuple[Rows, Rows]:
     rows: Rows = []
+    rounds: Rows = []
     for i, panel in enumerate(view.panels):
         base, s = float(len(view.panels) - 1 - i), panel.starvation
         sides = ((ALONE, s.alone, 0.70), (WITH_SLOW, s.with_slow, 0.36)) if s else ()
@@ -57,7 +60,13 @@ def _bar_rows(view: View) -> Rows:
                 text = amount(found.value, "/s") + (f"  {name}" if i == 0 else "")
                 about = {"contestant": panel.contestant, "series": name, "text": text}
                 rows.append({**about, **_bar(found, base + top, 0.3)})
-    return rows
+                rounds += _rounds(found, base + top - 0.15)
+    return rows, rounds
+
+
+def _rounds(found: Estimate, middle: float) -> Rows:
+    """The rounds of an interval."""
+    return [{"x": value, "middle": middle} for value in found.rounds] if found.low is not None else []
 
 
 def _bar(found: Estimate, top: float, thick: float) -> Spec:
@@ -67,7 +76,9 @@ def _bar(found: Estimate, top: float, thick: float) -> Spec:
     return {"x": value, "low": found.low, "high": found.high, "end": found.high or value, **place}
 
 
-def _bars(data: Datasets, rows: Rows, names: Sequence[str], hue: Spec, title: str, *, room: float) -> Spec:
+def _bars(
+    data: Datasets, rows: Rows, rounds: Rows, names: Sequence[str], hue: Spec, title: str, *, room: float
+) -> Spec:
     end = max((r["end"] for r in rows), default=1.0) * room
     axis = {"title": title, "tickCount": 4, "format": ",~r" if end < 10_000 else "~s"}
     x = quantitative("x", scale={"domain": [0, end or 1.0], "nice": False}, axis=axis)
@@ -84,6 +95,7 @@ def _bars(data: Datasets, rows: Rows, names: Sequence[str], hue: Spec, title: st
             x2={"field": "high"},
             y=middle,
         ),
+        *([layer(data(rounds), "point", {**RING, "color": INK}, x=x, y=middle)] if rounds else []),
         layer(source, "text", label, x={**x, "field": "end"}, y=middle, text={"field": "text"}),
         _names(data, names),
     ]
@@ -103,17 +115,18 @@ def _names(data: Datasets, names: Sequence[str]) -> Spec:
 
 
 def _kept(data: Datasets, view: View, names: Sequence[str], hue: Spec) -> list[Spec]:
-    dots, diamonds = _kept_rows(view)
+    dots, diamonds, rounds = _kept_rows(view)
     highest = max([1.0, *(d["high"] or d["x"] for d in dots)])
     title = "share of throughput kept with the slow request"
     axis = {"title": title, "values": [0, 0.25, 0.5, 0.75, 1], "format": ".0%"}
     x = quantitative("x", scale={"domain": [0, max(1.08, highest * 1.02)], "nice": False}, axis=axis)
     y = quantitative("y", scale=_y_scale(names), axis=None)
-    return [*intervals(data, dots, diamonds, x, y, hue), _names(data, names)]
+    return [*intervals(data, dots, diamonds, rounds, x, y, hue), _names(data, names)]
 
 
-def _kept_rows(view: View) -> tuple[Rows, Rows]:
-    """(measured, published)."""
+def _kept_rows(view: View) -> tuple[Rows, Rows, Rows]:
+    """(measured, published, rounds)."""
+    rounds: Rows = []
     dots: Rows = []
     diamonds: Rows = []
     for i, panel in enumerate(view.panels):
@@ -125,10 +138,12 @@ def _kept_rows(view: View) -> tuple[Rows, Rows]:
             low, high = (None if e is None else 1 - e for e in (s.index.high, s.index.low))
             about = {"contestant": panel.contestant, "y": y, "text": percent(max(kept, 0.0))}
             dots.append({"x": kept, "low": low, "high": high, **about})
+            if low is not None:
+                rounds += [{"contestant": panel.contestant, "x": 1 - v, "y": y} for v in s.index.rounds]
         before, after = published_per_s(s.published_alone), published_per_s(s.published_with)
         if before and after is not None:
             diamonds.append({"x": after / before, "y": y, "text": f"published {percent(after / before)}"})
-    return dots, diamonds
+    return dots, diamonds, rounds
 
 
 def completed(title: str, summaries: Sequence[WorkloadSummary], order: Sequence[str]) -> Picture | None:
@@ -145,9 +160,12 @@ def completed(title: str, summaries: Sequence[WorkloadSummary], order: Sequence[
         for i, c in enumerate(summaries)
         if c.throughput.value is not None
     ]
+    rounds: Rows = []
+    for i, c in enumerate(summaries):
+        rounds += _rounds(c.throughput, len(summaries) - i - 0.675)
     names = [c.contestant for c in summaries]
     hue = {"color": of_contestants(order, names)}
-    bars = _bars(data, rows, names, hue, "requests per second", room=1.4)
+    bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4)
     table = Table(f"Throughput: {title}", columns("contestant", "throughput"))
     for c in summaries:
         table.add(c.contestant, formatted(c.throughput))
