@@ -30,6 +30,7 @@ from sections import (
     memory,
     open_loop,
     pacing,
+    simulator,
     start,
 )
 from table import write_table
@@ -44,6 +45,7 @@ SECTIONS: Sections = {
     "pacing": pacing.run,
     "open_loop": open_loop.run,
     "attention": attention.run,
+    "simulator": simulator.run,
     "start": start.run,
 }
 BY_HAND: Sections = {"hour": hour.run, "big": big.run}

@@ -15,6 +15,7 @@ ORDER = [
     "pacing",
     "open_loop",
     "attention",
+    "simulator",
     "hour",
     "start",
 ]
