@@ -15,7 +15,7 @@ from jostle.analysis.results import Difference
 
 RUNS = 40
 SLOWER = (0.0, 3.0, 10.0)
-QUANTITIES = ("throughput", "p50", "p90", "p99")
+METRICS = ("throughput", "p50", "p90", "p99")
 REFERENCE = Path(jostle.__file__).parent / "bin" / "jostle-reference"
 
 PLAN = """
@@ -36,7 +36,7 @@ load = {{ clients = 4, for = "1s" }}
 
 
 @dataclass(frozen=True)
-class Compared:
+class Contrast:
     """One quantity over all runs of a pair."""
 
     slower: float  # percent
@@ -47,7 +47,7 @@ class Compared:
     shown: int
 
 
-def measure(runs: int) -> list[Compared]:
+def measure(runs: int) -> list[Contrast]:
     """`runs` runs of each pair, each in a random order of its own."""
     found: dict[tuple[float, str], list[Difference]] = {}
     with tempfile.TemporaryDirectory(prefix="jostle-truth-") as folder:
@@ -60,18 +60,18 @@ def measure(runs: int) -> list[Compared]:
                 for d in comparison.differences:
                     found.setdefault((slower, d.quantity), []).append(d)
                 print(f"  run {number + 1} of {runs}, {slower:g} % slower: {comparison.sentence}", flush=True)
-    return [_compared(slower, q, found[slower, q]) for slower in SLOWER for q in QUANTITIES]
+    return [_compared(slower, q, found[slower, q]) for slower in SLOWER for q in METRICS]
 
 
-def _compared(slower: float, quantity: str, found: Sequence[Difference]) -> Compared:
+def _compared(slower: float, quantity: str, found: Sequence[Difference]) -> Contrast:
     true = (1 + slower / 100) ** (-1 if quantity == "throughput" else 1)
     ends = [(d.ratio.low, d.ratio.high) for d in found]
     shown = [(low, high) for low, high in ends if low is not None and high is not None]
     told = sum(d.finding in ("less", "more") for d in found)
-    return Compared(slower, quantity, len(found), told, sum(lo <= true <= hi for lo, hi in shown), len(shown))
+    return Contrast(slower, quantity, len(found), told, sum(lo <= true <= hi for lo, hi in shown), len(shown))
 
 
-def markdown(found: Sequence[Compared], runs: int) -> str:
+def markdown(found: Sequence[Contrast], runs: int) -> str:
     """A row for each pair and quantity."""
     lines = [
         f"{runs} runs of two real servers, five rounds of a second each: how often a difference is said (at "

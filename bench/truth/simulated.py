@@ -28,7 +28,7 @@ ROUNDS = (2, 3, 5, 10, 20)
 SDS = (0.0, 0.03, 0.1, 0.3, 0.8)
 CHANGES = (0.0, 0.02, 0.05, 0.1, 0.2)
 PAGES = ((2, 1), (2, 4), (3, 2), (4, 3), (4, 6), (7, 4))
-QUANTITIES = ("throughput", "p50", "p90", "p99")
+METRICS = ("throughput", "p50", "p90", "p99")
 REQUESTS = 2000
 SHARED, SIGMA = 0.2, 0.4
 FAILING = 0.01
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Cell:
+class Rates:
     """Shares of all cases: intervals that were shown, of those that missed, and findings by true change."""
 
     quantity: str
@@ -80,7 +80,7 @@ def rates(outcomes: list[bool | None]) -> tuple[float, float]:
     return len(shown) / len(outcomes), sum(shown) / len(shown) if shown else math.nan
 
 
-def measured(rng: np.random.Generator, quantity: str, rounds: int, sd: float, cases: int) -> Cell:
+def measured(rng: np.random.Generator, quantity: str, rounds: int, sd: float, cases: int) -> Rates:
     """A throughput or a quantile: its own interval, and two contestants paired by round."""
     own = []
     for _ in range(cases):
@@ -94,10 +94,10 @@ def measured(rng: np.random.Generator, quantity: str, rounds: int, sd: float, ca
             contrast = against_first(x, y + math.log1p(change), 1, None)
             hits += rounds > 2 and abs(contrast.middle) > contrast.half
         found[change] = hits / cases
-    return Cell(quantity, rounds, sd, *rates(own), found)
+    return Rates(quantity, rounds, sd, *rates(own), found)
 
 
-def errors(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> Cell:
+def errors(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> Rates:
     """One request in a hundred fails on average, in each round at a rate of its own."""
 
     def failed(change: float) -> list[int]:
@@ -122,10 +122,10 @@ def errors(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> Cell
                 )
             hits += compare_errors(*sides).finding in ("less", "more")
         found[change] = hits / cases
-    return Cell("errors", rounds, sd, *rates(own), found)
+    return Rates("errors", rounds, sd, *rates(own), found)
 
 
-def indices(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> list[Cell]:
+def indices(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> list[Rates]:
     """Half, a twentieth and nearly all of the throughput left; a p99 that grows by half of the slow
     request."""
     cells = []
@@ -134,19 +134,19 @@ def indices(rng: np.random.Generator, rounds: int, sd: float, cases: int) -> lis
         for _ in range(cases):
             x, y = logs(rng, "throughput", 2, rounds, sd)
             own.append(missed(starvation_index((left * np.exp(y - x)).tolist()), 1 - left))
-        cells.append(Cell(f"starvation index {1 - left:.2g}", rounds, sd, *rates(own), {}))
+        cells.append(Rates(f"starvation index {1 - left:.2g}", rounds, sd, *rates(own), {}))
     own = []
     for _ in range(cases):
         x, y = 0.01 * np.exp(logs(rng, "p99", 2, rounds, sd)) * np.array([[1.0], [6.0]])
         slow = typical_over_rounds((0.1 * np.exp(logs(rng, "throughput", 1, rounds, sd)[0])).tolist(), "s")
         known = slow.value is not None
         own.append(missed(blocking_index(x.tolist(), y.tolist(), slow), 0.5) if known else None)
-    cells.append(Cell("blocking index 0.5", rounds, sd, *rates(own), {}))
+    cells.append(Rates("blocking index 0.5", rounds, sd, *rates(own), {}))
     return cells
 
 
 @dataclass(frozen=True)
-class PageCell:
+class PageRates:
     """Findings per page where nothing differs, and the share found of contestants that differ by a fifth."""
 
     contestants: int
@@ -166,20 +166,20 @@ def page(rng: np.random.Generator, contestants: int, workloads: int, change: flo
         for contestant in range(contestants):
             shared = rng.normal(0, 0.077, 5)  # quantities of one contestant correlate by 0.6
             effect = math.log1p(change) if contestant else 0.0
-            own = {q: level + shared + rng.normal(0, 0.063, 5) + effect for q in QUANTITIES}
+            own = {q: level + shared + rng.normal(0, 0.063, 5) + effect for q in METRICS}
             rows.append(own)
             values = {q: np.exp(v) for q, v in own.items()}
             sides.append(known_side(f"c{contestant}", values, workload=f"w{number}"))
         family = family_of(sides)
         comparisons += [replace(compare_sides(sides[0], s, family), primary="throughput") for s in sides[1:]]
         for other in rows[1:]:
-            contrasts = [against_first(rows[0][q], other[q], 1, None) for q in QUANTITIES]
+            contrasts = [against_first(rows[0][q], other[q], 1, None) for q in METRICS]
             alone += sum(abs(c.middle) > c.half for c in contrasts)
     told = sum(d.finding in ("less", "more") for c in beyond_chance(comparisons) for d in c.differences)
-    return len(comparisons) * len(QUANTITIES), told, alone
+    return len(comparisons) * len(METRICS), told, alone
 
 
-def pages(rng: np.random.Generator, cases: int) -> list[PageCell]:
+def pages(rng: np.random.Generator, cases: int) -> list[PageRates]:
     cells = []
     for contestants, workloads in PAGES:
         equal = [page(rng, contestants, workloads, 0.0) for _ in range(cases)]
@@ -189,11 +189,11 @@ def pages(rng: np.random.Generator, cases: int) -> list[PageCell]:
             (float(np.mean([p[1] for p in some])), float(np.mean([p[2] for p in some])))
             for some in (equal, apart)
         )
-        cells.append(PageCell(contestants, workloads, n, false, alone, found / n, found_alone / n))
+        cells.append(PageRates(contestants, workloads, n, false, alone, found / n, found_alone / n))
     return cells
 
 
-def all_cells(seed: int, cases: int) -> list[Cell]:
+def all_cells(seed: int, cases: int) -> list[Rates]:
     rng = np.random.default_rng(seed)
     cells = []
     for rounds in ROUNDS:

@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from truth.simulated import CHANGES, ROUNDS, SDS, Cell, PageCell
+from truth.simulated import CHANGES, ROUNDS, SDS, PageRates, Rates
 
 BEGIN, END = "<!-- truth: made by `make truth` -->", "<!-- truth: end -->"
 HIDDEN = "-"
 
 
-def markdown(cells: Sequence[Cell], pages: Sequence[PageCell], cases: int) -> str:
+def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> str:
     by = {(c.quantity, c.rounds, c.sd): c for c in cells}
     names = list(dict.fromkeys(c.quantity for c in cells))
     columns = " | ".join(f"{r} rounds" for r in ROUNDS)
@@ -57,7 +57,7 @@ def markdown(cells: Sequence[Cell], pages: Sequence[PageCell], cases: int) -> st
     return "\n".join(lines)
 
 
-def broken(cells: Sequence[Cell], pages: Sequence[PageCell], cases: int) -> list[str]:
+def broken(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> list[str]:
     """Bars that are not kept by more than chance explains (three standard errors)."""
     slack = 3 * math.sqrt(0.05 * 0.95 / cases)
     found = []
@@ -82,13 +82,13 @@ def write(text: str, document: Path) -> None:
     document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
-def _miss(c: Cell) -> str:
+def _miss(c: Rates) -> str:
     if math.isnan(c.missed):
         return HIDDEN
     return f"{100 * c.missed:.1f}" + (f" [{c.shown:.0%}]".replace("%", " %") if c.shown < 0.995 else "")
 
 
-def _found(c: Cell) -> str:
+def _found(c: Rates) -> str:
     if not any(c.found.values()):
         return HIDDEN if c.rounds < 3 else "0"
     return "/".join(f"{100 * found:.0f}" for found in c.found.values())

@@ -413,7 +413,7 @@ TABLE = [
         (lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),),
     ),
     Row(
-        "node answered too few",
+        "node unknown (was 200 µs)",
         lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),
         (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
     ),
