@@ -11,7 +11,7 @@ from functools import partial
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.indices import share_left
-from jostle.analysis.stats.kaplan_meier import restricted_mean
+from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
     Value,
@@ -57,7 +57,10 @@ def _smallest(sample: WeightedSample) -> Value:
 def _mean(sample: WeightedSample) -> Value:
     if not sample.n_censored:
         return sample.mean_s
-    return AtLeast(restricted_mean(sample)) if len(sample.values_s) else None
+    if not len(sample.values_s):
+        return None
+    mean = restricted_mean(sample)
+    return mean if known_part(sample).is_whole else AtLeast(mean)
 
 
 def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
@@ -78,7 +81,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     "spread": lambda sample: _between(sample, "p5", "p95"),
     "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }
-"""Of response times; min is of those that were answered, the mean a lower bound where some were not."""
+"""Of response times; min is of those that were answered, the mean a lower bound where the longest were not."""
 
 MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,

@@ -31,6 +31,11 @@ class Curve:
         index = int(np.searchsorted(self.cdf, p - 1e-12))
         return float(self.values_s[index]) if index < len(self.cdf) else None
 
+    @property
+    def is_whole(self) -> bool:
+        """Every time is known: what was given up was given up before the largest, and leaves nothing open."""
+        return len(self.cdf) > 0 and bool(self.cdf[-1] > 1 - 1e-12)
+
     def effective_n(self, p: float, n: int) -> float:
         """Size of the uncensored sample that would know F as well where it reaches p (at its end, if never).
 
@@ -75,8 +80,8 @@ def known_part(sample: WeightedSample) -> Curve:
 
 
 def restricted_mean(sample: WeightedSample) -> float:
-    """The mean in seconds of times that end at the largest that was seen: a lower bound where any was
-    given up.
+    """The mean in seconds of times that end at the largest that was seen: a lower bound unless the curve is
+    whole.
 
     The sample has a time at least. Source: Irwin, Journal of Hygiene 47 (1949).
     """
