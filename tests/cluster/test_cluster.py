@@ -49,6 +49,7 @@ STEADY = """
 title = "A steady load"
 contestants = ["it"]
 rounds = {rounds}
+repeats = false
 threads = {generators}
 [cluster]
 lost = "{lost}"
@@ -148,7 +149,7 @@ def test_a_run_is_refused_in_words(cluster: Cluster) -> None:
     open_ = cluster.driver(*hit, env={"JOSTLE_CLUSTER": "/nowhere"})
     _, complaint = open_.communicate(timeout=60)
     assert open_.returncode == 2
-    assert "without token and TLS no run starts" in complaint
+    assert "a cluster needs a token and TLS" in complaint
     assert "jostle cluster init" in complaint
     to_a_stranger = cluster.head.run(*JOSTLE, *hit, "--cluster", cluster.address)
     assert to_a_stranger.returncode == 2

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.special import bdtr, betaincinv
+from scipy.special import betaincinv
 from scipy.stats import binom
 
 from jostle.analysis.stats import binomial
@@ -16,9 +16,10 @@ SHARES = st.sampled_from([0.5, 0.9, 0.99, 0.999, 0.01, 1e-4])
 
 @given(n=st.integers(1, 2_000_000), p=SHARES, away=st.floats(-6, 6))
 @example(n=1, p=0.5, away=0.0)
+@example(n=1_543_121, p=0.5, away=0.0)
 def test_its_distribution_is_that_of_scipy(n: int, p: float, away: float) -> None:
     k = min(n, max(0, round(n * p + away * math.sqrt(n * p * (1 - p)))))
-    assert binomial.cdf(k, n, p) == pytest.approx(float(bdtr(k, n, p)), rel=1e-7, abs=1e-12)
+    assert binomial.cdf(k, n, p) == pytest.approx(float(binom.cdf(k, n, p)), rel=1e-7, abs=1e-12)
     assert binomial.cdf(-1, n, p) == 0
     assert binomial.cdf(n, n, p) == pytest.approx(1)
 
@@ -30,7 +31,7 @@ def test_its_quantiles_are_those_of_scipy(n: int, p: float, q: float) -> None:
     ours, theirs = binomial.quantile(q, n, p), int(binom.ppf(q, n, p))
     if ours != theirs:
         assert abs(ours - theirs) == 1
-        assert bdtr(min(ours, theirs), n, p) == pytest.approx(q, rel=1e-9)
+        assert binom.cdf(min(ours, theirs), n, p) == pytest.approx(q, rel=1e-9)
 
 
 @given(n=st.integers(1, 1_000_000), part=st.floats(0, 1), confidence=st.sampled_from([0.9, 0.95, 0.99]))
