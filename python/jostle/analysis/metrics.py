@@ -81,7 +81,7 @@ OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
     "spread": lambda sample: _between(sample, "p5", "p95"),
     "quartile spread": lambda sample: _between(sample, "p25", "p75"),
 }
-"""Of response times; min is of those that were answered, the mean a lower bound where the longest were not."""
+"""Of response times; min is of those answered, the mean a lower bound where the longest were not."""
 
 MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "throughput": lambda data: data.throughput,
