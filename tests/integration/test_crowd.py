@@ -70,7 +70,7 @@ def with_few_files(folder: Path, *arguments: str) -> subprocess.CompletedProcess
 
 def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> None:
     settings = [word for setting in (*SHORT, "clients=1400", "think=5s") for word in ("--set", setting)]
-    race = ["race", "crowd-100k", "--rounds", "1", *settings, "--contestants"]
+    race = ["race", "crowd-100k", "--workloads", "crowd", "--rounds", "1", *settings, "--contestants"]
     alone = with_few_files(tmp_path, *race, "reference-workers")
     assert alone.returncode == 3
     assert "reference-workers holds its connections in one process" in alone.stderr
