@@ -1,10 +1,7 @@
 //! The disciplines by name, and the settings that each of them takes.
 
-use jostle_simulator::discipline::{
-    Discipline, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin, Workers,
-};
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use jostle_simulator::discipline::{Discipline, Nanos};
+use jostle_simulator::spec::DisciplineSpec;
 
 const DEFAULT_WORKERS: usize = 2;
 const DEFAULT_SLICE: Nanos = 10_000_000;
@@ -28,43 +25,35 @@ pub struct Made<J> {
 }
 
 /// Makes the discipline called `name`; `None` if there is none.
-pub fn make<J: 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> {
-    Some(match name {
-        "run-to-completion" => made(1, Workers::new(1, Fifo::default())),
-        "workers" => {
-            let workers = settings.workers.take().unwrap_or(DEFAULT_WORKERS);
-            made(workers, Workers::new(workers, Fifo::default()))
-        }
-        "processor-sharing" => {
-            let cores = settings.cores.take().unwrap_or(1);
-            made(cores, ProcessorSharing::new(cores))
-        }
-        "round-robin" => {
-            let cores = settings.cores.take().unwrap_or(1);
-            made(
-                cores,
-                RoundRobin::new(cores, settings.slice.take().unwrap_or(DEFAULT_SLICE)),
-            )
-        }
-        "lifo" => {
-            let workers = settings.workers.take().unwrap_or(1);
-            made(workers, Workers::new(workers, Lifo::default()))
-        }
-        "random-order" => {
-            let workers = settings.workers.take().unwrap_or(1);
-            made(
-                workers,
-                Workers::new(workers, RandomOrder::new(SmallRng::from_os_rng())),
-            )
-        }
-        "gated-lifo" => made(1, GatedLifo::default()),
-        _ => return None,
+pub fn make<J: Send + 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> {
+    let spec = spec(name, settings)?;
+    Some(Made {
+        discipline: spec.make(rand::random()),
+        parallelism: spec.parallelism(),
     })
 }
 
-fn made<J>(parallelism: usize, discipline: impl Discipline<J> + 'static) -> Made<J> {
-    Made {
-        discipline: Box::new(discipline),
-        parallelism,
-    }
+fn spec(name: &str, settings: &mut Settings) -> Option<DisciplineSpec> {
+    let mut workers = |default| settings.workers.take().unwrap_or(default);
+    Some(match name {
+        "run-to-completion" => DisciplineSpec::Workers { workers: 1 },
+        "workers" => DisciplineSpec::Workers {
+            workers: workers(DEFAULT_WORKERS),
+        },
+        "lifo" => DisciplineSpec::Lifo {
+            workers: workers(1),
+        },
+        "random-order" => DisciplineSpec::RandomOrder {
+            workers: workers(1),
+        },
+        "gated-lifo" => DisciplineSpec::GatedLifo,
+        "processor-sharing" => DisciplineSpec::ProcessorSharing {
+            cores: settings.cores.take().unwrap_or(1),
+        },
+        "round-robin" => DisciplineSpec::RoundRobin {
+            cores: settings.cores.take().unwrap_or(1),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
+        },
+        _ => return None,
+    })
 }

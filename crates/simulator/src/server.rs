@@ -1,14 +1,10 @@
 //! The server: a discipline, and what each request demands of it.
 
 use jostle_engine::schedule::random::Stream;
-use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use jostle_engine::schedule::think::pause;
 
-use crate::discipline::{
-    Delay, Discipline, Done, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder,
-    RoundRobin, Workers,
-};
-use crate::spec::{DisciplineSpec, ServerSpec, ServiceSpec, TimeSpec};
+use crate::discipline::{Delay, Discipline, Done, Nanos};
+use crate::spec::{ServerSpec, ServiceSpec, TimeSpec};
 
 /// A request at the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +31,7 @@ pub struct Server {
 impl Server {
     pub fn new(spec: ServerSpec, seed: u64) -> Self {
         Self {
-            discipline: make(spec.discipline, seed),
+            discipline: spec.discipline.make(seed),
             waiting: Delay::default(),
             services: spec.services,
             seed,
@@ -62,7 +58,7 @@ impl Server {
             u64::from(job.slot),
             u64::from(job.turn),
         ];
-        let demand = demand(&service.time, || Stream::new(self.seed ^ SERVICES, &who));
+        let demand = demand(&service.time, &mut Stream::new(self.seed ^ SERVICES, &who));
         if service.waits {
             self.waiting.arrive(now, demand, job);
         } else {
@@ -71,29 +67,9 @@ impl Server {
     }
 }
 
-fn demand(time: &TimeSpec, random: impl FnOnce() -> Stream) -> Nanos {
+fn demand(time: &TimeSpec, random: &mut Stream) -> Nanos {
     match time {
-        TimeSpec::Constant { ns } => *ns,
-        TimeSpec::Uniform { ns, spread } => {
-            (*ns as f64 * (1.0 + spread * (2.0 * random().unit() - 1.0))) as Nanos
-        }
-        TimeSpec::Exponential { mean_ns } => (*mean_ns as f64 * random().exponential()) as Nanos,
-        TimeSpec::Measured { ns } => ns[random().below(ns.len() as u64) as usize],
-    }
-}
-
-fn make(spec: DisciplineSpec, seed: u64) -> Box<dyn Discipline<Job> + Send> {
-    match spec {
-        DisciplineSpec::Workers { workers } => Box::new(Workers::new(workers, Fifo::default())),
-        DisciplineSpec::Lifo { workers } => Box::new(Workers::new(workers, Lifo::default())),
-        DisciplineSpec::RandomOrder { workers } => Box::new(Workers::new(
-            workers,
-            RandomOrder::new(SmallRng::seed_from_u64(seed)),
-        )),
-        DisciplineSpec::GatedLifo => Box::new(GatedLifo::default()),
-        DisciplineSpec::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
-        DisciplineSpec::RoundRobin { cores, slice_ns } => {
-            Box::new(RoundRobin::new(cores, slice_ns))
-        }
+        TimeSpec::Measured { ns } => ns[random.below(ns.len() as u64) as usize],
+        TimeSpec::Drawn(as_think_time) => pause(as_think_time, 1, random),
     }
 }

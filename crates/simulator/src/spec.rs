@@ -1,10 +1,14 @@
 //! What is simulated: the server, as data. The load is the engine's specification.
 
-use jostle_engine::spec::{LoadSpec, RunSpec};
+use jostle_engine::spec::{LoadSpec, RunSpec, ThinkSpec};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::discipline::Nanos;
+use crate::discipline::{
+    Discipline, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin, Workers,
+};
 
 /// A server: who is served when, and how much service each request demands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +45,34 @@ pub enum DisciplineSpec {
     },
 }
 
+impl DisciplineSpec {
+    /// The discipline, idle. `seed`: of a random order.
+    pub fn make<J: Send + 'static>(self, seed: u64) -> Box<dyn Discipline<J> + Send> {
+        match self {
+            Self::Workers { workers } => Box::new(Workers::new(workers, Fifo::default())),
+            Self::Lifo { workers } => Box::new(Workers::new(workers, Lifo::default())),
+            Self::RandomOrder { workers } => Box::new(Workers::new(
+                workers,
+                RandomOrder::new(SmallRng::seed_from_u64(seed)),
+            )),
+            Self::GatedLifo => Box::new(GatedLifo::default()),
+            Self::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
+            Self::RoundRobin { cores, slice_ns } => Box::new(RoundRobin::new(cores, slice_ns)),
+        }
+    }
+
+    /// Workers or cores.
+    pub fn parallelism(self) -> usize {
+        match self {
+            Self::Workers { workers } | Self::Lifo { workers } | Self::RandomOrder { workers } => {
+                workers
+            }
+            Self::GatedLifo => 1,
+            Self::ProcessorSharing { cores } | Self::RoundRobin { cores, .. } => cores,
+        }
+    }
+}
+
 /// The service of one request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,21 +86,11 @@ pub struct ServiceSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TimeSpec {
-    Constant {
-        ns: Nanos,
-    },
-    /// Uniform in `ns · (1 ± spread)`, 0 ≤ spread ≤ 1.
-    Uniform {
-        ns: Nanos,
-        spread: f64,
-    },
-    Exponential {
-        mean_ns: Nanos,
-    },
     /// One of these at random: times that were measured. At least one.
-    Measured {
-        ns: Vec<Nanos>,
-    },
+    Measured { ns: Vec<Nanos> },
+    /// Drawn as think times are.
+    #[serde(untagged)]
+    Drawn(ThinkSpec),
 }
 
 /// Why something cannot be simulated.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jostle._engine import Simulation
 from jostle.errors import StartRefused
 from jostle.generator.api import Generator, Lost, Running
+from jostle.generator.spec import think_spec
 from jostle.plan.simulated import SHARED, Simulated
 from jostle.plan.values import Think
 
@@ -67,16 +68,10 @@ def _service(server: Simulated, request: str) -> dict[str, Any]:
     return {"time": _time(time), "waits": request in server.waits}
 
 
-def _time(service: Think) -> dict[str, Any]:
-    ns = round(service.seconds * 1e9)
-    match service.kind:
-        case "uniform":
-            return {"uniform": {"ns": ns, "spread": service.spread}}
-        case "exponential":
-            return {"exponential": {"mean_ns": ns}}
-        case "list":
-            return {"measured": {"ns": [round(turn * 1e9) for turn in service.turns]}}
-    return {"constant": {"ns": ns}}
+def _time(service: Think) -> Any:
+    drawn = think_spec(service)
+    # Think times of a list come in turn; of measured services any is as likely.
+    return {"measured": drawn["list"]} if isinstance(drawn, dict) and "list" in drawn else drawn
 
 
 class _Simulating:

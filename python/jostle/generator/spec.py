@@ -16,7 +16,7 @@ from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
 
-__all__ = ["Address", "engine_spec", "interval_ns", "without_secrets"]
+__all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "without_secrets"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ def _load(load: ClosedLoad | OpenLoad) -> dict[str, Any]:
 def _closed(load: ClosedLoad) -> dict[str, Any]:
     return {
         "clients": load.most_clients,
-        "think": _think(load.think),
+        "think": think_spec(load.think),
         "requests": load.requests,
         "requests_per_client": load.requests_per_client,
         "renew": load.renew,
@@ -225,7 +225,8 @@ def _closed(load: ClosedLoad) -> dict[str, Any]:
     }
 
 
-def _think(think: Think) -> str | dict[str, Any]:
+def think_spec(think: Think) -> str | dict[str, Any]:
+    """`ThinkSpec` of the engine: how a think time, or another time of the same form, is drawn."""
     if think.kind == "constant":
         return {"constant": {"ns": _ns(think.seconds)}}
     if think.kind == "uniform":

@@ -160,7 +160,7 @@ def run_trial(context: TrialContext) -> Path:
             spec = context.executor.prepare(_spec(context, servers, context.workload))
             # What else this process does, such as recording, would stop a thread that waits awake.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
-            _warm_up(context, servers)
+            _warm_up(context, servers, spec)
         except ExecutorLost:
             raise
         except (ContestantError, GeneratorsLost) as error:
@@ -260,13 +260,18 @@ def _has_own_cores(context: TrialContext, server: Server) -> bool:
     return not ports.may_be_on(placement.generator_cores, places)
 
 
-def _warm_up(context: TrialContext, servers: _Servers) -> None:
-    """Send the workload's warm-up for a while and throw the answers away. Raises `GeneratorsLost`."""
+def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> None:
+    """Send the workload's warm-up for a while and throw the answers away. Raises `GeneratorsLost`.
+
+    `spec`: the measured load, which warms up too unless the workload says otherwise.
+    """
     own = context.workload.warm_up
     seconds = own if own is not None else context.plan.warm_up
     if seconds == 0:
         return
-    spec = context.executor.prepare(_spec(context, servers, context.workload.warming))
+    warming = context.workload.warming
+    if warming is not context.workload:
+        spec = context.executor.prepare(_spec(context, servers, warming))
     warm_up = {
         **spec,
         "duration_ns": round(seconds * 1e9),
