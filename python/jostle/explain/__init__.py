@@ -1,0 +1,1 @@
+"""How a server behaves, and why: inferred from outside, from when it answers stated requests."""

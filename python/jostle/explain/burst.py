@@ -1,0 +1,29 @@
+"""A burst: requests sent at stated times, and when their answers came. The inference sees nothing else."""
+
+from dataclasses import dataclass
+
+__all__ = ["Burst", "Job"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One request. `at`: when it was sent, in seconds since the burst began. `demand`: its service time,
+    measured alone, in seconds. `connection`: those of one burst with the same number shared a connection.
+    """
+
+    at: float
+    demand: float
+    connection: int
+
+
+@dataclass(frozen=True)
+class Burst:
+    """`ends`: when each job's answer was complete, in seconds since the burst began; None: never answered, or
+    refused."""
+
+    jobs: tuple[Job, ...]
+    ends: tuple[float | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.jobs) != len(self.ends):
+            raise ValueError(f"{len(self.jobs)} jobs and {len(self.ends)} ends")
