@@ -108,3 +108,13 @@ class Run:
 
 def merge_v2(parts: list[bytes]) -> Hist | None:
     """The sum of several `Hist["v2"]`, exactly; None when nothing is in them. Raises ValueError."""
+
+def burst_answers(
+    discipline_json: str, bursts: list[list[tuple[int, int, int]]], seed: int, room: int | None = None
+) -> list[list[int | None]]:
+    """When each request of each burst is answered, in ns: `DisciplineSpec` of the simulator as JSON.
+
+    A request is when it arrives (ns), what service it demands (ns), and its connection; the server is idle at
+    the beginning. None: it found `room` others there, and was refused. `seed`: of a random order. Raises
+    ValueError.
+    """

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jostle_engine::{Poll, StartError, spec::RunSpec};
+use jostle_simulator::burst::{self, Request};
+use jostle_simulator::spec::DisciplineSpec;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -94,6 +96,35 @@ impl Simulation {
     }
 }
 
+/// When each request of each burst is answered by a server of this discipline that is idle at the burst's beginning.
+#[pyfunction]
+#[pyo3(signature = (discipline_json, bursts, seed, room=None))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "pyo3 hands over what it has converted"
+)]
+fn burst_answers(
+    discipline_json: &str,
+    bursts: Vec<Vec<(u64, u64, u64)>>,
+    seed: u64,
+    room: Option<usize>,
+) -> PyResult<Vec<Vec<Option<u64>>>> {
+    let discipline: DisciplineSpec = serde_json::from_str(discipline_json)
+        .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))?;
+    let request = |&(at, demand, connection): &(u64, u64, u64)| Request {
+        at,
+        demand,
+        connection,
+    };
+    let answers = bursts.iter().zip(seed..).map(|(requests, seed)| {
+        let requests: Vec<Request> = requests.iter().map(request).collect();
+        burst::answers(discipline, &requests, room, seed)
+    });
+    answers
+        .collect::<Result<_, _>>()
+        .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))
+}
+
 /// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
 #[pyfunction]
 #[expect(
@@ -113,5 +144,6 @@ fn merge_v2<'py>(
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(burst_answers, module)?)?;
     module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

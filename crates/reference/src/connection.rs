@@ -10,14 +10,17 @@ const READ_BYTES: usize = 1024;
 const LINGER: Duration = Duration::from_secs(1);
 
 pub struct Connection {
+    /// Its place in the order in which connections were accepted, from 0.
+    pub number: u64,
     pub stream: TcpStream,
     pub input: Vec<u8>,
     pub output: Vec<u8>,
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream) -> Self {
+    pub fn new(stream: TcpStream, number: u64) -> Self {
         Self {
+            number,
             stream,
             input: Vec::new(),
             output: Vec::new(),

@@ -57,7 +57,7 @@ impl Site for Scheduled {
             None => None,
             Some(need) => {
                 connection.flush().await?; // earlier answers must not wait for this one
-                let sojourn = self.scheduler.fulfil(need).await?;
+                let sojourn = self.scheduler.fulfil(need, connection.number).await?;
                 let (Need::Service(demand) | Need::Delay(demand)) = need;
                 Some(Timing { demand, sojourn })
             }

@@ -49,10 +49,11 @@ impl Scheduler {
 
     /// Waits until the job is done; returns the time from its arrival to its exact completion.
     ///
+    /// `connection`: which one the request came over, in the order of their acceptance.
     /// A request given up by its client keeps its place, as in a server that does not notice.
-    pub async fn fulfil(&self, need: Need) -> io::Result<Nanos> {
+    pub async fn fulfil(&self, need: Need, connection: u64) -> io::Result<Nanos> {
         let (waiter, completion) = oneshot::channel();
-        let arrival = self.submit(need, waiter)?;
+        let arrival = self.submit(need, connection, waiter)?;
         let at = completion
             .await
             .expect("every job that arrives is completed");
@@ -70,13 +71,13 @@ impl Scheduler {
         }
     }
 
-    fn submit(&self, need: Need, waiter: Waiter) -> io::Result<Nanos> {
+    fn submit(&self, need: Need, connection: u64, waiter: Waiter) -> io::Result<Nanos> {
         let mut queues = self.queues.borrow_mut();
         let now = self.timer.now();
         queues.advance(now);
         match need {
-            Need::Service(demand) => queues.service.arrive(now, demand, waiter),
-            Need::Delay(wait) => queues.delay.arrive(now, wait, waiter),
+            Need::Service(demand) => queues.service.arrive(now, demand, connection, waiter),
+            Need::Delay(wait) => queues.delay.arrive(now, wait, connection, waiter),
         }
         queues.set_alarm(&self.timer)?;
         Ok(now)

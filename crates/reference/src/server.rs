@@ -48,11 +48,13 @@ pub async fn accept<F>(listener: TcpListener, handle: impl Fn(Connection) -> F) 
 where
     F: Future<Output = io::Result<()>> + 'static,
 {
+    let mut accepted = 0;
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let _ = stream.set_nodelay(true); // fails where the client has gone
-                let conversation = handle(Connection::new(stream));
+                let conversation = handle(Connection::new(stream, accepted));
+                accepted += 1;
                 tokio::task::spawn_local(async move {
                     let _ = conversation.await; // a client that breaks off is its own affair
                 });

@@ -10,8 +10,11 @@
 //!              ├─► server ─► discipline
 //!              └─► recorder
 //! ```
+//!
+//! A [burst](burst) is simulated without clients: stated requests, and when each is answered.
 #![deny(unsafe_code)]
 
+pub mod burst;
 pub mod discipline;
 pub mod spec;
 

@@ -60,9 +60,9 @@ impl Server {
         ];
         let demand = demand(&service.time, &mut Stream::new(self.seed ^ SERVICES, &who));
         if service.waits {
-            self.waiting.arrive(now, demand, job);
+            self.waiting.arrive(now, demand, job.slot.into(), job);
         } else {
-            self.discipline.arrive(now, demand, job);
+            self.discipline.arrive(now, demand, job.slot.into(), job);
         }
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::discipline::{
-    Discipline, Fifo, GatedLifo, Lifo, Nanos, ProcessorSharing, RandomOrder, RoundRobin, Workers,
+    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, Lifo, LockedThreads, Nanos,
+    OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Workers,
 };
 
 /// A server: who is served when, and how much service each request demands.
@@ -43,6 +44,29 @@ pub enum DisciplineSpec {
         cores: usize,
         slice_ns: Nanos,
     },
+    /// Round robin, but newcomers go before all who have had a slice, the newest first.
+    NewestFirst {
+        cores: usize,
+        slice_ns: Nanos,
+    },
+    /// Each worker has a queue of its own.
+    OwnQueues {
+        workers: usize,
+        assignment: Assignment,
+    },
+    /// The threads of a process share one core; who finds none free waits.
+    LockedThreads {
+        processes: usize,
+        threads: usize,
+        slice_ns: Nanos,
+    },
+    /// Each to its end, but who computed for `slice_ns` goes to the end of the queue before the answer leaves.
+    GatedAnswers {
+        cores: usize,
+        slice_ns: Nanos,
+    },
+    /// Nobody waits.
+    Unlimited,
 }
 
 impl DisciplineSpec {
@@ -58,17 +82,69 @@ impl DisciplineSpec {
             Self::GatedLifo => Box::new(GatedLifo::default()),
             Self::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
             Self::RoundRobin { cores, slice_ns } => Box::new(RoundRobin::new(cores, slice_ns)),
+            Self::NewestFirst { cores, slice_ns } => {
+                Box::new(RoundRobin::newest_first(cores, slice_ns))
+            }
+            Self::OwnQueues {
+                workers,
+                assignment,
+            } => Box::new(OwnQueues::new(workers, assignment)),
+            Self::LockedThreads {
+                processes,
+                threads,
+                slice_ns,
+            } => Box::new(LockedThreads::new(processes, threads, slice_ns)),
+            Self::GatedAnswers { cores, slice_ns } => Box::new(GatedAnswers::new(cores, slice_ns)),
+            Self::Unlimited => Box::new(Delay::default()),
         }
     }
 
-    /// Workers or cores.
+    /// How many requests are in service at once: workers or threads; cores, where requests share them.
     pub fn parallelism(self) -> usize {
         match self {
-            Self::Workers { workers } | Self::Lifo { workers } | Self::RandomOrder { workers } => {
-                workers
-            }
+            Self::Workers { workers }
+            | Self::Lifo { workers }
+            | Self::RandomOrder { workers }
+            | Self::OwnQueues { workers, .. } => workers,
             Self::GatedLifo => 1,
-            Self::ProcessorSharing { cores } | Self::RoundRobin { cores, .. } => cores,
+            Self::ProcessorSharing { cores }
+            | Self::RoundRobin { cores, .. }
+            | Self::NewestFirst { cores, .. }
+            | Self::GatedAnswers { cores, .. } => cores,
+            Self::LockedThreads {
+                processes, threads, ..
+            } => processes * threads,
+            Self::Unlimited => usize::MAX,
+        }
+    }
+
+    /// Refuses a discipline that could serve nobody.
+    pub fn check(self) -> Result<(), SpecError> {
+        let at_least_one = |counts: &[(&'static str, u64)]| {
+            let zero = counts.iter().find(|(_, count)| *count == 0);
+            zero.map_or(Ok(()), |(what, _)| Err(SpecError::Zero(what)))
+        };
+        match self {
+            Self::Workers { workers }
+            | Self::Lifo { workers }
+            | Self::RandomOrder { workers }
+            | Self::OwnQueues { workers, .. } => at_least_one(&[("workers", workers as u64)]),
+            Self::ProcessorSharing { cores } | Self::GatedAnswers { cores, .. } => {
+                at_least_one(&[("cores", cores as u64)])
+            }
+            Self::RoundRobin { cores, slice_ns } | Self::NewestFirst { cores, slice_ns } => {
+                at_least_one(&[("cores", cores as u64), ("slice_ns", slice_ns)])
+            }
+            Self::LockedThreads {
+                processes,
+                threads,
+                slice_ns,
+            } => at_least_one(&[
+                ("processes", processes as u64),
+                ("threads", threads as u64),
+                ("slice_ns", slice_ns),
+            ]),
+            Self::GatedLifo | Self::Unlimited => Ok(()),
         }
     }
 }
@@ -123,7 +199,7 @@ pub enum SpecError {
 
 /// Checks what the simulator adds to the engine's specification.
 pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError> {
-    check_discipline(server.discipline)?;
+    server.discipline.check()?;
     if run.interval_ns == 0 {
         return Err(SpecError::Zero("interval_ns"));
     }
@@ -155,23 +231,6 @@ pub(crate) fn check(run: &RunSpec, server: &ServerSpec) -> Result<(), SpecError>
                 what: "a crowd whose clients end and are not replaced",
             });
         }
-    }
-    Ok(())
-}
-
-fn check_discipline(discipline: DisciplineSpec) -> Result<(), SpecError> {
-    let (what, count) = match discipline {
-        DisciplineSpec::Workers { workers }
-        | DisciplineSpec::Lifo { workers }
-        | DisciplineSpec::RandomOrder { workers } => ("workers", workers),
-        DisciplineSpec::GatedLifo => return Ok(()),
-        DisciplineSpec::RoundRobin { slice_ns: 0, .. } => ("slice_ns", 0),
-        DisciplineSpec::ProcessorSharing { cores } | DisciplineSpec::RoundRobin { cores, .. } => {
-            ("cores", cores)
-        }
-    };
-    if count == 0 {
-        return Err(SpecError::Zero(what));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ impl<J> Default for Delay<J> {
 }
 
 impl<J> Discipline<J> for Delay<J> {
-    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, _connection: u64, job: J) {
         self.completions.insert(now + demand, job);
     }
 

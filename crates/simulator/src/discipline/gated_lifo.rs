@@ -45,7 +45,7 @@ impl<J> GatedLifo<J> {
 }
 
 impl<J> Discipline<J> for GatedLifo<J> {
-    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, _connection: u64, job: J) {
         self.gate.push((demand, job));
         if matches!(self.worker, Worker::Idle) {
             self.worker = Worker::Gathering(now + GATE_CLOSES_AFTER);

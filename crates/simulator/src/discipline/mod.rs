@@ -7,9 +7,12 @@
 
 mod calendar;
 mod delay;
+mod gated_answers;
 mod gated_lifo;
+mod locked_threads;
 #[cfg(test)]
 mod oracles;
+mod own_queues;
 mod processor_sharing;
 #[cfg(test)]
 mod properties;
@@ -18,10 +21,13 @@ mod waiting;
 mod workers;
 
 pub use delay::Delay;
+pub use gated_answers::GatedAnswers;
 pub use gated_lifo::GatedLifo;
+pub use locked_threads::LockedThreads;
+pub use own_queues::{Assignment, OwnQueues};
 pub use processor_sharing::ProcessorSharing;
 pub use round_robin::RoundRobin;
-pub use waiting::{Fifo, Lifo, RandomOrder};
+pub use waiting::{Fifo, Lifo, RandomOrder, Waiting};
 pub use workers::Workers;
 
 /// A moment on the server's clock, or a span of it, in nanoseconds.
@@ -37,8 +43,8 @@ pub struct Done<J> {
 
 /// Who is served when. `J` is whatever the caller wants back at the job's completion.
 pub trait Discipline<J> {
-    /// Takes a job. The caller has advanced to `now` before.
-    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J);
+    /// Takes a job, which came over the so-manieth connection. The caller has advanced to `now` before.
+    fn arrive(&mut self, now: Nanos, demand: Nanos, connection: u64, job: J);
 
     /// The next moment at which anything changes by itself, or `None` while idle.
     fn next_event(&self) -> Option<Nanos>;

@@ -18,7 +18,7 @@ fn step(server: &mut impl Discipline<usize>, done: &mut Vec<Done<usize>>) -> Opt
 /// The completion times of jobs that all arrive at 0, by job.
 fn burst(mut server: impl Discipline<usize>, demands: &[Nanos]) -> Vec<Nanos> {
     for (job, &demand) in demands.iter().enumerate() {
-        server.arrive(0, demand, job);
+        server.arrive(0, demand, job as u64, job);
     }
     let mut done = Vec::new();
     server.advance(Nanos::MAX / 2, &mut done);
@@ -30,7 +30,7 @@ fn burst(mut server: impl Discipline<usize>, demands: &[Nanos]) -> Vec<Nanos> {
 fn closed(mut server: impl Discipline<usize>, clients: usize, answers: usize) -> Vec<f64> {
     let mut asked = vec![0; clients];
     for client in 0..clients {
-        server.arrive(0, S, client);
+        server.arrive(0, S, client as u64, client);
     }
     let mut responses = Vec::new();
     let mut done = Vec::new();
@@ -39,7 +39,7 @@ fn closed(mut server: impl Discipline<usize>, clients: usize, answers: usize) ->
         for Done { at, job: client } in done.drain(..) {
             responses.push((at - asked[client]) as f64 / S as f64);
             asked[client] = at;
-            server.arrive(at, S, client);
+            server.arrive(at, S, client as u64, client);
         }
     }
     responses.split_off(2 * clients)
@@ -61,7 +61,7 @@ fn open(
         now -= (1.0 - random.random::<f64>()).ln() / rate;
         let (at, demand) = ((now * unit) as Nanos, draw(&mut random));
         server.advance(at, &mut done);
-        server.arrive(at, (demand * unit) as Nanos, job);
+        server.arrive(at, (demand * unit) as Nanos, job as u64, job);
         arrivals.push((at, demand));
     }
     server.advance(Nanos::MAX / 2, &mut done);
@@ -244,4 +244,82 @@ fn open_first_come_first_served_waits_as_long_as_exact_formulae_say() {
             mean(&waits)
         );
     }
+}
+
+/// Sizes 8, 1, 8, 1 dealt out to two workers in turn: the short ones never meet a long one, nor do they help.
+#[test]
+fn a_queue_of_its_own_leaves_one_worker_idle_while_the_other_one_s_requests_wait() {
+    let sizes = [8 * S, S, 8 * S, S];
+    let own = OwnQueues::new(2, Assignment::InTurn);
+    assert_eq!(burst(own, &sizes), [8 * S, S, 16 * S, 2 * S]);
+    assert_eq!(burst(fcfs(2), &sizes), [8 * S, S, 9 * S, 9 * S]);
+}
+
+#[test]
+fn a_connection_keeps_its_worker() {
+    let mut server = OwnQueues::new(2, Assignment::ByConnection);
+    for (job, connection) in [4, 4, 7, 4].into_iter().enumerate() {
+        server.arrive(0, S, connection, job);
+    }
+    let mut done = Vec::new();
+    server.advance(Nanos::MAX / 2, &mut done);
+    done.sort_by_key(|done| done.job);
+    let times: Vec<_> = done.iter().map(|done| done.at).collect();
+    assert_eq!(times, [S, 2 * S, S, 3 * S]);
+}
+
+/// 2 processes of 3 threads: 6 of 8 are in service, each at a third of a core; 2 wait for a thread.
+#[test]
+fn threads_under_a_lock_share_a_core_for_each_process_and_the_rest_waits() {
+    let slice = S / 1000;
+    let times = burst(LockedThreads::new(2, 3, slice), &[S; 8]);
+    assert!(
+        times[..6].iter().all(|at| at.abs_diff(3 * S) <= 3 * slice),
+        "{times:?}"
+    );
+    // each process then has one left, and one thread to compute it
+    assert!(
+        times[6..].iter().all(|at| at.abs_diff(4 * S) <= 3 * slice),
+        "{times:?}"
+    );
+}
+
+#[test]
+fn threads_under_a_lock_are_workers_with_one_thread_each_and_processor_sharing_with_many() {
+    let sizes = [8 * S, S, 4 * S, 2 * S, S];
+    assert_eq!(
+        burst(LockedThreads::new(2, 1, S / 10), &sizes),
+        burst(fcfs(2), &sizes)
+    );
+    let slice = S / 1000;
+    let shared = burst(ProcessorSharing::new(1), &sizes);
+    for (sliced, shared) in burst(LockedThreads::new(1, 5, slice), &sizes)
+        .into_iter()
+        .zip(shared)
+    {
+        assert!(
+            shared.abs_diff(sliced) <= 5 * slice,
+            "{sliced} against {shared}"
+        );
+    }
+}
+
+/// As GHC was found to do with 8 requests of 40 ms (all at 320), and with 8 of 8 ms (one after another).
+#[test]
+fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
+    let slice = 20;
+    assert_eq!(burst(GatedAnswers::new(1, slice), &[40; 8]), [320; 8]);
+    let staircase: Vec<Nanos> = (1..=8).map(|n| n * 8).collect();
+    assert_eq!(burst(GatedAnswers::new(1, slice), &[8; 8]), staircase);
+    // a short one that is computed before the others is answered at once, and one that gave way is not
+    assert_eq!(burst(GatedAnswers::new(1, slice), &[8, 40, 8]), [8, 56, 56]);
+}
+
+#[test]
+fn the_newest_goes_first_until_it_has_had_a_slice() {
+    let newest = burst(RoundRobin::newest_first(1, S), &[2 * S; 3]);
+    // the first has the core, then the third, then the second; and so again
+    assert_eq!(newest, [4 * S, 6 * S, 5 * S]);
+    let short = burst(RoundRobin::newest_first(1, 8 * S), &[S; 4]);
+    assert_eq!(short, burst(Workers::new(1, Lifo::default()), &[S; 4]));
 }

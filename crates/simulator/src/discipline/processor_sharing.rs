@@ -60,7 +60,7 @@ impl<J> ProcessorSharing<J> {
 }
 
 impl<J> Discipline<J> for ProcessorSharing<J> {
-    fn arrive(&mut self, _now: Nanos, demand: Nanos, job: J) {
+    fn arrive(&mut self, _now: Nanos, demand: Nanos, _connection: u64, job: J) {
         self.jobs
             .insert(Virtual(self.virtual_now + demand as f64), job);
     }

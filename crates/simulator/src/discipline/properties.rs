@@ -27,11 +27,16 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
         )),
         3 => Box::new(ProcessorSharing::new(c)),
         4 => Box::new(RoundRobin::new(c, 700)),
+        5 => Box::new(RoundRobin::newest_first(c, 700)),
+        6 => Box::new(OwnQueues::new(c, Assignment::InTurn)),
+        7 => Box::new(OwnQueues::new(c, Assignment::ByConnection)),
+        8 => Box::new(LockedThreads::new(c, 3, 700)),
+        9 => Box::new(GatedAnswers::new(c, 1_000)),
         _ => Box::new(GatedLifo::default()),
     }
 }
 
-const SERVERS: usize = 6;
+const SERVERS: usize = 11;
 const PROCESSOR_SHARING: usize = 3;
 
 /// Completion times by job, where the server is told the time only at arrivals (and is late for all else).
@@ -40,7 +45,7 @@ fn completions(server: &mut dyn Discipline<usize>, arrivals: &[Arrival]) -> Vec<
     for (job, &(gap, demand)) in arrivals.iter().enumerate() {
         now += gap;
         server.advance(now, &mut done);
-        server.arrive(now, demand, job);
+        server.arrive(now, demand, job as u64, job);
     }
     server.advance(END, &mut done);
     assert_eq!(server.next_event(), None, "idle at the end");
@@ -65,7 +70,7 @@ fn completions_on_time(server: &mut dyn Discipline<usize>, arrivals: &[Arrival])
             server.advance(event, &mut done);
         }
         server.advance(now, &mut done);
-        server.arrive(now, demand, job);
+        server.arrive(now, demand, job as u64, job);
     }
     while let Some(event) = server.next_event() {
         server.advance(event, &mut done);

@@ -1,7 +1,8 @@
 //! Round robin on `c` cores: a job runs for at most one slice, then goes to the end of the queue.
 //!
 //! As the slice shrinks this becomes processor sharing; with a slice longer than every demand it is
-//! first come, first served. Switching costs nothing.
+//! first come, first served. Switching costs nothing. A scheduler may prefer newcomers, the newest first, to
+//! those who have had a slice, as Go's does with what its run queues have not seen before.
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};
@@ -16,6 +17,7 @@ struct Unfinished<J> {
 pub struct RoundRobin<J> {
     cores: usize,
     slice: Nanos,
+    newest_first: bool,
     /// Jobs on a core, by the end of their slice; `remaining` is what will be left then.
     running: Calendar<Nanos, Unfinished<J>>,
     /// Empty unless all cores are busy.
@@ -29,8 +31,17 @@ impl<J> RoundRobin<J> {
         Self {
             cores,
             slice,
+            newest_first: false,
             running: Calendar::new(),
             ready: VecDeque::new(),
+        }
+    }
+
+    /// The same, but whoever has had no slice yet goes before all who have, the newest first.
+    pub fn newest_first(cores: usize, slice: Nanos) -> Self {
+        Self {
+            newest_first: true,
+            ..Self::new(cores, slice)
         }
     }
 
@@ -48,13 +59,15 @@ impl<J> RoundRobin<J> {
 }
 
 impl<J> Discipline<J> for RoundRobin<J> {
-    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, _connection: u64, job: J) {
         let newcomer = Unfinished {
             remaining: demand,
             job,
         };
         if self.running.len() < self.cores {
             self.run(now, newcomer);
+        } else if self.newest_first {
+            self.ready.push_front(newcomer);
         } else {
             self.ready.push_back(newcomer);
         }

@@ -30,7 +30,7 @@ impl<J, W: Waiting<Demanding<J>>> Workers<J, W> {
 }
 
 impl<J, W: Waiting<Demanding<J>>> Discipline<J> for Workers<J, W> {
-    fn arrive(&mut self, now: Nanos, demand: Nanos, job: J) {
+    fn arrive(&mut self, now: Nanos, demand: Nanos, _connection: u64, job: J) {
         if self.busy.len() < self.count {
             self.busy.insert(now + demand, job);
         } else {

@@ -1,0 +1,115 @@
+//! A burst: requests at stated times before an idle server, and when each is answered.
+
+use crate::discipline::{Done, Nanos};
+use crate::spec::{DisciplineSpec, SpecError};
+
+/// When a request arrives, how much service it demands, and over which connection it comes.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    pub at: Nanos,
+    pub demand: Nanos,
+    pub connection: u64,
+}
+
+/// When each of `requests` is answered; `None` for one that found `room` others in the server.
+///
+/// What arrives at the same moment arrives in the order given. `seed`: of a random order.
+pub fn answers(
+    discipline: DisciplineSpec,
+    requests: &[Request],
+    room: Option<usize>,
+    seed: u64,
+) -> Result<Vec<Option<Nanos>>, SpecError> {
+    discipline.check()?;
+    let mut server = discipline.make(seed);
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    order.sort_by_key(|&index| requests[index].at);
+    let mut answers = vec![None; requests.len()];
+    let mut done = Vec::new();
+    let mut present = 0;
+    for index in order {
+        let request = requests[index];
+        server.advance(request.at, &mut done);
+        present -= note(&mut done, &mut answers);
+        if room.is_none_or(|room| present < room) {
+            server.arrive(request.at, request.demand, request.connection, index);
+            present += 1;
+        }
+    }
+    server.advance(Nanos::MAX / 2, &mut done);
+    note(&mut done, &mut answers);
+    Ok(answers)
+}
+
+/// Writes down who is done; returns how many.
+fn note(done: &mut Vec<Done<usize>>, answers: &mut [Option<Nanos>]) -> usize {
+    let count = done.len();
+    for Done { at, job } in done.drain(..) {
+        answers[job] = Some(at);
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_once(demands: &[Nanos]) -> Vec<Request> {
+        let request = |(index, &demand)| Request {
+            at: 0,
+            demand,
+            connection: index as u64,
+        };
+        demands.iter().enumerate().map(request).collect()
+    }
+
+    #[test]
+    fn each_request_is_answered_as_the_discipline_says_whatever_their_order() {
+        let workers = DisciplineSpec::Workers { workers: 1 };
+        let mut requests = at_once(&[8, 4, 2, 1]);
+        let expected = [8, 12, 14, 15].map(Some);
+        assert_eq!(answers(workers, &requests, None, 1).unwrap(), expected);
+        for (index, request) in requests.iter_mut().enumerate() {
+            request.at = 3 - index as Nanos; // the last comes first
+        }
+        let expected = [15, 7, 3, 1].map(Some);
+        assert_eq!(answers(workers, &requests, None, 1).unwrap(), expected);
+        let shared = DisciplineSpec::ProcessorSharing { cores: 1 };
+        let expected = [15, 11, 7, 4].map(Some);
+        assert_eq!(
+            answers(shared, &at_once(&[8, 4, 2, 1]), None, 1).unwrap(),
+            expected
+        );
+    }
+
+    #[test]
+    fn who_finds_the_server_full_is_refused() {
+        let workers = DisciplineSpec::Workers { workers: 1 };
+        let mut requests = at_once(&[5, 5, 5, 5]);
+        requests[3].at = 5;
+        let expected = [Some(5), Some(10), None, Some(15)];
+        assert_eq!(answers(workers, &requests, Some(2), 1).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_random_order_follows_from_its_seed() {
+        let random = DisciplineSpec::RandomOrder { workers: 1 };
+        let requests = at_once(&[1; 20]);
+        let made = |seed| answers(random, &requests, None, seed).unwrap();
+        assert_eq!(made(1), made(1));
+        assert_ne!(made(1), made(2));
+    }
+
+    #[test]
+    fn a_server_that_could_serve_nobody_is_refused() {
+        let nobody = DisciplineSpec::LockedThreads {
+            processes: 1,
+            threads: 0,
+            slice_ns: 1,
+        };
+        assert_eq!(
+            answers(nobody, &[], None, 1),
+            Err(SpecError::Zero("threads"))
+        );
+    }
+}

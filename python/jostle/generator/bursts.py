@@ -1,0 +1,28 @@
+"""Bursts before a server of known discipline, calculated: when each request is answered."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jostle._engine import burst_answers
+
+__all__ = ["Request", "simulated_answers"]
+
+Request = tuple[int, int, int]
+"""When it arrives and how much service it demands, both in ns, and over which connection it comes."""
+
+
+def simulated_answers(
+    discipline: str | Mapping[str, Any],
+    bursts: Sequence[Sequence[Request]],
+    *,
+    seed: int = 0,
+    room: int | None = None,
+) -> list[list[int | None]]:
+    """When each request of each burst is answered, in ns, by a server that is idle before every burst.
+
+    `discipline`: `DisciplineSpec` of `crates/simulator/src/spec.rs`. `room`: how many requests the server
+    holds; one that comes on top is refused: None. `seed` decides a random order. Raises ValueError for a
+    discipline that does not exist.
+    """
+    return burst_answers(json.dumps(discipline), [list(burst) for burst in bursts], seed, room)
