@@ -26,6 +26,7 @@ from sections import (
     connecting,
     cpu,
     devices,
+    explain,
     hour,
     memory,
     open_loop,
@@ -46,6 +47,7 @@ SECTIONS: Sections = {
     "open_loop": open_loop.run,
     "attention": attention.run,
     "simulator": simulator.run,
+    "explain": explain.run,
     "start": start.run,
 }
 BY_HAND: Sections = {"hour": hour.run, "big": big.run}

@@ -16,6 +16,7 @@ ORDER = [
     "open_loop",
     "attention",
     "simulator",
+    "explain",
     "hour",
     "start",
 ]

@@ -1,0 +1,119 @@
+"""The disciplines that a server may have, as far as jostle knows them, with the parameters that are tried."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+__all__ = ["Candidate", "Family", "candidates", "finer_slices"]
+
+
+class Family(StrEnum):
+    """What a server does with more requests than it has workers or cores for."""
+
+    FIRST_COME = "first-come-first-served"
+    LAST_COME = "last-come-first-served"
+    RANDOM_ORDER = "random-order"
+    GATED_LAST_COME = "gated-last-come"
+    """All that wait are taken as a batch, and the batch is served from its end."""
+    GATED_RANDOM_ORDER = "gated-random-order"
+    """The same, and the batch is served in random order."""
+    SHARING = "sharing"
+    """All progress together, in slices or without any that could be seen."""
+    LOCKED_THREADS = "locked-threads"
+    """So many processes of so many threads, where one thread of a process computes at a time."""
+    OWN_QUEUES = "own-queues"
+    """Each worker has a queue of its own, and may idle while others' requests wait."""
+    GATED_ANSWERS = "gated-answers"
+    """Each is computed to its end, but a long one's answer waits behind the computation of all that wait."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """`workers`: or cores, or processes. `slice`, in seconds: of those who share, None where it is too short
+    to be seen; of gated answers, from how long on an answer has to wait. `in_turn`: requests are dealt out to
+    queues in turn; otherwise who goes where is unknown, and estimated.
+    """
+
+    family: Family
+    workers: int
+    threads: int | None = None
+    slice: float | None = None
+    newest_first: bool = False
+    in_turn: bool = False
+
+    def spec(self) -> Any:
+        """`DisciplineSpec` of the simulator; None where the order or the queues are to be estimated."""
+        slice_ns = round((self.slice or 0.0) * 1e9)
+        match self.family:
+            case Family.FIRST_COME:
+                return {"workers": {"workers": self.workers}}
+            case Family.LAST_COME:
+                return {"lifo": {"workers": self.workers}}
+            case Family.GATED_LAST_COME:
+                return "gated-lifo"
+            case Family.SHARING if self.slice is None:
+                return {"processor-sharing": {"cores": self.workers}}
+            case Family.SHARING:
+                name = "newest-first" if self.newest_first else "round-robin"
+                return {name: {"cores": self.workers, "slice_ns": slice_ns}}
+            case Family.LOCKED_THREADS:
+                threads = {"processes": self.workers, "threads": self.threads, "slice_ns": slice_ns}
+                return {"locked-threads": threads}
+            case Family.OWN_QUEUES if self.in_turn:
+                return {"own-queues": {"workers": self.workers, "assignment": "in-turn"}}
+            case Family.GATED_ANSWERS:
+                return {"gated-answers": {"cores": self.workers, "slice_ns": slice_ns}}
+            case _:
+                return None
+
+    def parameters(self) -> int:
+        """How many numbers are fitted."""
+        workers = self.family not in (Family.GATED_LAST_COME, Family.GATED_RANDOM_ORDER)
+        return workers + (self.threads is not None) + (self.slice is not None) + self.newest_first
+
+
+def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> Iterator[Candidate]:
+    """All families, for so many workers, requests of these demands, and bursts of at most so many requests.
+
+    Parameters under which a family is another one are left out: one worker with a queue of its own; threads
+    that are never all taken; slices longer than the longest request, or too short to be seen.
+    """
+    longest = max(demands)
+    slices = [longest / 2**step for step in range(1, 6)]
+    yield Candidate(Family.GATED_LAST_COME, 1)
+    yield Candidate(Family.GATED_RANDOM_ORDER, 1)
+    for count in workers:
+        yield Candidate(Family.FIRST_COME, count)
+        yield Candidate(Family.LAST_COME, count)
+        yield Candidate(Family.RANDOM_ORDER, count)
+        if count > 1:
+            yield Candidate(Family.OWN_QUEUES, count, in_turn=True)
+            yield Candidate(Family.OWN_QUEUES, count)
+        for slice_s in _thresholds(demands):
+            yield Candidate(Family.GATED_ANSWERS, count, slice=slice_s)
+        yield Candidate(Family.SHARING, count)
+        for slice_s in slices:
+            yield Candidate(Family.SHARING, count, slice=slice_s)
+            yield Candidate(Family.SHARING, count, slice=slice_s, newest_first=True)
+        for threads in (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32):
+            if count * threads < most:
+                for slice_s in slices[::2]:
+                    yield Candidate(Family.LOCKED_THREADS, count, threads=threads, slice=slice_s)
+
+
+def finer_slices(best: Candidate) -> Iterator[Candidate]:
+    """The same with slices between those that were tried."""
+    if best.family is Family.SHARING and best.slice is not None:
+        for step in range(-7, 8):
+            slice_s = best.slice * 2 ** (step / 8)
+            yield Candidate(best.family, best.workers, slice=slice_s, newest_first=best.newest_first)
+
+
+def _thresholds(demands: Sequence[float]) -> list[float]:
+    """Between no request and all: from which demand on an answer waits. Where none does, it is another
+    family.
+    """
+    sizes = sorted(set(demands))
+    return [sizes[0] / 2, *((small + large) / 2 for small, large in pairwise(sizes))]

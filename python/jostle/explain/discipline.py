@@ -1,0 +1,307 @@
+"""Which discipline a server has, inferred from bursts: coarse answers first, each with its own "cannot tell".
+
+The coarse answers need no candidate. The discipline is the candidate family that explains all bursts best,
+but only if it explains them well, clearly better than any other family, and in each probe by itself.
+Everything else is "cannot tell", with a reason and what would tell.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from jostle.explain.burst import Burst
+from jostle.explain.candidates import Candidate, Family, candidates, finer_slices
+from jostle.explain.fit import LEAST_ERROR, TOGETHER_S, Fit, Observed
+
+__all__ = ["REMEDIES", "Finding", "Inference", "Range", "Reason", "infer"]
+
+LEAD = 10.0
+"""In BIC over the best candidate of any other family: very strong evidence [Kass and Raftery, 1995]."""
+MOST_ERROR = 0.10
+"""Root mean square of log errors: a wrong discipline was never seen to fit so well, a right one seldom worse.
+"""
+NOISY = 0.10
+DRIFT = 0.08
+SIZES_DIFFER = 1.5
+MOST_WORKERS_TRIED = 12
+TOGETHER, APART = 0.03, 0.05
+"""Half of a burst's answers leave within so much of its time at the end: all together, or each in its own
+time.
+"""
+
+T = TypeVar("T")
+
+
+class Reason(StrEnum):
+    """Why something cannot be told."""
+
+    UNSATURATED = "unsaturated"
+    EQUAL_SIZES = "equal-sizes"
+    TOO_NOISY = "too-noisy"
+    GENERATOR_BOUND = "generator-bound"
+    INTERMEDIARY = "intermediary"
+    NOT_STATIONARY = "not-stationary"
+    NO_CANDIDATE_FITS = "no-candidate-fits"
+    TOO_ALIKE = "too-alike"
+    UNANSWERED = "unanswered"
+    DIVIDED = "divided"
+
+
+REMEDIES: dict[Reason, str] = {
+    Reason.UNSATURATED: "send more requests at once: with these the server had a worker or a core for each",
+    Reason.EQUAL_SIZES: "name requests that take different times, such as one that takes four times as long",
+    Reason.TOO_NOISY: "measure on a quiet machine, or name longer requests: repeated bursts took other times",
+    Reason.GENERATOR_BOUND: "send from a machine or a core that has nothing else to do",
+    Reason.INTERMEDIARY: "ask the server itself, without the proxy in between",
+    Reason.NOT_STATIONARY: "warm the server up for longer: its service times changed meanwhile",
+    Reason.NO_CANDIDATE_FITS: "look at the staircase: the server does something that jostle has no model of",
+    Reason.TOO_ALIKE: "send more bursts, or more requests at once: two disciplines would have answered alike",
+    Reason.UNANSWERED: "send fewer requests at once: most were refused or not answered",
+    Reason.DIVIDED: "name requests whose times differ more: only some short ones overtook long ones",
+}
+"""What would tell."""
+
+
+@dataclass(frozen=True)
+class Finding(Generic[T]):
+    """Decided, or not: one of `value` and `reason` is None."""
+
+    value: T | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number that lies between both; `high` None: it may be any larger one."""
+
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Inference:
+    """`overtaking`: whether short requests are answered before long ones that began earlier. `at_once`: how
+    many requests' work is done at the same time. `leave_as_computed`: whether a short request's answer leaves
+    before the others are computed.
+
+    `workers`: or cores, or processes, of the discipline; `threads`: of each process; `slice`: in seconds, 0
+    where it is too short to be seen, or of gated answers the time from which on an answer waits. These three
+    are None where the discipline has no such number, or is not told. `slots`: of the waiting route. `error`:
+    root mean square of the best candidate's log errors, and `lead`: its distance in BIC from the best one of
+    another family, `rival`; `best` and `rival` stand also where nothing is decided.
+    """
+
+    overtaking: Finding[bool]
+    at_once: Finding[Range]
+    leave_as_computed: Finding[bool]
+    discipline: Finding[Family]
+    workers: Range | None = None
+    threads: Range | None = None
+    slice: Range | None = None
+    newest_first: bool | None = None
+    slots: Finding[Range] | None = None
+    best: Candidate | None = None
+    rival: Candidate | None = None
+    error: float | None = None
+    lead: float | None = None
+
+
+def infer(bursts: Sequence[Burst], *, spread: float, waits: Sequence[Burst] = ()) -> Inference:
+    """What the bursts of `design.bursts_to_send` tell of a server.
+
+    `spread`: standard deviation of the service time, measured alone, as a share of its mean. `waits`: equal
+    bursts on a route that waits for something else, whose slots are to be counted.
+    """
+    slots = _slots(waits, spread) if waits else None
+    observed = Observed(bursts)
+    at_once = _at_once(bursts, spread)
+    if observed.bursts and _mostly_unanswered(bursts):
+        at_once = Finding(reason=Reason.UNANSWERED)
+    if at_once.value is None:
+        nothing: Finding[bool] = Finding(reason=at_once.reason)
+        return Inference(nothing, at_once, nothing, Finding(reason=at_once.reason), slots=slots)
+    floor = max(LEAST_ERROR, spread / 2)
+    fits = _fits(observed, at_once.value, floor)
+    best = min(fits, key=lambda fit: fit.bic(floor))
+    others = [fit for fit in fits if fit.candidate.family is not best.candidate.family]
+    rival = min(others, key=lambda fit: fit.bic(floor))
+    lead = rival.bic(floor) - best.bic(floor)
+    reason = _objection(observed, fits, best, lead, spread, floor)
+    found = Inference(
+        overtaking=_overtaking(bursts, at_once.value),
+        at_once=at_once,
+        leave_as_computed=_leave_as_computed(bursts, spread),
+        discipline=Finding(reason=reason) if reason else Finding(best.candidate.family),
+        slots=slots,
+        best=best.candidate,
+        rival=rival.candidate,
+        error=best.error(),
+        lead=lead,
+    )
+    return found if reason else _with_parameters(found, fits, best, floor)
+
+
+def _mostly_unanswered(bursts: Sequence[Burst]) -> bool:
+    ends = [end for burst in bursts for end in burst.ends]
+    return sum(end is None for end in ends) > len(ends) / 2
+
+
+def _at_once(bursts: Sequence[Burst], spread: float) -> Finding[Range]:
+    """From bursts of k equal requests that took T, without any candidate: kS/T at least, as no server does
+    more work than it has cores for; and (k − 1)/(T/S − 1) at most, as none idles while a request waits
+    [Graham, 1969].
+    """
+    ratios: dict[int, list[float]] = {}
+    for burst in bursts:
+        if len({job.demand for job in burst.jobs}) == 1 and None not in burst.ends:
+            first = min(job.at for job in burst.jobs)
+            took = max(end for end in burst.ends if end is not None) - first
+            if max(job.at for job in burst.jobs) - first < burst.jobs[0].demand / 4:
+                ratios.setdefault(len(burst.jobs), []).append(took / burst.jobs[0].demand)
+    ratios.pop(1, None)
+    if not ratios:
+        return Finding(reason=Reason.UNSATURATED)
+    typical = {count: float(np.median(times)) for count, times in ratios.items()}
+    low, high = 1.0, math.inf
+    for count, time in typical.items():
+        slack = 1 + max(0.05, 3 * spread / math.sqrt(len(ratios[count])))
+        low = max(low, count / (time * slack))
+        if time / slack > 1:
+            high = min(high, (count - 1) / (time / slack - 1))
+    most = max(typical)
+    if typical[most] < 1.3:
+        return Finding(reason=Reason.UNSATURATED)
+    least = max(1, math.ceil(low - 0.05))
+    return Finding(Range(least, None if math.isinf(high) else max(least, math.floor(high))))
+
+
+def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
+    most = max(len(served) for served in observed.bursts)
+    low = max(1, math.floor(0.8 * at_once.low))
+    high = min(most - 1, math.ceil(1.25 * (at_once.high or most)) + 1, low + MOST_WORKERS_TRIED)
+    demands = [float(demand) for demand in np.unique(observed.demand)]
+    tried = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
+    fits = [fit for fit in tried if fit is not None]
+    sliced = [fit for fit in fits if fit.candidate.family is Family.SHARING and fit.candidate.slice]
+    if sliced:
+        finest = min(sliced, key=lambda fit: fit.bic(floor)).candidate
+        fits += [fit for finer in finer_slices(finest) if (fit := observed.fit(finer)) is not None]
+    return fits
+
+
+def _objection(
+    observed: Observed, fits: Sequence[Fit], best: Fit, lead: float, spread: float, floor: float
+) -> Reason | None:
+    """Why the best candidate is no verdict; None where it is."""
+    if max(observed.demand) < SIZES_DIFFER * min(observed.demand):
+        return Reason.EQUAL_SIZES
+    if spread > NOISY:
+        return Reason.TOO_NOISY
+    if abs(observed.drift()) > DRIFT:
+        return Reason.NOT_STATIONARY
+    worst = max(best.typical_error(part) for part in (observed.equal, ~observed.equal) if part.any())
+    if worst > MOST_ERROR:
+        repeat = observed.repeat_error()
+        noise = repeat is not None and repeat > MOST_ERROR / 2
+        return Reason.TOO_NOISY if noise else Reason.NO_CANDIDATE_FITS
+    if lead < LEAD or not _agree(observed, fits, best, floor):
+        return Reason.TOO_ALIKE
+    return None
+
+
+def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> bool:
+    """Whether no other family explains one probe, or one half of the bursts, clearly better than the best
+    does.
+    """
+    even = observed.burst % 2 == 0
+    others = [fit for fit in fits if fit.candidate.family is not best.candidate.family]
+    for part in (observed.equal, ~observed.equal, even, ~even):
+        if not part.any():
+            return False
+        limit = best.bic(floor, part) - LEAD
+        if any(fit.bic(floor, part) < limit for fit in others):
+            return False
+    return True
+
+
+def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: float) -> Inference:
+    """The numbers of the discipline: all that explain the bursts nearly as well."""
+    limit = best.bic(floor) + LEAD
+    near = [
+        fit.candidate
+        for fit in fits
+        if fit.candidate.family is best.candidate.family and fit.bic(floor) <= limit
+    ]
+    workers = Range(min(one.workers for one in near), max(one.workers for one in near))
+    threads = slice_s = None
+    newest = None
+    if best.candidate.threads is not None:
+        counts = [one.threads for one in near if one.threads is not None]
+        threads = Range(min(counts), max(counts))
+    if best.candidate.family in (Family.SHARING, Family.GATED_ANSWERS):
+        slices = [one.slice or 0.0 for one in near]
+        slice_s = Range(min(slices), max(slices))
+        orders = {one.newest_first for one in near if one.slice}
+        newest = orders.pop() if slice_s.low and len(orders) == 1 else None
+    return replace(found, workers=workers, threads=threads, slice=slice_s, newest_first=newest)
+
+
+def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Finding[bool]:
+    """In bursts with plugs: whether requests of at most half a plug, sent after it, end before the first plug
+    does.
+    """
+    before: list[bool] = []
+    for burst in bursts:
+        longest = max(job.demand for job in burst.jobs)
+        first = min(job.at for job in burst.jobs)
+        pairs = list(zip(burst.jobs, burst.ends, strict=True))
+        plugs = [
+            end
+            for job, end in pairs
+            if job.at - first <= TOGETHER_S and job.demand == longest and end is not None
+        ]
+        short = [end for job, end in pairs if job.demand <= longest / 2 and end is not None]
+        if short and len(plugs) >= at_once.low:
+            before += [end < 0.95 * min(plugs) for end in short]
+    if not before:
+        return Finding(reason=Reason.EQUAL_SIZES)
+    share = sum(before) / len(before)
+    if 0.2 < share < 0.8:
+        return Finding(reason=Reason.DIVIDED)
+    return Finding(share >= 0.8)
+
+
+def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Finding[bool]:
+    """In bursts of several sizes: whether answers are spread over time, or all leave together at the end."""
+    spreads = []
+    for burst in bursts:
+        demands = [job.demand for job in burst.jobs]
+        ends = [end for end in burst.ends if end is not None]
+        if len(ends) > 2 and max(demands) >= 2 * min(demands):
+            spreads.append((max(ends) - float(np.median(ends))) / max(ends))
+    if not spreads:
+        return Finding(reason=Reason.EQUAL_SIZES)
+    typical = float(np.median(spreads))
+    if TOGETHER < typical < max(APART, spread):
+        return Finding(reason=Reason.TOO_NOISY)
+    return Finding(typical >= APART)
+
+
+def _slots(waits: Sequence[Burst], spread: float) -> Finding[Range]:
+    """How many requests of the waiting route wait at once; at least as many as were sent where all did."""
+    observed = Observed(waits)
+    if not observed.bursts:
+        return Finding(reason=Reason.UNANSWERED)
+    most = max(len(served) for served in observed.bursts)
+    floor = max(LEAST_ERROR, spread / 2)
+    fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
+    tried = [fit for fit in fits if fit is not None]
+    best = min(tried, key=lambda fit: fit.bic(floor))
+    if best.error() > MOST_ERROR:
+        return Finding(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
+    near = [fit.candidate.workers for fit in tried if fit.bic(floor) <= best.bic(floor) + LEAD]
+    return Finding(Range(min(near), None if max(near) == most else max(near)))

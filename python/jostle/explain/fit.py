@@ -1,0 +1,192 @@
+"""How well a candidate explains the bursts: its completion times against those that were seen, on log times.
+
+Requests of a burst that came together and demand the same cannot be told apart: a network or an event loop
+changes their order. Their times are compared sorted.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jostle.explain.burst import Burst
+from jostle.explain.candidates import Candidate, Family
+from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
+from jostle.generator.bursts import simulated_answers
+
+__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed"]
+
+TOGETHER_S = 0.0008
+"""Requests that came so close to one another may be served in either order."""
+MOST_RESCALED = math.log(1.1)
+"""All service times together may differ by so much from those measured alone."""
+LEAST_ERROR = 0.01
+"""Smaller errors than this are nobody's merit: a clock, a network and a timer make them."""
+LEAST_CHOICES = 20
+MOST_RANDOM = 3.5
+"""Standard errors by which the middle of all choices may lie from that of a random order."""
+
+Floats = NDArray[np.float64]
+Part = NDArray[np.bool_] | None
+"""Which requests; None: all."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a candidate explains each request, in the order of `Observed`.
+
+    `residuals`: log of seen over predicted. `costs`: nats for what the candidate leaves open, spread over the
+    requests of each burst. `bursts`: which burst a request belongs to.
+    """
+
+    candidate: Candidate
+    residuals: Floats
+    costs: Floats
+    bursts: NDArray[np.intp]
+
+    def error(self, part: Part = None) -> float:
+        """Root mean square of log errors."""
+        chosen = self.residuals if part is None else self.residuals[part]
+        return float(np.sqrt(np.mean(chosen**2))) if len(chosen) else 0.0
+
+    def typical_error(self, part: Part = None) -> float:
+        """That of all bursts but the worst sixth, where noise may have changed who was next."""
+        chosen = self.residuals if part is None else self.residuals[part]
+        bursts = self.bursts if part is None else self.bursts[part]
+        squares = np.array([np.mean(chosen[bursts == burst] ** 2) for burst in np.unique(bursts)])
+        kept = np.sort(squares)[: max(1, math.ceil(len(squares) * 5 / 6))]
+        return float(np.sqrt(np.mean(kept)))
+
+    def bic(self, floor: float, part: Part = None) -> float:
+        """n ln(SSE/n) + k ln n, and twice the cost of what is left open. Errors below `floor` count as
+        `floor`.
+
+        The requests of a burst share its noise, so n is the number of bursts: each counts as one observation.
+        """
+        bursts = self.bursts if part is None else self.bursts[part]
+        costs = self.costs if part is None else self.costs[part]
+        n = len(np.unique(bursts))
+        cost = float(np.sum(costs)) * n / len(bursts)
+        error = max(self.error(part), floor)
+        return 2 * n * math.log(error) + self.candidate.parameters() * math.log(max(2, n)) + 2 * cost
+
+
+class Observed:
+    """Bursts made ready to be compared; requests that were never answered are left out, as if never sent."""
+
+    def __init__(self, bursts: Sequence[Burst]) -> None:
+        self.bursts = [served for burst in bursts if (served := _served(burst))]
+        flat = [job for served in self.bursts for job in served]
+        self.burst = np.repeat(np.arange(len(self.bursts)), [len(served) for served in self.bursts])
+        self._at = np.array([job.at for job in flat])
+        self._group = np.array([job.group for job in flat])
+        self._requests = [
+            [(round(job.at * 1e9), round(job.demand * 1e9), number) for number, job in enumerate(served)]
+            for served in self.bursts
+        ]
+        self.demand = np.array([job.demand for job in flat])
+        self.equal = np.array([_all_equal(served) for served in self.bursts], dtype=bool)[self.burst]
+        self.seen = self._logs(np.array([job.end for job in flat]))
+
+    def __len__(self) -> int:
+        return len(self.demand)
+
+    def _logs(self, ends: Floats) -> Floats:
+        """Logs of response times, sorted among those that cannot be told apart."""
+        logs = np.log(np.maximum(ends - self._at, 1e-9))
+        sorted_logs: Floats = logs[np.lexsort((logs, self._group, self.burst))]
+        return sorted_logs
+
+    def fit(self, candidate: Candidate) -> Fit | None:
+        """None where the candidate leaves something open that the observation refutes."""
+        spec = candidate.spec()
+        if spec is None:
+            explained = [self._explained(served, candidate) for served in self.bursts]
+            if candidate.family is not Family.OWN_QUEUES and not _random(explained):
+                return None
+            ends = [end for burst in explained for end in burst.ends]
+            costs = [burst.cost / len(burst.ends) for burst in explained for _ in burst.ends]
+        else:
+            answers = simulated_answers(spec, self._requests)
+            ends = [(end or 0) / 1e9 for burst in answers for end in burst]
+            costs = [0.0] * len(ends)
+        residuals = self.seen - self._logs(np.array(ends))
+        shift = float(np.clip(np.median(residuals), -MOST_RESCALED, MOST_RESCALED))
+        return Fit(candidate, residuals - shift, np.array(costs), self.burst)
+
+    @staticmethod
+    def _explained(served: Sequence[Served], candidate: Candidate) -> Explained:
+        if candidate.family is Family.OWN_QUEUES:
+            return any_queue(served, candidate.workers)
+        batches = candidate.family is Family.GATED_RANDOM_ORDER
+        return any_order(served, candidate.workers, batches=batches)
+
+    def repeat_error(self) -> float | None:
+        """Root mean square of log differences among repeats of a burst: what no candidate can explain.
+
+        None where no burst was repeated.
+        """
+        squares, freedom = 0.0, 0
+        for repeats in self._repeats():
+            rows = self._rows(repeats)
+            squares += float(((rows - rows.mean(axis=0)) ** 2).sum())
+            freedom += rows[1:].size
+        return math.sqrt(squares / freedom) if freedom else None
+
+    def drift(self) -> float:
+        """By how much, as a logarithm, bursts in the second half took longer than in the first."""
+        changes = []
+        for repeats in self._repeats():
+            early = [index for index in repeats if index < len(self.bursts) / 2]
+            late = [index for index in repeats if index >= len(self.bursts) / 2]
+            if early and late:
+                change = self._rows(late).mean(axis=0) - self._rows(early).mean(axis=0)
+                changes.append(float(np.median(change)))
+        return float(np.median(changes)) if changes else 0.0
+
+    def _rows(self, bursts: Sequence[int]) -> Floats:
+        """Logs of response times, a row for each of the bursts, which are of the same requests."""
+        return np.array([self.seen[self.burst == index] for index in bursts])
+
+    def _repeats(self) -> list[list[int]]:
+        """Which bursts are of the same requests, where there are several."""
+        kinds: dict[tuple[tuple[int, float], ...], list[int]] = {}
+        for index, served in enumerate(self.bursts):
+            kind = tuple((round(job.at / TOGETHER_S / 2), job.demand) for job in served)
+            kinds.setdefault(kind, []).append(index)
+        return [bursts for bursts in kinds.values() if len(bursts) > 1]
+
+
+def _served(burst: Burst) -> list[Served]:
+    """The answered requests, sorted by arrival, with groups of those that cannot be told apart."""
+    pairs = [(job, end) for job, end in zip(burst.jobs, burst.ends, strict=True) if end is not None]
+    pairs.sort(key=lambda pair: pair[0].at)
+    served: list[Served] = []
+    last: dict[float, Served] = {}
+    for job, end in pairs:
+        before = last.get(job.demand)
+        together = before is not None and job.at - before.at <= TOGETHER_S
+        group = before.group if before is not None and together else len(served)
+        last[job.demand] = Served(job.at, job.demand, end, group)
+        served.append(last[job.demand])
+    return served
+
+
+def _all_equal(served: Sequence[Served]) -> bool:
+    """Of one size and at once: an order cannot be seen."""
+    return len({job.group for job in served}) == 1
+
+
+def _random(explained: Sequence[Explained]) -> bool:
+    """Whether the choices look random: neither old nor short requests are preferred, nor avoided."""
+    by_age = [place for burst in explained for place in burst.by_age]
+    by_size = [place for burst in explained for place in burst.by_size]
+    for places in (by_age, by_size):
+        if len(places) < LEAST_CHOICES:
+            return False
+        deviation = float(np.std(places)) or 1e-9
+        if abs(float(np.mean(places)) - 0.5) > MOST_RANDOM * deviation / math.sqrt(len(places)):
+            return False
+    return True

@@ -1,0 +1,104 @@
+"""Servers that decide by something that cannot be seen: in which order, or in which queue.
+
+What cannot be predicted is taken from the observation, and paid for: each choice among n costs ln n of
+likelihood, so a server that follows a rule is better explained by the rule.
+"""
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Explained", "Served", "any_order", "any_queue"]
+
+
+@dataclass(frozen=True)
+class Served:
+    """One answered request: when it came, its demand, when it was answered; `group`: those of one group
+    cannot be told apart, as they came together and demand the same.
+    """
+
+    at: float
+    demand: float
+    end: float
+    group: int
+
+
+@dataclass
+class Explained:
+    """`ends`: as predicted. `cost`: of all choices, in nats of likelihood. `by_age`, `by_size`: where each
+    choice stood among those who waited, from 0 (the first, the shortest) to 1, where there was a choice.
+    """
+
+    ends: list[float]
+    cost: float = 0.0
+    by_age: list[float] = field(default_factory=list)
+    by_size: list[float] = field(default_factory=list)
+
+
+def any_order(served: Sequence[Served], workers: int, *, batches: bool = False) -> Explained:
+    """Each to its end on one of `workers`; of those who wait, the one next that was begun next as far as can
+    be seen. `batches`: who comes while a batch is served waits for the next batch.
+    """
+    arrivals = sorted(range(len(served)), key=lambda index: served[index].at)
+    explained = Explained([0.0] * len(served))
+    free = [0.0] * workers
+    waiting: list[int] = []
+    batch: list[int] = []
+    position = 0
+    while position < len(arrivals) or waiting:
+        now = free[0] if waiting else max(free[0], served[arrivals[position]].at)
+        while position < len(arrivals) and served[arrivals[position]].at <= now:
+            waiting.append(arrivals[position])
+            position += 1
+        if not batches or not batch:
+            batch = list(waiting)
+        chosen = min(batch, key=lambda index: served[index].end - served[index].demand)
+        _note_choice(served, batch, chosen, explained)
+        batch.remove(chosen)
+        waiting.remove(chosen)
+        explained.ends[chosen] = now + served[chosen].demand
+        heapq.heapreplace(free, explained.ends[chosen])
+    return explained
+
+
+def _note_choice(served: Sequence[Served], waiting: Sequence[int], chosen: int, explained: Explained) -> None:
+    alike = sum(served[index].group == served[chosen].group for index in waiting)
+    if alike == len(waiting):
+        return
+    explained.cost += math.log(len(waiting) / alike)
+    explained.by_age.append(_place([served[index].at for index in waiting], served[chosen].at))
+    explained.by_size.append(_place([served[index].demand for index in waiting], served[chosen].demand))
+
+
+def _place(values: Sequence[float], chosen: float) -> float:
+    """From 0 (the least) to 1 (the greatest); equal ones share their place."""
+    less = sum(value < chosen for value in values)
+    equal = sum(value == chosen for value in values)
+    return (less + equal / 2) / len(values)
+
+
+def any_queue(served: Sequence[Served], workers: int) -> Explained:
+    """Each worker serves a queue of its own in the order of arrival; each request joins the queue that
+    explains its answer best.
+    """
+    came: dict[int, float] = {}
+    for job in served:
+        came[job.group] = min(job.at, came.get(job.group, job.at))
+    order = sorted(range(len(served)), key=lambda index: (came[served[index].group], served[index].end))
+    explained = Explained([0.0] * len(served))
+    free = [0.0] * workers
+    for index in order:
+        job = served[index]
+        seen = max(job.end - job.at, 1e-9)
+
+        def distance(begin: float, job: Served = job, seen: float = seen) -> float:
+            return abs(math.log((max(begin, job.at) - job.at + job.demand) / seen))
+
+        chosen = min(range(workers), key=lambda worker: distance(free[worker]))
+        begin = max(free[chosen], job.at)
+        alike = sum(max(other, job.at) == begin for other in free)
+        explained.cost += math.log(workers / alike)
+        explained.ends[index] = begin + job.demand
+        free[chosen] = explained.ends[index]
+    return explained

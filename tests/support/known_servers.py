@@ -1,0 +1,231 @@
+"""Servers of known discipline, calculated with noise, and what the inference should say of each."""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jostle.explain.burst import Burst, Job
+from jostle.explain.candidates import Family
+from jostle.explain.design import bursts_to_send, equal_bursts, parallelism
+from jostle.explain.discipline import Inference, Range, infer
+from jostle.generator.bursts import Request, simulated_answers
+
+DEMANDS_S = (0.0057, 0.0113, 0.0217, 0.043)
+"""No multiples of one another, nor of a slice: what is measured of a server never is."""
+ALONE = 30
+MOST = 16
+
+Simulate = Callable[[Sequence[Request], random.Random], Sequence[int | None]]
+Outcome = Literal["correct", "cannot tell", "wrong"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """`service`: standard deviation of ln service time; `delay_s`: mean of what an observer adds to every
+    answer.
+    """
+
+    service: float
+    delay_s: float
+
+
+NOISE = {"low": Noise(0.01, 0.0001), "medium": Noise(0.05, 0.0005), "high": Noise(0.15, 0.003)}
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """`simulate`: a `DisciplineSpec`, or a function. `family`: None where no candidate is right, and none may
+    be told. `overtaking` and `leave_as_computed`: None where either may be said.
+    """
+
+    name: str
+    simulate: Any
+    family: Family | None
+    workers: int = 1
+    threads: int | None = None
+    slice: float = 0.0
+    overtaking: bool | None = False
+    leave_as_computed: bool | None = True
+    room: int | None = None
+
+
+def in_batches(requests: Sequence[Request], rng: random.Random) -> list[int]:
+    """One worker takes all that wait, and serves them in random order."""
+    ends = [0] * len(requests)
+    left, now = sorted(range(len(requests)), key=lambda index: requests[index][0]), 0
+    while left:
+        now = max(now, requests[left[0]][0])
+        batch = [index for index in left if requests[index][0] <= now]
+        left = left[len(batch) :]
+        for index in rng.sample(batch, len(batch)):
+            now += requests[index][1]
+            ends[index] = now
+    return ends
+
+
+def shortest_first(requests: Sequence[Request], _rng: random.Random) -> list[int]:
+    """One worker takes the shortest of those that wait."""
+    ends = [0] * len(requests)
+    left, now = set(range(len(requests))), 0
+    while left:
+        now = max(now, min(requests[index][0] for index in left))
+        present = [index for index in left if requests[index][0] <= now]
+        chosen = min(present, key=lambda index: requests[index][1])
+        left.remove(chosen)
+        now += requests[chosen][1]
+        ends[chosen] = now
+    return ends
+
+
+def thrashing(requests: Sequence[Request], _rng: random.Random) -> list[int | None]:
+    """Sharing whose requests demand more the more of them there are."""
+    factor = 1 + 0.06 * (len(requests) - 1)
+    slowed = [(at, round(demand * factor), connection) for at, demand, connection in requests]
+    return simulated_answers({"processor-sharing": {"cores": 1}}, [slowed])[0]
+
+
+def _workers(count: int) -> Any:
+    return {"workers": {"workers": count}}
+
+
+def _sliced(kind: str, cores: int, slice_s: float) -> Any:
+    return {kind: {"cores": cores, "slice_ns": round(slice_s * 1e9)}}
+
+
+def _locked(processes: int, threads: int, slice_s: float) -> Any:
+    return {"locked-threads": {"processes": processes, "threads": threads, "slice_ns": round(slice_s * 1e9)}}
+
+
+def _queues(workers: int, assignment: str) -> Any:
+    return {"own-queues": {"workers": workers, "assignment": assignment}}
+
+
+BEHAVIOURS = [
+    *(Behaviour(f"first come, {c}", _workers(c), Family.FIRST_COME, c) for c in (1, 2, 4, 8)),
+    *(
+        Behaviour(f"last come, {c}", {"lifo": {"workers": c}}, Family.LAST_COME, c, leave_as_computed=True)
+        for c in (1, 4)
+    ),
+    *(
+        Behaviour(f"random order, {c}", {"random-order": {"workers": c}}, Family.RANDOM_ORDER, c)
+        for c in (1, 3)
+    ),
+    Behaviour("gated last come", "gated-lifo", Family.GATED_LAST_COME),
+    *(
+        Behaviour(f"sharing, {c}", {"processor-sharing": {"cores": c}}, Family.SHARING, c, overtaking=True)
+        for c in (1, 2, 4)
+    ),
+    Behaviour("slices of 1 ms, 1", _sliced("round-robin", 1, 0.001), Family.SHARING, 1, None, 0.001, True),
+    Behaviour("slices of 10 ms, 1", _sliced("round-robin", 1, 0.01), Family.SHARING, 1, None, 0.01, None),
+    Behaviour("slices of 5 ms, 2", _sliced("round-robin", 2, 0.005), Family.SHARING, 2, None, 0.005, None),
+    Behaviour("newest first, 10 ms", _sliced("newest-first", 1, 0.01), Family.SHARING, 1, None, 0.01, None),
+    Behaviour("threads, 1 × 5", _locked(1, 5, 0.005), Family.LOCKED_THREADS, 1, 5, overtaking=None),
+    Behaviour("threads, 2 × 3", _locked(2, 3, 0.005), Family.LOCKED_THREADS, 2, 3, overtaking=None),
+    *(Behaviour(f"own queues in turn, {w}", _queues(w, "in-turn"), Family.OWN_QUEUES, w) for w in (2, 4)),
+    Behaviour(
+        "own queues by connection, 4", _queues(4, "by-connection"), Family.OWN_QUEUES, 4, overtaking=None
+    ),
+    Behaviour(
+        "gated answers, 1", _sliced("gated-answers", 1, 0.0), Family.GATED_ANSWERS, leave_as_computed=False
+    ),
+    Behaviour(
+        "gated answers of 15 ms, 1",
+        _sliced("gated-answers", 1, 0.015),
+        Family.GATED_ANSWERS,
+        slice=0.015,
+        leave_as_computed=None,
+    ),
+    Behaviour("first come, 2, queue of 8", _workers(2), Family.FIRST_COME, 2, room=10),
+    Behaviour("unlimited", "unlimited", None, MOST),
+    Behaviour("batches in random order", in_batches, Family.GATED_RANDOM_ORDER),
+    Behaviour("shortest first", shortest_first, None),
+    Behaviour("thrashing", thrashing, None, overtaking=None),
+]
+
+
+class KnownServer:
+    """Answers bursts as its behaviour and its noise say."""
+
+    def __init__(self, behaviour: Behaviour, noise: Noise, seed: int) -> None:
+        self._behaviour, self._noise = behaviour, noise
+        self._rng = random.Random(f"{behaviour.name} {noise} {seed}")
+
+    def _service(self, demand: float) -> float:
+        sd = self._noise.service
+        return demand * math.exp(self._rng.gauss(-sd * sd / 2, sd))
+
+    def _seen(self, end: float) -> float:
+        return end + self._rng.expovariate(1 / self._noise.delay_s)
+
+    def alone(self, demand: float) -> list[float]:
+        """Times of single requests."""
+        return [self._seen(self._service(demand)) for _ in range(ALONE)]
+
+    def answer(self, jobs: Sequence[Job], demands: Sequence[float]) -> Burst:
+        """The burst `jobs`, of requests that truly demand `demands`; which connection is whose is the
+        server's.
+        """
+        connections = self._rng.sample(range(4 * len(jobs)), len(jobs))
+        requests = [
+            (round(job.at * 1e9), round(self._service(demand) * 1e9), connection)
+            for job, demand, connection in zip(jobs, demands, connections, strict=True)
+        ]
+        simulate = self._behaviour.simulate
+        if callable(simulate):
+            answers = simulate(requests, self._rng)
+        else:
+            seed = self._rng.getrandbits(32)
+            answers = simulated_answers(simulate, [requests], seed=seed, room=self._behaviour.room)[0]
+        ends = [None if end is None else self._seen(end / 1e9) for end in answers]
+        return Burst(tuple(jobs), tuple(ends))
+
+
+def explained(behaviour: Behaviour, noise: Noise, seed: int, *, budget_s: float) -> Inference:
+    """What is inferred of such a server, asked as a real one is."""
+    server = KnownServer(behaviour, noise, seed)
+    alone = {demand: server.alone(demand) for demand in DEMANDS_S}
+    truly = {sum(times) / len(times): demand for demand, times in alone.items()}
+    longest = max(truly)
+    deviation = math.sqrt(sum((time - longest) ** 2 for time in alone[truly[longest]]) / (ALONE - 1))
+
+    def ask(bursts: Sequence[tuple[Job, ...]]) -> list[Burst]:
+        return [server.answer(jobs, [truly[job.demand] for job in jobs]) for jobs in bursts]
+
+    first = ask(equal_bursts(longest, MOST))
+    at_once = parallelism(first)
+    most = max(MOST, 4 * at_once)
+    second = ask(bursts_to_send(sorted(truly), at_once, most=most, budget=budget_s, seed=seed))
+    return infer(first + second, spread=deviation / longest)
+
+
+def judged(behaviour: Behaviour, found: Inference) -> Outcome:
+    """Wrong, if anything that is told is not true."""
+    if not _coarse_is_true(behaviour, found):
+        return "wrong"
+    if found.discipline.value is None:
+        return "cannot tell"
+    right = (
+        found.discipline.value is behaviour.family
+        and _within(behaviour.workers, found.workers)
+        and (behaviour.threads is None or _within(behaviour.threads, found.threads))
+        and (behaviour.family is not Family.SHARING or _within(behaviour.slice, found.slice, 1.1))
+        and (not found.newest_first or "newest" in behaviour.name)
+    )
+    return "correct" if right else "wrong"
+
+
+def _coarse_is_true(behaviour: Behaviour, found: Inference) -> bool:
+    told = [
+        (found.overtaking.value, behaviour.overtaking),
+        (found.leave_as_computed.value, behaviour.leave_as_computed),
+    ]
+    if any(value is not None and truth is not None and value != truth for value, truth in told):
+        return False
+    unknown = found.at_once.value is None or behaviour.family in (None, Family.OWN_QUEUES)
+    return unknown or _within(behaviour.workers, found.at_once.value)
+
+
+def _within(value: float, told: Range | None, slack: float = 1.0) -> bool:
+    return told is None or (told.low / slack <= value and (told.high is None or value <= told.high * slack))

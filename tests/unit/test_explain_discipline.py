@@ -1,0 +1,122 @@
+"""What is inferred of calculated servers: right or "cannot tell", and never wrong."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from jostle.explain.burst import Burst, Job
+from jostle.explain.candidates import Family
+from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
+from jostle.explain.discipline import REMEDIES, Range, Reason, infer
+from jostle.generator.bursts import simulated_answers
+from support.known_servers import BEHAVIOURS, NOISE, Behaviour, explained, judged
+
+BY_NAME = {behaviour.name: behaviour for behaviour in BEHAVIOURS}
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
+def test_with_little_noise_a_known_discipline_is_found_and_an_unknown_one_is_not_named(
+    behaviour: Behaviour,
+) -> None:
+    outcomes = Counter(
+        judged(behaviour, explained(behaviour, NOISE["low"], seed, budget_s=4)) for seed in (1, 2)
+    )
+    assert outcomes["wrong"] == 0
+    if (
+        behaviour.family and behaviour.family is not Family.GATED_RANDOM_ORDER
+    ):  # which is close to another one
+        assert outcomes["correct"] >= 1
+
+
+@pytest.mark.parametrize("name", ["first come, 4", "random order, 1", "slices of 10 ms, 1", "shortest first"])
+@pytest.mark.parametrize("noise", ["medium", "high"])
+def test_noise_makes_nothing_wrong(name: str, noise: str) -> None:
+    assert judged(BY_NAME[name], explained(BY_NAME[name], NOISE[noise], 1, budget_s=4)) != "wrong"
+
+
+def answered(spec: object, bursts: list[tuple[Job, ...]]) -> list[Burst]:
+    """Without any noise."""
+    requests = [
+        [(round(job.at * 1e9), round(job.demand * 1e9), job.connection) for job in jobs] for jobs in bursts
+    ]
+    ends = simulated_answers(spec, requests, seed=1)  # type: ignore[arg-type]
+    return [
+        Burst(jobs, tuple(None if end is None else end / 1e9 for end in of_burst))
+        for jobs, of_burst in zip(bursts, ends, strict=True)
+    ]
+
+
+def test_a_server_that_had_a_worker_for_each_request_tells_nothing() -> None:
+    found = infer(answered({"workers": {"workers": 16}}, equal_bursts(0.02, 16)), spread=0.01)
+    assert found.at_once.reason is found.discipline.reason is Reason.UNSATURATED
+
+
+def test_equal_requests_tell_how_many_progress_but_not_their_order() -> None:
+    found = infer(answered({"workers": {"workers": 4}}, equal_bursts(0.02, 16) * 3), spread=0.01)
+    assert found.at_once.value == Range(4, 5)
+    assert found.discipline.reason is found.overtaking.reason is Reason.EQUAL_SIZES
+
+
+def test_a_server_that_refuses_most_is_not_explained() -> None:
+    bursts = [Burst(jobs, (None,) * len(jobs)) for jobs in equal_bursts(0.02, 16)]
+    whole = answered({"workers": {"workers": 1}}, equal_bursts(0.02, 2))
+    assert infer(bursts + whole, spread=0.01).discipline.reason is Reason.UNANSWERED
+
+
+def test_a_server_that_becomes_faster_meanwhile_is_not_stationary() -> None:
+    plan = bursts_to_send([0.005, 0.02], 1, most=8, budget=2, seed=1)
+    bursts = answered({"workers": {"workers": 1}}, plan)
+    half = len(bursts) // 2
+    slower = [Burst(burst.jobs, tuple(end and end * 1.3 for end in burst.ends)) for burst in bursts[:half]]
+    assert infer(slower + bursts[half:], spread=0.01).discipline.reason is Reason.NOT_STATIONARY
+
+
+def test_the_slots_of_a_waiting_route_are_counted() -> None:
+    bursts = equal_bursts(0.05, 16)
+    work = answered({"workers": {"workers": 1}}, bursts)
+    five = infer(work, spread=0.01, waits=answered({"workers": {"workers": 5}}, bursts)).slots
+    assert five is not None
+    assert five.value == Range(5, 5)
+    endless = infer(work, spread=0.01, waits=answered("unlimited", bursts)).slots
+    assert endless is not None
+    assert endless.value == Range(16, None)
+
+
+def test_every_reason_has_a_remedy() -> None:
+    assert set(REMEDIES) == set(Reason)
+
+
+def test_the_work_of_a_burst_over_its_time_is_how_many_progress() -> None:
+    bursts = equal_bursts(0.02, 16)
+    assert parallelism(answered({"workers": {"workers": 4}}, bursts)) == 4
+    assert parallelism(answered({"processor-sharing": {"cores": 2}}, bursts)) == 2
+    assert parallelism([]) == 1
+
+
+def test_plugs_hold_all_workers_until_all_others_have_come() -> None:
+    for jobs in sized_bursts([0.005, 0.01, 0.02, 0.04], 4, random.Random(1))[:4]:
+        assert [job.at for job in jobs[:4]] == [0.0] * 4
+        assert all(job.demand == 0.04 for job in jobs[:4])
+        assert len(jobs) == 4 + 10
+        assert jobs[4 + 5 - 1].at < 0.04
+
+
+def test_bursts_are_planned_within_their_budget_from_their_seed_and_at_least_twice() -> None:
+    demands = [0.005, 0.01, 0.02, 0.04]
+    plan = bursts_to_send(demands, 2, most=16, budget=6, seed=3)
+    assert plan == bursts_to_send(demands, 2, most=16, budget=6, seed=3)
+    assert plan != bursts_to_send(demands, 2, most=16, budget=6, seed=4)
+    assert sum(duration(jobs, 2) for jobs in plan) <= 6
+    short = bursts_to_send(demands, 2, most=16, budget=0, seed=3)
+    assert Counter(len(jobs) for jobs in short)[16] == 2
+    assert max(len(jobs) for jobs in short) == 16
+
+
+def test_a_burst_has_an_end_for_each_job() -> None:
+    with pytest.raises(ValueError, match="1 jobs and 2 ends"):
+        Burst((Job(0.0, 1.0, 0),), (1.0, 2.0))
+
+
+def test_family_names_stay_as_records_have_them() -> None:
+    assert Family("first-come-first-served") is Family.FIRST_COME
