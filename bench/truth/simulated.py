@@ -49,9 +49,17 @@ class Rates:
 
 
 def quantile_noise(rng: np.random.Generator, p: float, shape: tuple[int, ...]) -> Floats:
-    """ln of the p-quantile of so many requests over that of all: an order statistic is a beta variate."""
-    rank = math.ceil(p * REQUESTS)
-    return SIGMA * (ndtri(rng.beta(rank, REQUESTS + 1 - rank, shape)) - float(ndtri(p)))
+    """ln of the p-quantile as `Curve.estimate` has it of so many requests over that of all.
+
+    An order statistic is a beta variate, and so is the part of what is above it that lies below the next.
+    """
+    position = p * REQUESTS + 0.5
+    rank = math.floor(position)
+    below = rng.beta(rank, REQUESTS + 1 - rank, shape)
+    above = below + (1 - below) * rng.beta(1, REQUESTS - rank, shape)
+    share = position - rank
+    value = (1 - share) * np.exp(SIGMA * ndtri(below)) + share * np.exp(SIGMA * ndtri(above))
+    return np.asarray(np.log(value)) - SIGMA * float(ndtri(p))
 
 
 NOISE: Mapping[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {

@@ -19,8 +19,10 @@ from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.over_rounds import (
     all_requests,
     mean_over_rounds,
+    number,
     quantiles_over_rounds,
     ratio_of_rounds,
+    round_quantile,
 )
 from jostle.analysis.stats.quantile_ci import (
     autocorrelation_time,
@@ -45,7 +47,7 @@ def test_slots_are_hdrhistograms_own() -> None:
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.floats(0.01, 0.999))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_histogram_quantiles_and_means_are_hdrhistograms_own(values: list[int], p: float) -> None:
     histogram = HdrHistogram(1, 3_600_000_000, 3)
     for value in values:
@@ -57,7 +59,7 @@ def test_histogram_quantiles_and_means_are_hdrhistograms_own(values: list[int], 
 
 
 @given(few_times, st.lists(st.integers(1, 12).map(float), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_weighted_product_limit_equals_scipys(seen: list[float], gone: list[float]) -> None:
     expected = stats.ecdf(
         stats.CensoredData.right_censored([*seen, *gone], [False] * len(seen) + [True] * len(gone))
@@ -76,6 +78,23 @@ def test_nothing_censored_is_the_empirical_distribution(seen: list[float]) -> No
     assert curve.effective_n(0.5, sample.n) == pytest.approx(sample.n)
 
 
+@given(few_times, st.floats(0.01, 0.99))
+def test_a_quantile_lies_halfway_between_ranks_as_numpys_hazen(seen: list[float], p: float) -> None:
+    found = product_limit(from_values(seen)).estimate(p, len(seen))
+    assert found == pytest.approx(float(np.quantile(seen, p, method="hazen")))
+
+
+def test_the_p99_of_an_exponential_is_not_low_on_average() -> None:
+    """That of rank ⌈np⌉ is: by 1 % of its value with 1,000 requests, which 20 rounds are enough to see."""
+    rng = np.random.default_rng(1)
+    samples = [from_values(times.tolist()) for times in rng.exponential(1, (1000, 1000))]
+    off = np.array([number(round_quantile(sample, 0.99)) for sample in samples]) - math.log(100)
+    low = np.array([product_limit(sample).quantile(0.99) for sample in samples]) - math.log(100)
+    error = 4 * off.std() / math.sqrt(1000)
+    assert abs(off.mean()) < error
+    assert low.mean() < -error
+
+
 @given(few_times, few_times, few_times)
 def test_pooling_is_recording_together(first: list[float], second: list[float], gone: list[float]) -> None:
     together = from_values(first + second, gone)
@@ -88,7 +107,7 @@ def test_timeouts_hide_the_quantiles_beyond_their_share() -> None:
     """A tenth timed out after 10 s: p50 is known, p99 is at least 10 s."""
     sample = from_values([i / 1000 for i in range(1, 901)], [10.0] * 100)
     estimates = quantile_estimates(sample)
-    assert estimates["p50"].value == 0.5
+    assert estimates["p50"].value == pytest.approx(0.5005)
     assert estimates["p50"].bound == ""
     for name in ("p99", "max"):
         assert (estimates[name].value, estimates[name].bound, estimates[name].high) == (10.0, "≥", None)
@@ -98,7 +117,7 @@ def test_timeouts_hide_the_quantiles_beyond_their_share() -> None:
 def test_a_request_given_up_early_is_no_fast_answer() -> None:
     """Dropping the unfinished would say 1 ms; half of the requests were still waiting after 1 ms."""
     sample = from_values([0.001] * 500 + [1.0] * 100, [0.5] * 400)
-    assert quantile_estimate(sample, 0.5).value == 0.001
+    assert quantile_estimate(sample, 0.49).value == 0.001
     assert quantile_estimate(sample, 0.6).value == 1.0
     assert quantile_estimate(from_values([0.001] * 500 + [1.0] * 100), 0.6).value == 0.001
 
@@ -123,7 +142,7 @@ def test_what_a_sample_cannot_bound_is_at_least() -> None:
     assert "368" in estimate.note
     bounded = quantile_estimate(from_values([float(i) for i in range(1, 401)]), 0.99)
     assert bounded.bound == ""
-    assert bounded.value == 396
+    assert bounded.value == 396.5
     assert bounded.high is not None
 
 
@@ -151,11 +170,10 @@ def test_small_samples() -> None:
     unanswered = quantile_estimates(from_values([], [5.0]))
     assert (unanswered["p50"].value, unanswered["p50"].bound) == (5.0, "≥")
     six = quantile_estimate(from_values([float(i) for i in range(1, 7)]), 0.5)
-    assert (six.low, six.value, six.high) == (1.0, 3.0, 6.0)
+    assert (six.low, six.value, six.high) == (1.0, 3.5, 6.0)
 
 
 @given(st.lists(st.floats(0.001, 100), min_size=6, max_size=200), st.floats(0.05, 0.95))
-@settings(deadline=None)
 def test_intervals_hold_their_value(times: list[float], p: float) -> None:
     estimate = quantile_estimate(from_values(times), p)
     assert (estimate.value is None) == (p > 0.5 and len(times) < samples_needed(p))
@@ -296,8 +314,8 @@ def test_failures_lie_beyond_every_quantile() -> None:
     """Five of a hundred were refused at once: the p99 is not that of the successes, and not even bounded."""
     whole = from_values([i / 1000 for i in range(1, 951)], never=50)
     found = quantile_estimates(whole)
-    assert found["p50"].value == 0.5  # of all 1,000
-    assert found["p90"].value == 0.9
+    assert found["p50"].value == pytest.approx(0.5005)  # of all 1,000
+    assert found["p90"].value == pytest.approx(0.9005)
     for name in ("p99", "max"):
         assert (found[name].value, found[name].bound, found[name].high) == (0.95, "≥", None)
     assert "5 % of the requests failed" in found["p99"].note

@@ -155,7 +155,7 @@ def all_of(merging: Merger) -> list[Any]:
 times = st.lists(st.floats(1e-6, 3000.0), max_size=30)
 
 
-@settings(deadline=None, max_examples=25)  # the decoder of the check itself takes its time
+@settings(max_examples=25)  # the decoder of the check itself takes its time
 @given(st.lists(times, min_size=2, max_size=4))
 def test_merging_loses_nothing(each: list[list[float]]) -> None:
     merging = Merger(len(each), 1, 1)

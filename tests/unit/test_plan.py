@@ -259,7 +259,7 @@ PLANS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PLANS)
 def test_a_plan_that_is_written_reads_as_the_same_plan(data: dict[str, Any]) -> None:
     plan = Plan.of(data, "generated")

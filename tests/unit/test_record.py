@@ -201,7 +201,7 @@ def test_a_run_stopped_by_its_user_says_so(tmp_path: Path) -> None:
 
 
 @given(st.integers(min_value=0, max_value=10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_files_torn_at_any_byte_can_be_read(tmp_path_factory: pytest.TempPathFactory, where: int) -> None:
     trial = one_trial(tmp_path_factory.mktemp("torn"), closed(STEADY, 2.0, seed=2), duration=2.0)
     answered = trial.histogram("response").get_total_count()

@@ -18,7 +18,7 @@ __all__ = ["beyond_chance", "by_chance"]
 
 LEVEL = 1 - CONFIDENCE
 
-FREE = 0.12
+FREE = 0.08
 """False findings of primary quantities that a page may have on average where nothing differs."""
 
 

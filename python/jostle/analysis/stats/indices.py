@@ -28,7 +28,8 @@ def share_left(values: Sequence[float], unit: str = "", confidence: float = CONF
     """What is left of a throughput, one share per round: that of a typical start.
 
     By logarithms, unless nearly nothing is left in any round: a logarithm near 0 differs by much where
-    the share itself hardly does.
+    the share itself hardly does. Its upper end is that of the logarithms even then, as far as that is hardly
+    any: three rounds that are all low by chance would otherwise miss in 9 %.
     """
     n = len(values)
     if not n:
@@ -39,7 +40,9 @@ def share_left(values: Sequence[float], unit: str = "", confidence: float = CONF
     if n < LEAST_ROUNDS:
         return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
     half = max(half_width(values, 0.0, confidence), FINEST)
-    return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n, rounds=rounds)
+    by_logarithms = typical_over_rounds(values, unit, confidence).high or 0.0  # None where some round has 0
+    high = max(mean + half, min(HARDLY_ANY, by_logarithms))
+    return Estimate(mean, max(0.0, mean - half), high, unit, n=n, rounds=rounds)
 
 
 def starvation_index(left: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
@@ -54,7 +57,8 @@ def blocking_index(
 ) -> Estimate:
     """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
 
-    What each of the three times varies by is in the interval (delta method, by rounds). Cut to 0 to 1.
+    What each of the three times varies by is in the interval (delta method, by rounds), which is one of the
+    index's logarithm where that is well above 0: times vary by factors. Cut to 0 to 1.
     """
     n, seconds = len(before), slow.value or math.inf
     xs, ys = np.log(before), np.log(after)
@@ -69,8 +73,11 @@ def blocking_index(
         own = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0
         half = math.hypot(half_width(parts.tolist(), index, confidence), index * own)
     each = tuple(((np.exp(ys) - np.exp(xs)) / seconds).tolist())
-    ends = _within_one(index - half), _within_one(index + half)
-    return Estimate(_within_one(index), *ends, "", n=n, rounds=each)
+    low, high = index - half, index + half
+    if index > 0:
+        factor = math.exp(min(half / index, 700.0))
+        low, high = index / factor if half < index / 2 else low, index * factor
+    return Estimate(_within_one(index), _within_one(low), _within_one(high), "", n=n, rounds=each)
 
 
 def _within_one(value: float) -> float:

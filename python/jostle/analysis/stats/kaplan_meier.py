@@ -7,6 +7,7 @@ Source: Kaplan and Meier, JASA 53 (1958); for failures, the cumulative incidence
 Scandinavian Journal of Statistics 5 (1978). The weighted form on counts equals `scipy.stats.ecdf` on values.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,22 @@ class Curve:
         """The smallest value with a distribution function of at least p; None where it does not get there."""
         index = int(np.searchsorted(self.cdf, p - 1e-12))
         return float(self.values_s[index]) if index < len(self.cdf) else None
+
+    def estimate(self, p: float, n: int) -> float | None:
+        """The p-quantile of where the n times came from; None where the curve does not get there.
+
+        Halfway between ranks np and np + 1. The value of rank ⌈np⌉ is low by half a rank on average: little
+        beside what one round varies by, but the mean of 20 rounds is known well enough for its interval to
+        miss in 9 %. Source: Hazen, Transactions ASCE 77 (1914); Hyndman and Fan, The American
+        Statistician 50 (1996), definition 5.
+        """
+        position = n * p + 0.5
+        rank = math.floor(position + 1e-9)
+        below, above = self.quantile(max(rank, 1) / n), self.quantile(min(rank + 1, n) / n)
+        share = max(0.0, position - rank)
+        if below is None or (above is None and share > 1e-9):
+            return None
+        return below if above is None else below + (above - below) * share
 
     @property
     def is_whole(self) -> bool:

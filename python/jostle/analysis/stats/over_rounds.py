@@ -178,7 +178,7 @@ def round_quantile(sample: WeightedSample, p: float) -> Value:
     curve = known_part(sample)
     if not len(curve.cdf):
         return None
-    value = curve.quantile(p)
+    value = curve.estimate(p, sample.n)
     return AtLeast(float(curve.values_s[-1])) if value is None else value
 
 
@@ -195,7 +195,7 @@ def quantile_over_rounds(
     """
     if len(rounds) == 1:
         (sample,) = rounds
-        value = known_part(sample).quantile(p) if len(sample.values_s) else None
+        value = known_part(sample).estimate(p, sample.n) if len(sample.values_s) else None
         found = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
         return replace(found, this_run_only=True)
     if not any(sample.n for sample in rounds):

@@ -82,7 +82,7 @@ def quantile_estimate(
     if p > 0.5 and sample.n / tau < needed:
         return Estimate(None, n=sample.n, note=f"needs at least {math.ceil(needed * tau):,} requests")
     low, high = _interval(curve, p, int(round(curve.effective_n(p, sample.n) / tau, 6)), confidence)
-    value = curve.quantile(p)
+    value = curve.estimate(p, sample.n)
     if value is None:
         limit = float(curve.values_s[-1])
         share = sample.n_censored / sample.n
@@ -106,7 +106,7 @@ def quantile_estimates(
     curve = known_part(sample) if len(sample.values_s) else None
     estimates = {}
     for name, p in LEVELS.items():
-        value = curve.quantile(p) if curve else None
+        value = curve.estimate(p, sample.n) if curve else None
         estimates[name] = quantile_estimate(sample, p, 1.0 if value is None else tau_at(value), confidence)
     return {**estimates, "max": largest_time(sample)}
 
