@@ -1,18 +1,22 @@
 //! The command line.
 
+use crate::extras::{Extras, Full};
 use crate::hostile::{self, Behaviour};
 use crate::kinds::{self, Made, Settings};
-use crate::scheduler::Waiter;
-use jostle_simulator::discipline::Nanos;
+use crate::pauses::Pauses;
+use crate::values;
+use jostle_simulator::discipline::{Assignment, Nanos};
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 use std::str::FromStr;
+use std::time::Duration;
 
 pub const HELP: &str = include_str!("help.txt");
 
 const MAX_PARALLELISM: u64 = 100_000;
 const MAX_PROCESSES: u64 = 100;
+const MAX_REQUESTS: u64 = 1_000_000_000;
 const MAX_SLICE_US: u64 = 60_000_000;
 const MAX_DELAY_MS: f64 = 60_000.0;
 const MAX_SLOWER: f64 = 10_000.0;
@@ -31,9 +35,10 @@ pub enum Server {
     Null,
     Scheduled {
         name: String,
-        made: Made<Waiter>,
+        made: Made,
         /// Of service, in percent on top.
         slower: f64,
+        extras: Box<Extras>,
     },
     Hostile(&'static Behaviour),
     Delay {
@@ -68,11 +73,24 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
                 settings.slice =
                     Some(count(&mut parser, "--slice-us", MAX_SLICE_US)? * NANOS_PER_MICROSECOND);
             }
+            Long("threads") => settings.threads = Some(parallelism(&mut parser, "--threads")?),
+            Long("assignment") => {
+                let expected = "in-turn or by-connection";
+                let chosen = shaped(&mut parser, "--assignment", expected, assignment)?;
+                settings.assignment = Some(chosen);
+            }
+            Long("drop-gone") => settings.drop_gone = true,
             Long("slower") => settings.slower = Some(slower(&mut parser)?),
             Long("to") => settings.to = Some(target(&mut parser)?),
             Long("delay-ms") => settings.delay = Some(delay(&mut parser)?),
             Value(name) => names.push(name.string()?),
-            _ => return Err(argument.unexpected()),
+            Long(option) => {
+                let option = format!("--{option}");
+                if !extra(&option, &mut parser, &mut settings.extras)? {
+                    return Err(format!("no option is called {option}; see --help").into());
+                }
+            }
+            Short(_) => return Err(argument.unexpected()),
         }
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -112,11 +130,79 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
                 name: (*name).to_owned(),
                 made,
                 slower: settings.slower.take().unwrap_or(0.0),
+                extras: Box::new(std::mem::take(&mut settings.extras)),
             }),
             None => Err(format!("no kind of server is called {name:?}; --help lists them").into()),
         },
         [.., surplus] => Err(format!("{surplus:?} is one argument too many; see --help").into()),
     }
+}
+
+/// Understands an option that goes with any discipline; false where there is none of this name.
+fn extra(
+    option: &str,
+    parser: &mut lexopt::Parser,
+    extras: &mut Extras,
+) -> Result<bool, lexopt::Error> {
+    match option {
+        "--queue" => {
+            let expected = format!("a whole number from 0 to {MAX_PARALLELISM}");
+            let queue: usize = value(parser, option, &expected)?;
+            if queue as u64 > MAX_PARALLELISM {
+                return Err(format!("--queue must be {expected}, not {queue}").into());
+            }
+            extras.queue = Some(queue);
+        }
+        "--full" => {
+            extras.full = Some(shaped(
+                parser,
+                option,
+                "503, reset or silence",
+                Full::parse,
+            )?);
+        }
+        "--bucket" => {
+            let expected = "a rate and a number at once, such as 100/s:20";
+            extras.bucket = Some(shaped(parser, option, expected, values::rate)?);
+        }
+        "--pause" => {
+            let expected = "a period and a shorter length, such as 1s:50ms";
+            let (period, length) = shaped(parser, option, expected, values::period)?;
+            extras.pauses = Some(Pauses { period, length });
+        }
+        "--pool" => extras.pool = Some(parallelism(parser, option)?),
+        "--cold" => {
+            let expected = "a number of requests and a factor, such as 20:3x";
+            extras.cold = Some(shaped(parser, option, expected, values::factor)?);
+        }
+        "--cache" => extras.cache = true,
+        "--idle" => {
+            let idle = shaped(parser, option, "a time, such as 5s", values::time)?;
+            extras.idle = Some(Duration::from_nanos(idle));
+        }
+        "--requests" => extras.requests = Some(count(parser, option, MAX_REQUESTS)?),
+        "--two-writes" => extras.two_writes = true,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn assignment(text: &str) -> Option<Assignment> {
+    match text {
+        "in-turn" => Some(Assignment::InTurn),
+        "by-connection" => Some(Assignment::ByConnection),
+        _ => None,
+    }
+}
+
+fn shaped<T>(
+    parser: &mut lexopt::Parser,
+    option: &str,
+    expected: &str,
+    parse: fn(&str) -> Option<T>,
+) -> Result<T, lexopt::Error> {
+    let text = parser.value()?.string()?;
+    parse(&text).ok_or_else(|| format!("{option} must be {expected}, not {text:?}").into())
 }
 
 fn value<T: FromStr>(
@@ -173,15 +259,19 @@ fn parallelism(parser: &mut lexopt::Parser, option: &str) -> Result<usize, lexop
 
 /// An option that was given and that the server did not take.
 fn unused(settings: &Settings) -> Option<&'static str> {
-    let left = [
+    let own = [
         (settings.workers.is_some(), "--workers"),
+        (settings.threads.is_some(), "--threads"),
+        (settings.assignment.is_some(), "--assignment"),
+        (settings.drop_gone, "--drop-gone"),
         (settings.cores.is_some(), "--cores"),
         (settings.slice.is_some(), "--slice-us"),
         (settings.slower.is_some(), "--slower"),
         (settings.to.is_some(), "--to"),
         (settings.delay.is_some(), "--delay-ms"),
     ];
-    left.into_iter()
+    own.into_iter()
+        .chain(settings.extras.given())
         .find(|(given, _)| *given)
         .map(|(_, option)| option)
 }
@@ -211,6 +301,11 @@ mod tests {
             ("lifo", 1),
             ("random-order --workers 4", 4),
             ("gated-lifo", 1),
+            ("own-queues --workers 3 --assignment in-turn", 3),
+            ("locked-threads --workers 2 --threads 4 --slice-us 5000", 8),
+            ("gated-answers --cores 2", 2),
+            ("newest-first --slice-us 100", 1),
+            ("workers --drop-gone", 2),
         ] {
             let Ok(Command::Serve(Server::Scheduled { made, .. }, ..)) = parsed(line) else {
                 panic!("{line}")
@@ -229,6 +324,40 @@ mod tests {
         assert!((slower - 3.0).abs() < 1e-9);
         assert!(refused("null --slower 3").contains("--slower has no meaning"));
         assert!(refused("workers --slower -1").contains("from 0 to"));
+    }
+
+    #[test]
+    fn what_goes_with_any_discipline_is_taken_by_all() {
+        let line = "lifo --queue 16 --full reset --bucket 100/s:20 --pause 1s:50ms --pool 5 --cold 20:3x --cache \
+                    --idle 5s --requests 100 --two-writes";
+        let Ok(Command::Serve(Server::Scheduled { extras, .. }, ..)) = parsed(line) else {
+            panic!()
+        };
+        let expected = Extras {
+            queue: Some(16),
+            full: Some(Full::Reset),
+            bucket: Some((100.0, 20)),
+            pauses: Some(Pauses {
+                period: 1_000_000_000,
+                length: 50_000_000,
+            }),
+            pool: Some(5),
+            cold: Some((20, 3.0)),
+            cache: true,
+            idle: Some(Duration::from_secs(5)),
+            requests: Some(100),
+            two_writes: true,
+        };
+        assert_eq!(*extras, expected);
+        assert!(refused("null --cache").contains("--cache has no meaning for null"));
+        assert!(refused("processor-sharing --drop-gone").contains("--drop-gone has no meaning"));
+        assert!(refused("lifo --full 500").contains("503, reset or silence"));
+        assert!(refused("lifo --bucket 100").contains("such as 100/s:20"));
+        assert!(refused("lifo --pause 1s:2s").contains("such as 1s:50ms"));
+        assert!(refused("lifo --cold 3").contains("such as 20:3x"));
+        assert!(refused("lifo --idle 5").contains("such as 5s"));
+        assert!(refused("lifo --queue -1").contains("from 0 to"));
+        assert!(refused("own-queues --assignment hash").contains("in-turn or by-connection"));
     }
 
     #[test]

@@ -42,6 +42,27 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends all but the last `rest` bytes now, and those in a write of their own, with Nagle's algorithm on.
+    pub async fn send_apart(&mut self, rest: usize) -> io::Result<()> {
+        self.stream.set_nodelay(false)?;
+        let first = self.output.len() - rest;
+        self.stream.write_all(&self.output[..first]).await?;
+        self.output.drain(..first);
+        self.flush().await
+    }
+
+    /// Waits until the peer has closed; for ever, if it sends something more.
+    pub async fn peer_has_gone(&self) {
+        if matches!(self.stream.peek(&mut [0]).await, Ok(1..)) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Ends the connection with a TCP reset once it is dropped.
+    pub fn reset_when_dropped(&self) -> io::Result<()> {
+        socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO))
+    }
+
     /// Drops the next `count` bytes of input, reading them as needed; false if the input ends before.
     pub async fn skip(&mut self, mut count: u64) -> io::Result<bool> {
         loop {

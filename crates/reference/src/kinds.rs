@@ -1,35 +1,71 @@
 //! The disciplines by name, and the settings that each of them takes.
 
-use jostle_simulator::discipline::{Discipline, Nanos};
+use crate::extras::Extras;
+use crate::present::Present;
+use crate::scheduler::Waiter;
+use jostle_simulator::discipline::{
+    Assignment, Discipline, Fifo, Lifo, Nanos, RandomOrder, Workers,
+};
 use jostle_simulator::spec::DisciplineSpec;
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
 
 const DEFAULT_WORKERS: usize = 2;
+const DEFAULT_THREADS: usize = 5;
 const DEFAULT_SLICE: Nanos = 10_000_000;
+/// After which GHC's timer asks a thread to give way.
+const DEFAULT_GATED_SLICE: Nanos = 20_000_000;
 
 /// What the command line said. A kind of server takes out what it understands.
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
     pub workers: Option<usize>,
+    pub threads: Option<usize>,
     pub cores: Option<usize>,
     pub slice: Option<Nanos>,
+    pub assignment: Option<Assignment>,
+    /// Requests whose client has gone are not begun.
+    pub drop_gone: bool,
     /// Percent of service on top of what the routes demand.
     pub slower: Option<f64>,
+    pub extras: Extras,
     pub to: Option<String>,
     pub delay: Option<Nanos>,
 }
 
-/// A discipline, and on how many workers or cores it runs.
-pub struct Made<J> {
-    pub discipline: Box<dyn Discipline<J>>,
+/// A discipline, and how many requests it has in service at once.
+pub struct Made {
+    pub discipline: Box<dyn Discipline<Waiter>>,
     pub parallelism: usize,
+    pub drops_gone: bool,
 }
 
 /// Makes the discipline called `name`; `None` if there is none.
-pub fn make<J: Send + 'static>(name: &str, settings: &mut Settings) -> Option<Made<J>> {
+pub fn make(name: &str, settings: &mut Settings) -> Option<Made> {
     let spec = spec(name, settings)?;
+    let present = settings.drop_gone.then(|| for_the_present(spec)).flatten();
+    settings.drop_gone &= present.is_none(); // who does not understand it leaves it to be complained of
     Some(Made {
-        discipline: spec.make(rand::random()),
+        drops_gone: present.is_some(),
+        discipline: present.unwrap_or_else(|| spec.make(rand::random())),
         parallelism: spec.parallelism(),
+    })
+}
+
+/// The discipline without those who have gone, where requests wait in one queue.
+fn for_the_present(spec: DisciplineSpec) -> Option<Box<dyn Discipline<Waiter>>> {
+    Some(match spec {
+        DisciplineSpec::Workers { workers } => {
+            Box::new(Workers::new(workers, Present(Fifo::default())))
+        }
+        DisciplineSpec::Lifo { workers } => {
+            Box::new(Workers::new(workers, Present(Lifo::default())))
+        }
+        DisciplineSpec::RandomOrder { workers } => {
+            let random = SmallRng::seed_from_u64(rand::random());
+            Box::new(Workers::new(workers, Present(RandomOrder::new(random))))
+        }
+        _ => return None,
     })
 }
 
@@ -40,6 +76,18 @@ fn spec(name: &str, settings: &mut Settings) -> Option<DisciplineSpec> {
         "workers" => DisciplineSpec::Workers {
             workers: workers(DEFAULT_WORKERS),
         },
+        "own-queues" => DisciplineSpec::OwnQueues {
+            workers: workers(DEFAULT_WORKERS),
+            assignment: settings
+                .assignment
+                .take()
+                .unwrap_or(Assignment::ByConnection),
+        },
+        "locked-threads" => DisciplineSpec::LockedThreads {
+            processes: workers(1),
+            threads: settings.threads.take().unwrap_or(DEFAULT_THREADS),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
+        },
         "lifo" => DisciplineSpec::Lifo {
             workers: workers(1),
         },
@@ -47,10 +95,18 @@ fn spec(name: &str, settings: &mut Settings) -> Option<DisciplineSpec> {
             workers: workers(1),
         },
         "gated-lifo" => DisciplineSpec::GatedLifo,
+        "gated-answers" => DisciplineSpec::GatedAnswers {
+            cores: settings.cores.take().unwrap_or(1),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_GATED_SLICE),
+        },
         "processor-sharing" => DisciplineSpec::ProcessorSharing {
             cores: settings.cores.take().unwrap_or(1),
         },
         "round-robin" => DisciplineSpec::RoundRobin {
+            cores: settings.cores.take().unwrap_or(1),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
+        },
+        "newest-first" => DisciplineSpec::NewestFirst {
             cores: settings.cores.take().unwrap_or(1),
             slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
         },

@@ -2,12 +2,16 @@
 //! hostile peers. Ground truth for what jostle says of servers.
 
 mod args;
+mod bucket;
 mod connection;
 mod delay;
+mod extras;
 mod hostile;
 mod http;
 mod kinds;
 mod null;
+mod pauses;
+mod present;
 mod routes;
 mod scheduled;
 mod scheduler;
@@ -15,11 +19,11 @@ mod server;
 mod siblings;
 mod site;
 mod timer;
+mod values;
 
 use args::{Command, Server};
 use null::Null;
 use scheduled::Scheduled;
-use scheduler::Scheduler;
 use site::Site;
 use std::error::Error;
 use std::io;
@@ -97,9 +101,13 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
             })
             .await
         }
-        Server::Scheduled { name, made, slower } => {
-            let scheduler = Rc::new(Scheduler::new(made.discipline)?);
-            let site = Scheduled::new(&name, made.parallelism, slower, Rc::clone(&scheduler));
+        Server::Scheduled {
+            name,
+            made,
+            slower,
+            extras,
+        } => {
+            let (site, scheduler) = Scheduled::new(&name, made, slower, *extras)?;
             tokio::select! {
                 result = scheduler.run() => result,
                 result = serve_site(site, listener) => result,

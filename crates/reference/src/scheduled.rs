@@ -1,34 +1,126 @@
 //! The reference server: each request is answered when its discipline says that its service is done.
 
+use crate::bucket::Bucket;
 use crate::connection::Connection;
+use crate::extras::{CACHED_DEMAND, Extras, Full};
 use crate::http::{Answer, Framing, Method, Request, Timing};
+use crate::kinds::Made;
 use crate::routes::{self, Plan, Wait};
 use crate::scheduler::{Need, Scheduler};
-use crate::site::Site;
+use crate::site::{KeepAlive, Site};
 use jostle_simulator::discipline::Nanos;
 use rand::Rng;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::io;
 use std::rc::Rc;
+
+/// A cache that is asked for more paths than this remembers no further ones.
+const MAX_CACHED: usize = 100_000;
 
 pub struct Scheduled {
     /// The body of `/`.
     about: String,
     /// By which every demand of service is multiplied.
     factor: f64,
+    drops_gone: bool,
+    extras: Extras,
     scheduler: Rc<Scheduler>,
+    bucket: Option<RefCell<Bucket>>,
+    cached: RefCell<HashSet<String>>,
+    /// Requests for service so far.
+    asked: Cell<u64>,
 }
 
 impl Scheduled {
-    pub fn new(name: &str, workers: usize, slower: f64, scheduler: Rc<Scheduler>) -> Self {
+    /// The site, and the scheduler that has to run beside it.
+    pub fn new(
+        name: &str,
+        made: Made,
+        slower: f64,
+        extras: Extras,
+    ) -> io::Result<(Self, Rc<Scheduler>)> {
         let version = env!("CARGO_PKG_VERSION");
         let about = format!(
             "{{\"name\": \"reference-{name}\", \"version\": \"{version}\", \
-             \"runtime\": \"jostle-reference\", \"workers\": {workers}}}"
+             \"runtime\": \"jostle-reference\", \"workers\": {}}}",
+            made.parallelism
         );
-        Self {
+        let room = extras.queue.map(|queue| made.parallelism + queue);
+        let scheduler = Scheduler::new(made.discipline, room, extras.pool, extras.pauses)?;
+        let scheduler = Rc::new(scheduler);
+        let site = Self {
             about,
             factor: 1.0 + slower / 100.0,
-            scheduler,
+            drops_gone: made.drops_gone,
+            scheduler: Rc::clone(&scheduler),
+            bucket: extras
+                .bucket
+                .map(|(rate, burst)| RefCell::new(Bucket::new(rate, burst))),
+            cached: RefCell::default(),
+            asked: Cell::new(0),
+            extras,
+        };
+        Ok((site, scheduler))
+    }
+
+    /// Whether the target was asked for before; from now on it was.
+    fn in_cache(&self, target: &str) -> bool {
+        let mut cached = self.cached.borrow_mut();
+        if !self.extras.cache || cached.contains(target) {
+            return self.extras.cache;
+        }
+        if cached.len() < MAX_CACHED {
+            cached.insert(target.to_owned());
+        }
+        false
+    }
+
+    fn need(&self, wait: Wait) -> Option<Need> {
+        match wait {
+            Wait::No => None,
+            Wait::For(Need::Service(demand)) => {
+                let warmth = self.extras.warmth(self.asked.replace(self.asked.get() + 1));
+                let demand = demand as f64 * self.factor * warmth;
+                Some(Need::Service(demand.round() as Nanos))
+            }
+            Wait::For(need) => Some(need),
+            Wait::Jittered { mean, jitter } => {
+                let deviation = rand::rng().random_range(-jitter..=jitter);
+                Some(Need::Delay((mean * (1.0 + deviation)) as u64))
+            }
+        }
+    }
+
+    /// Waits until the job is done; `None` where there was no room for it.
+    async fn fulfil(&self, need: Need, connection: &Connection) -> io::Result<Option<Nanos>> {
+        let done = self.scheduler.fulfil(need, connection.number);
+        if !self.drops_gone {
+            return done.await;
+        }
+        tokio::select! {
+            sojourn = done => sojourn,
+            () = connection.peer_has_gone() => Err(io::ErrorKind::ConnectionAborted.into()),
+        }
+    }
+
+    async fn turn_away(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
+        match self.extras.full.unwrap_or_default() {
+            Full::Unavailable => {
+                let answer = Answer::refusal(503, "the queue is full");
+                let Framing {
+                    method,
+                    persistence,
+                    ..
+                } = framing;
+                answer.encode(method, persistence, None, &mut connection.output);
+                Ok(())
+            }
+            Full::Reset => {
+                connection.reset_when_dropped()?;
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+            Full::Silence => connection.drain().await,
         }
     }
 }
@@ -36,15 +128,34 @@ impl Scheduled {
 impl Site for Scheduled {
     type Task = Plan;
 
-    fn understand(&self, request: &Request) -> Plan {
-        if request.framing.method == Method::Other {
-            let answer = Answer::refusal(405, "only GET and HEAD are served here");
-            return Plan {
-                answer,
-                wait: Wait::No,
-            };
+    fn keep_alive(&self) -> KeepAlive {
+        KeepAlive {
+            idle: self.extras.idle,
+            requests: self.extras.requests,
         }
-        routes::plan(request.target, &self.about)
+    }
+
+    fn understand(&self, request: &Request) -> Plan {
+        let refused = |status, why: &'static str| Plan {
+            answer: Answer::refusal(status, why),
+            wait: Wait::No,
+        };
+        if request.framing.method == Method::Other {
+            return refused(405, "only GET and HEAD are served here");
+        }
+        let now = self.scheduler.now();
+        if self
+            .bucket
+            .as_ref()
+            .is_some_and(|bucket| !bucket.borrow_mut().take(now))
+        {
+            return refused(429, "more requests than the rate allows");
+        }
+        let mut plan = routes::plan(request.target, &self.about);
+        if plan.wait != Wait::No && self.in_cache(request.target) {
+            plan.wait = Wait::For(Need::Service(CACHED_DEMAND));
+        }
+        plan
     }
 
     async fn answer(
@@ -53,11 +164,13 @@ impl Site for Scheduled {
         framing: Framing,
         connection: &mut Connection,
     ) -> io::Result<()> {
-        let timing = match need(plan.wait, self.factor) {
+        let timing = match self.need(plan.wait) {
             None => None,
             Some(need) => {
                 connection.flush().await?; // earlier answers must not wait for this one
-                let sojourn = self.scheduler.fulfil(need, connection.number).await?;
+                let Some(sojourn) = self.fulfil(need, connection).await? else {
+                    return self.turn_away(framing, connection).await;
+                };
                 let (Need::Service(demand) | Need::Delay(demand)) = need;
                 Some(Timing { demand, sojourn })
             }
@@ -68,20 +181,10 @@ impl Site for Scheduled {
             timing,
             &mut connection.output,
         );
+        if self.extras.two_writes && framing.method != Method::Head {
+            let body = plan.answer.body.len();
+            connection.send_apart(body).await?;
+        }
         Ok(())
-    }
-}
-
-fn need(wait: Wait, factor: f64) -> Option<Need> {
-    match wait {
-        Wait::No => None,
-        Wait::For(Need::Service(demand)) => {
-            Some(Need::Service((demand as f64 * factor).round() as Nanos))
-        }
-        Wait::For(need) => Some(need),
-        Wait::Jittered { mean, jitter } => {
-            let deviation = rand::rng().random_range(-jitter..=jitter);
-            Some(Need::Delay((mean * (1.0 + deviation)) as u64))
-        }
     }
 }

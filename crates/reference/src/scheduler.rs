@@ -1,23 +1,42 @@
 //! Runs a discipline against the clock: requests wait here until the calculation says that they are done.
 
+use crate::pauses::Pauses;
 use crate::timer::Timer;
-use jostle_simulator::discipline::{Delay, Discipline, Done, Nanos};
+use jostle_simulator::discipline::{Delay, Discipline, Done, Fifo, Nanos, Workers};
 use std::cell::RefCell;
 use std::io;
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Tells a waiting request the exact moment of its completion.
-pub type Waiter = oneshot::Sender<Nanos>;
+/// A waiting request: is told the exact moment of its completion.
+pub struct Waiter {
+    completion: oneshot::Sender<Nanos>,
+    /// Its place in the server; given back when the request is done or dropped.
+    _place: Arc<()>,
+}
+
+impl Waiter {
+    /// Whether the client has gone.
+    pub fn is_closed(&self) -> bool {
+        self.completion.is_closed()
+    }
+}
 
 pub struct Scheduler {
     timer: Timer,
     queues: RefCell<Queues>,
+    /// Every request in the discipline holds a copy.
+    places: Arc<()>,
+    /// How many requests the discipline takes at once.
+    room: usize,
 }
 
 struct Queues {
+    /// Its clock is service time.
     service: Box<dyn Discipline<Waiter>>,
+    pauses: Pauses,
     /// Pure waits, which take no part in the discipline.
-    delay: Delay<Waiter>,
+    delay: Box<dyn Discipline<Waiter>>,
     /// What the timer is set to.
     alarm: Option<Nanos>,
     /// Scratch space; empty between calls.
@@ -34,30 +53,51 @@ pub enum Need {
 }
 
 impl Scheduler {
-    pub fn new(service: Box<dyn Discipline<Waiter>>) -> io::Result<Self> {
+    /// `room`: how many requests the discipline takes at once; `pool`: how many wait at once for something else.
+    pub fn new(
+        service: Box<dyn Discipline<Waiter>>,
+        room: Option<usize>,
+        pool: Option<usize>,
+        pauses: Option<Pauses>,
+    ) -> io::Result<Self> {
+        let delay: Box<dyn Discipline<Waiter>> = match pool {
+            Some(size) => Box::new(Workers::new(size, Fifo::default())),
+            None => Box::new(Delay::default()),
+        };
         let queues = Queues {
             service,
-            delay: Delay::default(),
+            pauses: pauses.unwrap_or(Pauses::NONE),
+            delay,
             alarm: None,
             done: Vec::new(),
         };
         Ok(Self {
             timer: Timer::new()?,
             queues: RefCell::new(queues),
+            places: Arc::new(()),
+            room: room.unwrap_or(usize::MAX),
         })
     }
 
-    /// Waits until the job is done; returns the time from its arrival to its exact completion.
+    /// Nanoseconds since the server began.
+    pub fn now(&self) -> Nanos {
+        self.timer.now()
+    }
+
+    /// Waits until the job is done; returns the time from its arrival to its exact completion, or `None` where there
+    /// was no room for it.
     ///
-    /// `connection`: which one the request came over, in the order of their acceptance.
-    /// A request given up by its client keeps its place, as in a server that does not notice.
-    pub async fn fulfil(&self, need: Need, connection: u64) -> io::Result<Nanos> {
-        let (waiter, completion) = oneshot::channel();
-        let arrival = self.submit(need, connection, waiter)?;
-        let at = completion
+    /// `connection`: which one the request came over, in the order of their acceptance. A request given up by its
+    /// client keeps its place, as in a server that does not notice, unless the discipline passes over it.
+    pub async fn fulfil(&self, need: Need, connection: u64) -> io::Result<Option<Nanos>> {
+        let (completion, completed) = oneshot::channel();
+        let Some(arrival) = self.submit(need, connection, completion)? else {
+            return Ok(None);
+        };
+        let at = completed
             .await
-            .expect("every job that arrives is completed");
-        Ok(at - arrival)
+            .expect("every job that arrives and does not go is completed");
+        Ok(Some(at - arrival))
     }
 
     /// Completes jobs at their times, for ever.
@@ -71,30 +111,55 @@ impl Scheduler {
         }
     }
 
-    fn submit(&self, need: Need, connection: u64, waiter: Waiter) -> io::Result<Nanos> {
+    /// Returns the moment of arrival; `None` where there is no room.
+    fn submit(
+        &self,
+        need: Need,
+        connection: u64,
+        completion: oneshot::Sender<Nanos>,
+    ) -> io::Result<Option<Nanos>> {
         let mut queues = self.queues.borrow_mut();
         let now = self.timer.now();
         queues.advance(now);
         match need {
-            Need::Service(demand) => queues.service.arrive(now, demand, connection, waiter),
-            Need::Delay(wait) => queues.delay.arrive(now, wait, connection, waiter),
+            Need::Service(_) if Arc::strong_count(&self.places) > self.room => return Ok(None),
+            Need::Service(demand) => {
+                let waiter = Waiter {
+                    completion,
+                    _place: Arc::clone(&self.places),
+                };
+                let now = queues.pauses.service_time(now);
+                queues.service.arrive(now, demand, connection, waiter);
+            }
+            Need::Delay(wait) => {
+                let waiter = Waiter {
+                    completion,
+                    _place: Arc::new(()),
+                };
+                queues.delay.arrive(now, wait, connection, waiter);
+            }
         }
         queues.set_alarm(&self.timer)?;
-        Ok(now)
+        Ok(Some(now))
     }
 }
 
 impl Queues {
     fn advance(&mut self, now: Nanos) {
-        self.service.advance(now, &mut self.done);
+        let service_time = self.pauses.service_time(now);
+        self.service.advance(service_time, &mut self.done);
+        for done in &mut self.done {
+            done.at = self.pauses.moment(done.at);
+        }
         self.delay.advance(now, &mut self.done);
         for Done { at, job } in self.done.drain(..) {
-            let _ = job.send(at); // fails where the client has gone
+            let _ = job.completion.send(at); // fails where the client has gone
         }
     }
 
     fn set_alarm(&mut self, timer: &Timer) -> io::Result<()> {
-        let next = [self.service.next_event(), self.delay.next_event()]
+        let service = self.service.next_event().map(|at| self.pauses.moment(at));
+        let next = [service, self.delay.next_event()]
             .into_iter()
             .flatten()
             .min();

@@ -3,11 +3,23 @@
 use crate::connection::Connection;
 use crate::http::{self, Framing, Method, Parsed, Persistence, Request};
 use std::io;
+use std::time::Duration;
+
+/// How long a connection is kept, and for how many requests; `None`: for as long as the client likes.
+#[derive(Clone, Copy, Default)]
+pub struct KeepAlive {
+    pub idle: Option<Duration>,
+    pub requests: Option<u64>,
+}
 
 /// What is served.
 pub trait Site {
     /// What a request asks for, in a form that outlives the bytes of the request.
     type Task;
+
+    fn keep_alive(&self) -> KeepAlive {
+        KeepAlive::default()
+    }
 
     fn understand(&self, request: &Request) -> Self::Task;
 
@@ -22,15 +34,27 @@ pub trait Site {
 
 /// Answers the requests of one connection until either side ends it.
 pub async fn converse(site: &impl Site, mut connection: Connection) -> io::Result<()> {
+    let KeepAlive { idle, requests } = site.keep_alive();
+    let mut answered = 0;
     loop {
         match http::parse(&connection.input) {
             Parsed::Incomplete => {
-                if !connection.fill().await? {
-                    return Ok(());
+                let idle = idle.filter(|_| connection.input.is_empty());
+                match within(idle, connection.fill()).await {
+                    None => return connection.close().await,
+                    Some(more) => {
+                        if !more? {
+                            return Ok(());
+                        }
+                    }
                 }
             }
             Parsed::Request(request) => {
-                let framing = request.framing;
+                let mut framing = request.framing;
+                answered += 1;
+                if requests.is_some_and(|most| answered >= most) {
+                    framing.persistence = Persistence::Close;
+                }
                 let task = site.understand(&request);
                 if !connection
                     .skip(framing.head_length.saturating_add(framing.body_length))
@@ -53,5 +77,13 @@ pub async fn converse(site: &impl Site, mut connection: Connection) -> io::Resul
                 return connection.close().await;
             }
         }
+    }
+}
+
+/// `None` where it took longer.
+async fn within<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+    match time {
+        Some(time) => tokio::time::timeout(time, future).await.ok(),
+        None => Some(future.await),
     }
 }

@@ -70,7 +70,7 @@ async fn answer(mut connection: Connection, bytes: Vec<u8>, then: Then) -> io::R
         match then {
             Then::Next => {}
             Then::Close => return connection.close().await,
-            Then::Reset => return peers::reset(&connection),
+            Then::Reset => return connection.reset_when_dropped(),
             Then::Hold => return connection.drain().await,
             Then::HalfClose => return peers::half_close(connection).await,
         }

@@ -25,7 +25,7 @@ pub static PEERS: &[Behaviour] = &[
     behaviour(
         "reset-after-accept",
         "resets as soon as it has accepted",
-        |c| Box::pin(async move { reset(&c) }),
+        |c| Box::pin(async move { c.reset_when_dropped() }),
     ),
     behaviour(
         "close-after-accept",
@@ -88,11 +88,6 @@ pub static PEERS: &[Behaviour] = &[
         },
     ),
 ];
-
-/// Ends the connection with a TCP reset once it is dropped.
-pub fn reset(connection: &Connection) -> io::Result<()> {
-    socket2::SockRef::from(&connection.stream).set_linger(Some(Duration::ZERO))
-}
 
 pub async fn half_close(mut connection: Connection) -> io::Result<()> {
     connection.stream.shutdown().await?;

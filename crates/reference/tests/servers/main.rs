@@ -2,6 +2,7 @@
 
 mod client;
 mod delay;
+mod extras;
 mod hostile;
 mod siblings;
 mod well_behaved;

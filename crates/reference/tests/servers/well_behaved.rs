@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 11] = [
     "run-to-completion",
     "workers",
     "processor-sharing",
@@ -13,6 +13,10 @@ const KINDS: [&str; 7] = [
     "lifo",
     "random-order",
     "gated-lifo",
+    "own-queues",
+    "locked-threads",
+    "gated-answers",
+    "newest-first",
 ];
 
 fn hello() -> String {

@@ -1,0 +1,21 @@
+//! An order of waiting that passes over those whose client has gone.
+
+use crate::scheduler::Waiter;
+use jostle_simulator::discipline::{Nanos, Waiting};
+
+pub struct Present<W>(pub W);
+
+impl<W: Waiting<(Nanos, Waiter)>> Waiting<(Nanos, Waiter)> for Present<W> {
+    fn push(&mut self, item: (Nanos, Waiter)) {
+        self.0.push(item);
+    }
+
+    fn pop(&mut self) -> Option<(Nanos, Waiter)> {
+        while let Some((demand, waiter)) = self.0.pop() {
+            if !waiter.is_closed() {
+                return Some((demand, waiter));
+            }
+        }
+        None
+    }
+}
