@@ -1,7 +1,7 @@
 """The disciplines that a server may have, as far as jostle knows them, with the parameters that are tried."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -105,10 +105,10 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
 
 def finer_slices(best: Candidate) -> Iterator[Candidate]:
     """The same with slices between those that were tried."""
-    if best.family is Family.SHARING and best.slice is not None:
+    if best.slice is not None:
         for step in range(-7, 8):
             slice_s = best.slice * 2 ** (step / 8)
-            yield Candidate(best.family, best.workers, slice=slice_s, newest_first=best.newest_first)
+            yield replace(best, slice=slice_s)
 
 
 def _thresholds(demands: Sequence[float]) -> list[float]:

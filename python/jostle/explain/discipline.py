@@ -24,6 +24,8 @@ LEAD = 10.0
 MOST_ERROR = 0.10
 """Root mean square of log errors: a wrong discipline was never seen to fit so well, a right one seldom worse.
 """
+NEARLY_AS_GOOD = 1.15
+"""A parameter whose error is at most so many times that of the best one is not excluded."""
 NOISY = 0.10
 DRIFT = 0.08
 SIZES_DIFFER = 1.5
@@ -186,10 +188,11 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     demands = [float(demand) for demand in np.unique(observed.demand)]
     tried = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
     fits = [fit for fit in tried if fit is not None]
-    sliced = [fit for fit in fits if fit.candidate.family is Family.SHARING and fit.candidate.slice]
-    if sliced:
-        finest = min(sliced, key=lambda fit: fit.bic(floor)).candidate
-        fits += [fit for finer in finer_slices(finest) if (fit := observed.fit(finer)) is not None]
+    for family in (Family.SHARING, Family.LOCKED_THREADS):
+        sliced = [fit for fit in fits if fit.candidate.family is family and fit.candidate.slice]
+        if sliced:
+            best = min(sliced, key=lambda fit: fit.bic(floor)).candidate
+            fits += [fit for finer in finer_slices(best) if (fit := observed.fit(finer)) is not None]
     return fits
 
 
@@ -230,11 +233,11 @@ def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> 
 
 def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: float) -> Inference:
     """The numbers of the discipline: all that explain the bursts nearly as well."""
-    limit = best.bic(floor) + LEAD
     near = [
         fit.candidate
         for fit in fits
-        if fit.candidate.family is best.candidate.family and fit.bic(floor) <= limit
+        if fit.candidate.family is best.candidate.family
+        and (fit.bic(floor) <= best.bic(floor) + LEAD or fit.error() <= NEARLY_AS_GOOD * best.error())
     ]
     workers = Range(min(one.workers for one in near), max(one.workers for one in near))
     threads = slice_s = None
