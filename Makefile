@@ -28,6 +28,7 @@ check: setup ## Formatting, lints, types, import arrows, schemas of plans, resul
 	$(BIN)/python -m jostle.report.schema --check
 	$(BIN)/python -m jostle.report.article_pages --check
 	$(BIN)/python -m jostle.record.schema --check
+	$(BIN)/python -m jostle.explain.schema --check
 	$(BIN)/python -m jostle.cli.reference --check
 	$(BIN)/python scripts/audit
 

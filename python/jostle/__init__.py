@@ -7,6 +7,7 @@ run.result.verdict                    # "valid", "suspect" or "invalid"
 run.figures                           # every figure with its interval, as a polars frame
 run.requests                          # per-request rows, where the plan asks for them
 jostle.compare(run, other).chart()    # by how much the quantiles differ, as an altair chart
+jostle.explain("http://127.0.0.1:8080/", slow=["/report"]).paragraph   # how the server behaves, and why
 """
 
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ __all__ = [
     "Run",
     "__version__",
     "compare",
+    "explain",
     "hit",
     "load_experiment",
     "load_plan",
@@ -30,6 +32,7 @@ __all__ = [
 if TYPE_CHECKING:
     from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run
     from jostle.errors import JostleError
+    from jostle.explain.run import explain
     from jostle.plan import Plan
 
 _HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan"}
@@ -42,4 +45,6 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         raise AttributeError(f"module 'jostle' has no attribute {name!r}")
+    if name == "explain":
+        return importlib.import_module("jostle.explain")  # a package that can be called
     return getattr(importlib.import_module(_HOME.get(name, "jostle.api")), name)

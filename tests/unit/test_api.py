@@ -61,6 +61,7 @@ def test_what_is_exported() -> None:
         "Run",
         "__version__",
         "compare",
+        "explain",
         "hit",
         "load_experiment",
         "load_plan",

@@ -35,6 +35,11 @@ Measure:
   jostle race starvation                           rerun a published experiment
   jostle simulate plan.toml                        calculate it instead
 
+Understand one server:
+  jostle explain http://localhost:8080/ --slow /report
+                                                   how many requests progress at
+                                                   once, who waits behind whom
+
 Look at runs:
   jostle report runs/2026-…                        page, pictures, CSV, JSON
   jostle compare RUN --contestants a,b             what differs, with intervals
@@ -57,7 +62,7 @@ plan, 3 the result cannot be trusted or is incomplete, 4 undecided.
 """
 
 COMMANDS = (
-    "hit", "init", "check", "run", "race", "simulate", "report", "compare", "history", "doctor",
+    "hit", "init", "check", "run", "race", "simulate", "explain", "report", "compare", "history", "doctor",
     "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
 """Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""

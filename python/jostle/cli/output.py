@@ -6,11 +6,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,8 +23,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from jostle.analysis.results import RunResult
+    from jostle.report.document import Document
 
-__all__ = ["FORMS", "Form", "OutputFile", "PlanOutput", "RunOutput", "UndecidedAs", "put", "report_written"]
+__all__ = [
+    "FORMS",
+    "Form",
+    "OutputFile",
+    "PlanOutput",
+    "RunOutput",
+    "UndecidedAs",
+    "put",
+    "put_document",
+    "report_written",
+]
 
 
 class Form(StrEnum):
@@ -149,6 +160,35 @@ def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = Fa
         _print(result, _console(sys.stdout), full=full)
     else:
         sys.stdout.write(_text(result, form, full=full))
+
+
+def put_document(
+    document: "Document", data: Callable[[], dict[str, Any]], form: Form, output: Path | None
+) -> None:
+    """A document that is not a run's, on standard output or in a file. `data`: the same as JSON."""
+    from jostle.report.render import html, markdown, terminal
+
+    def text() -> str:
+        match form:
+            case Form.html:
+                return html.page(document)
+            case Form.md:
+                return markdown.render(document)
+            case Form.json:
+                return json.dumps(data(), indent=2) + "\n"
+        written = io.StringIO()
+        terminal.render(document, _console(written))
+        return written.getvalue()
+
+    if output is not None:
+        from jostle.host.files import write_whole
+
+        with report_written(str(output), "choose another place for --output"):
+            write_whole(output, text())
+    elif form is Form.text:
+        terminal.render(document, _console(sys.stdout))
+    else:
+        sys.stdout.write(text())
 
 
 def _text(result: "RunResult", form: Form, *, full: bool) -> str:

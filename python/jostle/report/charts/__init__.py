@@ -4,11 +4,14 @@ from jostle.report.charts.boxes import Box, boxes
 from jostle.report.charts.density import density
 from jostle.report.charts.dots import ratios, threads
 from jostle.report.charts.ecdf import ecdf
+from jostle.report.charts.interference import Pair, interference
+from jostle.report.charts.pauses import pauses
 from jostle.report.charts.percentiles import percentiles
 from jostle.report.charts.phased import phased
 from jostle.report.charts.picture import CONFIG, Picture
 from jostle.report.charts.ranks import ranks
 from jostle.report.charts.shift import shift
+from jostle.report.charts.staircase import Sent, staircase
 from jostle.report.charts.stall import find_stall, stall
 from jostle.report.charts.strips import strips
 from jostle.report.charts.throughput import completed, throughput
@@ -18,19 +21,24 @@ from jostle.report.charts.titles import extremes
 __all__ = [
     "CONFIG",
     "Box",
+    "Pair",
     "Picture",
+    "Sent",
     "boxes",
     "completed",
     "density",
     "ecdf",
     "extremes",
     "find_stall",
+    "interference",
+    "pauses",
     "percentiles",
     "phased",
     "points_per_curve",
     "ranks",
     "ratios",
     "shift",
+    "staircase",
     "stall",
     "strips",
     "threads",

@@ -1,0 +1,115 @@
+"""An explanation as a document: the paragraph, the findings with their evidence, and pictures of what was
+seen.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from urllib.parse import urlsplit
+
+from jostle.explain.results import Explanation, SentBurst
+from jostle.formatting import amount, plural
+from jostle.report.charts import Pair, Sent, interference, pauses, staircase
+from jostle.report.document import Block, Depth, Document, Figure, Paragraph, Section, Table, columns
+
+__all__ = ["explanation_document"]
+
+MIXED = 1.5
+"""Demands that differ by this factor make a burst one of several sizes."""
+
+
+def explanation_document(explanation: Explanation) -> Document:
+    """Everything that can be shown of it, in the order in which it is read."""
+    return Document(
+        title=_title(explanation),
+        mark=None,
+        meaning="",
+        facts=_facts(explanation),
+        reasons=[],
+        cut_short="",
+        sections=[
+            Section("", [Paragraph(explanation.paragraph)], key="paragraph"),
+            Section("Findings", [_findings(explanation)], key="findings"),
+            Section("Pictures", list(_pictures(explanation)), Depth.MAIN, key="pictures"),
+            Section("What was asked", [_routes(explanation)], Depth.MAIN, key="asked"),
+        ],
+    )
+
+
+def _title(explanation: Explanation) -> str:
+    address = urlsplit(explanation.url).netloc or explanation.url
+    return f"How {explanation.target if explanation.target != explanation.url else address} behaves"
+
+
+def _facts(explanation: Explanation) -> list[str]:
+    when = datetime.fromtimestamp(explanation.started_unix_ns / 1e9, UTC)
+    asked = (
+        f"{plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s, at most "
+        f"{plural(explanation.connections, 'connection')} at once"
+    )
+    return [
+        asked,
+        f"allowed ({explanation.limits})",
+        f"the server says it is {explanation.server}" if explanation.server else "",
+        f"it may use {plural(explanation.cores, 'core')}" if explanation.cores else "",
+        f"{when:%Y-%m-%d %H:%M} UTC",
+    ]
+
+
+def _findings(explanation: Explanation) -> Table:
+    table = Table("Findings, and what says so", columns("finding = | what was found ="), prose=True)
+    for finding in explanation.findings:
+        table.add(finding.topic, finding.says)
+        if finding.would_tell:
+            table.add(finding.topic, f"What would tell: {finding.would_tell}.")
+        for line in finding.evidence:
+            table.add(finding.topic, f"· {line}")
+    return table
+
+
+def _pictures(explanation: Explanation) -> Iterator[Block]:
+    for key, what, burst in _chosen(explanation.bursts):
+        sent = [Sent(job.route, job.demand_s, job.at_s, job.end_s) for job in burst.jobs]
+        yield Figure(f"burst-{key}", partial(staircase, sent, what))
+    alone = {cell.route: cell.median_s for cell in explanation.interference if not cell.beside}
+    pairs = [
+        Pair(cell.route, cell.beside, cell.clients, cell.n, alone.get(cell.route), cell.median_s)
+        for cell in explanation.interference
+        if cell.beside
+    ]
+    yield Figure("interference", partial(interference, pairs))
+    yield Figure("pauses", partial(pauses, [(point.at_s, point.response_s) for point in explanation.stream]))
+
+
+def _chosen(bursts: Sequence[SentBurst]) -> Iterator[tuple[str, str, SentBurst]]:
+    """The largest of each kind: key, what it is, and the burst."""
+    kinds: dict[str, list[SentBurst]] = {"equal": [], "behind-plugs": [], "sizes": [], "waiting": []}
+    for burst in bursts:
+        kinds[_kind(burst)].append(burst)
+    words = {
+        "equal": "A burst of {} equal requests",
+        "behind-plugs": "A burst of {} requests of several sizes, the first of them to fill the server",
+        "sizes": "A burst of {} requests of several sizes",
+        "waiting": "A burst of {} requests that wait",
+    }
+    for kind, those in kinds.items():
+        if those:
+            largest = max(those, key=lambda burst: len(burst.jobs))
+            yield kind, words[kind].format(len(largest.jobs)), largest
+
+
+def _kind(burst: SentBurst) -> str:
+    demands = [job.demand_s for job in burst.jobs]
+    if burst.probe == "waiting":
+        return "waiting"
+    if max(demands) < MIXED * min(demands):
+        return "equal"
+    first = [job for job in burst.jobs if job.at_s < demands[0] / 100]
+    return "behind-plugs" if first and all(job.demand_s == max(demands) for job in first) else "sizes"
+
+
+def _routes(explanation: Explanation) -> Table:
+    table = Table("Routes that were asked for", columns("route = | kind =", "by itself ="))
+    for route in explanation.routes:
+        table.add(route.path, route.role, amount(route.service_s, "s"))
+    return table

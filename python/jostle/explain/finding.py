@@ -1,0 +1,153 @@
+"""What a probe finds: decided, or "cannot tell" with the reason and what would tell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jostle.analysis.results import Estimate
+from jostle.explain import discipline
+
+__all__ = ["Finding", "Named", "Reason", "Topic", "cannot_tell", "found", "undecided"]
+
+
+class Topic(StrEnum):
+    """What is asked, in the order in which it is read."""
+
+    DISCIPLINE = "discipline"
+    SERVICE_TIME = "service time"
+    CPU = "CPU or waiting"
+    PARALLELISM = "parallelism"
+    OVERTAKING = "overtaking"
+    LEAVING = "when answers leave"
+    SLOTS = "slots for waiting requests"
+    BLOCKING = "who waits behind whom"
+    PAUSES = "pauses"
+    RATE_LIMIT = "rate limit"
+    QUEUE_LIMIT = "queue limit"
+    RECOVERY = "recovery from overload"
+    DELAYED_BODY = "delay between head and body"
+    WARM_UP = "warm-up"
+    CACHE = "cache"
+    KEEP_ALIVE = "keep-alive"
+    INTERMEDIARY = "intermediary"
+
+
+class Reason(StrEnum):
+    """Why something cannot be told."""
+
+    NO_ROUTE = "no route to ask it with"
+    TOO_FAST = "requests are too short"
+    TOO_SLOW = "requests are too long for the time allowed"
+    EQUAL_TIMES = "all routes take the same time"
+    NOISY = "the times vary too much"
+    DRIFTS = "the service time changes while it is measured"
+    NOT_SATURATED = "the server was never full"
+    NO_FIT = "nothing known behaves like this"
+    AMBIGUOUS = "more than one explanation fits"
+    FAILED = "requests failed"
+    REFUSED = "the server refused requests"
+    GENERATOR = "the generator was late"
+    INTERMEDIARY = "something stands between"
+    NOT_OURS = "jostle did not start the server"
+    NOT_ASKED = "it was not asked for"
+    NO_TIME = "the time allowed was over"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A figure with its name."""
+
+    name: str
+    figure: Estimate
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`says`: a sentence. Undecided ones have a reason and what would tell. `notable`: not merely that
+    nothing unusual was seen. `evidence`: what was sent and seen, a sentence each.
+    """
+
+    topic: Topic
+    says: str
+    decided: bool
+    reason: Reason | None = None
+    would_tell: str = ""
+    notable: bool = True
+    figures: list[Named] = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list)
+
+    def figure(self, name: str) -> Estimate | None:
+        """The figure of that name."""
+        return next((named.figure for named in self.figures if named.name == name), None)
+
+
+def found(
+    topic: Topic,
+    says: str,
+    evidence: Sequence[str] = (),
+    figures: Mapping[str, Estimate] | None = None,
+    *,
+    notable: bool = True,
+) -> Finding:
+    """A decided finding. `figures`: by name."""
+    return Finding(
+        topic, says, decided=True, notable=notable, figures=_named(figures), evidence=list(evidence)
+    )
+
+
+def cannot_tell(
+    topic: Topic,
+    reason: Reason,
+    because: str,
+    would_tell: str,
+    evidence: Sequence[str] = (),
+    figures: Mapping[str, Estimate] | None = None,
+) -> Finding:
+    """An undecided finding. `because`: goes on after "cannot tell, because"."""
+    return Finding(
+        topic,
+        f"Cannot tell, because {because}.",
+        decided=False,
+        reason=reason,
+        would_tell=would_tell,
+        figures=_named(figures),
+        evidence=list(evidence),
+    )
+
+
+def _named(figures: Mapping[str, Estimate] | None) -> list[Named]:
+    return [Named(name, figure) for name, figure in (figures or {}).items()]
+
+
+BECAUSE: dict[discipline.Reason, tuple[Reason, str]] = {
+    discipline.Reason.UNSATURATED: (
+        Reason.NOT_SATURATED,
+        "the server had room for all requests of the largest burst",
+    ),
+    discipline.Reason.EQUAL_SIZES: (Reason.EQUAL_TIMES, "all requests took the same time"),
+    discipline.Reason.TOO_NOISY: (Reason.NOISY, "the same requests took different times"),
+    discipline.Reason.GENERATOR_BOUND: (Reason.GENERATOR, "jostle itself was late"),
+    discipline.Reason.INTERMEDIARY: (Reason.INTERMEDIARY, "something stands between"),
+    discipline.Reason.NOT_STATIONARY: (Reason.DRIFTS, "the service time changed meanwhile"),
+    discipline.Reason.NO_CANDIDATE_FITS: (Reason.NO_FIT, "no discipline that jostle knows answers like this"),
+    discipline.Reason.TOO_ALIKE: (Reason.AMBIGUOUS, "two disciplines would have answered alike"),
+    discipline.Reason.UNANSWERED: (Reason.REFUSED, "most requests were refused or not answered"),
+    discipline.Reason.DIVIDED: (
+        Reason.AMBIGUOUS,
+        "some short requests overtook long ones and others did not",
+    ),
+}
+"""What the inference could not tell, in the words of findings."""
+
+
+def undecided(
+    topic: Topic,
+    reason: discipline.Reason | None,
+    evidence: Sequence[str],
+    figures: Mapping[str, Estimate] | None = None,
+) -> Finding:
+    """What the inference could not tell. `reason` None: there was nothing to infer from."""
+    if reason is None:
+        return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "fewer routes", evidence)
+    found_reason, because = BECAUSE[reason]
+    return cannot_tell(topic, found_reason, because, discipline.REMEDIES[reason], evidence, figures)

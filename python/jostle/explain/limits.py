@@ -1,0 +1,69 @@
+"""How much explain may ask of a server, and how much it has asked."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+__all__ = ["GENTLE", "THOROUGH", "Budget", "Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is never exceeded.
+
+    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`: in all.
+    `stream_rate_per_s`, `stream_s`: of the light stream.
+    """
+
+    name: str
+    rate_per_s: float
+    connections: int
+    seconds: float
+    stream_rate_per_s: float
+    stream_s: float
+
+    @property
+    def stated(self) -> str:
+        """Said before anything is sent."""
+        return (
+            f"at most {self.connections} connections at once, {self.rate_per_s:g} requests/s on average and "
+            f"{self.seconds / 60:g} minutes"
+        )
+
+
+GENTLE = Limits(
+    "gentle", rate_per_s=50.0, connections=16, seconds=180.0, stream_rate_per_s=50.0, stream_s=20.0
+)
+"""For a server that jostle did not start: others may be using it."""
+
+THOROUGH = Limits(
+    "thorough", rate_per_s=1000.0, connections=64, seconds=180.0, stream_rate_per_s=200.0, stream_s=25.0
+)
+"""For a server of one's own."""
+
+
+@dataclass
+class Budget:
+    """Time that is left, and what was spent. `now`: a clock in seconds."""
+
+    limits: Limits
+    now: Callable[[], float] = time.monotonic
+    requests: int = 0
+    connections: int = 0
+    began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.now()
+
+    @property
+    def spent_s(self) -> float:
+        return self.now() - self.began
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.limits.seconds - self.spent_s)
+
+    def sent(self, requests: int, connections: int) -> None:
+        """Note what a probe sent, and how many connections it had at once."""
+        self.requests += requests
+        self.connections = max(self.connections, connections)

@@ -1,0 +1,40 @@
+"""What a server that jostle started makes of its time."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jostle.host.cpu_time import TreeCpu
+from jostle.host.process_tree import ProcessTree
+from jostle.host.resource_usage import TICK_S, thread_switches
+
+__all__ = ["Usage", "usage_of"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds so far: on a core, and ready to run without one."""
+
+    cpu_s: float
+    waited_s: float
+
+
+def usage_of(pid: int) -> Callable[[], Usage]:
+    """Reads the use of the whole tree of processes below `pid`; CPU time of ended ones is included."""
+    tree, cpu = ProcessTree(pid), TreeCpu()
+
+    def read() -> Usage:
+        stats = tree.members()
+        ticks = cpu.add_up(stats, tree.adopter())
+        waited_ns = sum(_waited_ns(pid) for pid in stats)
+        return Usage((ticks.user + ticks.system) * TICK_S, waited_ns / 1e9)
+
+    return read
+
+
+def _waited_ns(pid: int) -> int:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 (names are all that is needed)
+    except OSError:
+        return 0
+    return sum(seen[2] for thread in threads if (seen := thread_switches(pid, thread)) is not None)

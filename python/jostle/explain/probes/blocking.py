@@ -1,0 +1,160 @@
+"""P4: who waits behind whom. A light open stream of each route while clients ask for another one back to
+back.
+
+The stream is open, so that a blocked request does not keep the next one from being due: a closed client
+would see a single blocked request where a user sees many."""
+
+import statistics
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.light import LIGHT, poisson
+from jostle.explain.results import InterferenceCell
+from jostle.explain.send import Beside
+from jostle.explain.session import Alone, Session
+from jostle.formatting import amount, plural
+
+__all__ = ["SHORTER", "blocking", "verdict"]
+
+SHORTER = 1 / 3
+"""A request waits for another noticeably where it takes no more than this part of it."""
+
+STREAM_PER_S = 25.0
+"""At most: few are due while one long request runs."""
+
+LEAST_S, MOST_S = 2.0, 5.0
+"""Length of a stream; within it, as many of the other requests as fit."""
+
+LEAST_REQUESTS = 10
+
+WAITS, FREE = 0.6, 0.1
+"""The mean wait, as a part of what it is where a request has to wait until one of the others ends: from
+the first on it waits for them, up to the second it does not.
+"""
+
+
+def blocking(session: Session) -> Finding:
+    """Fills the matrix over the routes, and says whether the short one waits for the long one."""
+    topic = Topic.BLOCKING
+    routes = list(session.alone.values())
+    slow, fast = session.slow, min(routes, key=lambda one: one.demand_s, default=None)
+    if slow is None or fast is None or len(routes) < 2:
+        return cannot_tell(
+            topic,
+            Reason.NO_ROUTE,
+            "only one route is known",
+            "a second route that takes much longer: --slow PATH",
+        )
+    if fast.demand_s > SHORTER * slow.demand_s:
+        return cannot_tell(
+            topic,
+            Reason.EQUAL_TIMES,
+            f"all routes take about the same time ({amount(fast.demand_s, 's')} and "
+            f"{amount(slow.demand_s, 's')})",
+            "a route that takes much longer: --slow PATH",
+        )
+    chosen = _distinct(routes, fast, slow)
+    clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
+    besides = [one for one in chosen if one is not fast]
+    for one in chosen:
+        session.tell(f"how long GET {one.route.path} takes beside others")
+        for beside in [None, *besides]:
+            session.interference.append(_cell(session, one, beside, clients if beside else 0))
+    if clients > 1:
+        session.interference.append(_cell(session, fast, slow, 1))
+    return _told(session, fast, slow, clients)
+
+
+def _distinct(routes: Sequence[Alone], fast: Alone, slow: Alone) -> list[Alone]:
+    """The shortest, the longest that computes, and one that waits."""
+    waiting = [one for one in routes if one.route.role == "wait"]
+    return list(dict.fromkeys([fast, slow, *waiting[:1]]))
+
+
+def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> InterferenceCell:
+    """`one` in a light stream beside so many `clients`."""
+    rate = min(STREAM_PER_S, LIGHT / one.demand_s)
+    length_s = min(MOST_S, max(LEAST_S, LEAST_REQUESTS * 2 / rate))
+    times = poisson(rate, length_s, seed=len(session.interference))
+    others = Beside(beside.route, clients) if beside else None
+    answers = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
+    session.refusals += sum(answer.refused for answer in answers)
+    took = sorted(answer.response_s for answer in answers if answer.response_s is not None)
+    return InterferenceCell(
+        route=one.route.name,
+        beside=beside.route.name if beside else "",
+        clients=clients,
+        n=len(took),
+        median_s=statistics.median(took) if took else None,
+        p90_s=took[int(0.9 * (len(took) - 1))] if took else None,
+        mean_s=statistics.fmean(took) if took else None,
+    )
+
+
+def verdict(added_s: float, demand_s: float, clients: int, at_once: float) -> str:
+    """ "waits", "free" or "partly": whether a request that is answered `added_s` later, on average, waits
+    for others that take `demand_s`.
+
+    Where all workers are taken, each for `demand_s` and begun at random times, the first of them is free
+    after `demand_s` / (`clients` + 1) on average. Where some are left nobody waits."""
+    expected_s = demand_s / (clients + 1)
+    if clients >= at_once and added_s >= WAITS * expected_s:
+        return "waits"
+    return "free" if added_s <= FREE * expected_s else "partly"
+
+
+def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
+    topic = Topic.BLOCKING
+    cells = {(c.route, c.beside, c.clients): c for c in session.interference}
+    alone = cells[fast.route.name, "", 0]
+    beside = cells[fast.route.name, slow.route.name, clients]
+    evidence = [_line(cell, session) for cell in session.interference if cell.beside]
+    if alone.mean_s is None or beside.mean_s is None or min(alone.n, beside.n) < LEAST_REQUESTS:
+        return cannot_tell(
+            topic,
+            Reason.REFUSED if session.refusals else Reason.FAILED,
+            f"too few requests for {fast.route.name} were answered beside {slow.route.name}",
+            "a lower rate, or a longer --timeout",
+            evidence,
+        )
+    added = max(0.0, beside.mean_s - alone.mean_s)
+    figure = Estimate(added, n=beside.n)
+    who = f"{plural(clients, 'request')} for {slow.route.name}"
+    match verdict(added, slow.demand_s, clients, session.parallelism or clients):
+        case "waits":
+            text = (
+                f"Short requests wait for long ones: beside {who}, {fast.route.name} takes "
+                f"{amount(added, 's')} "
+                "longer on average."
+            )
+        case "free":
+            text = (
+                f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
+                f"{amount(added, 's')} longer on average."
+            )
+        case _:
+            text = (
+                f"Short requests wait for a part of a long one: beside {who}, {fast.route.name} takes "
+                f"{amount(added, 's')} longer on average, where {slow.route.name} takes "
+                f"{amount(slow.demand_s, 's')}."
+            )
+    return found(topic, text, evidence, {"added": figure})
+
+
+def _line(cell: InterferenceCell, session: Session) -> str:
+    alone = next(
+        (
+            c
+            for c in session.interference
+            if c.route == cell.route and not c.beside and c.median_s is not None
+        ),
+        None,
+    )
+    if alone is None or cell.median_s is None or alone.median_s is None:
+        return f"{cell.route} beside {cell.clients} × {cell.beside}: no answers."
+    return (
+        f"{cell.route}: median {amount(alone.median_s, 's')} by itself, {amount(cell.median_s, 's')} "
+        f"beside {cell.clients} × "
+        f"{cell.beside} ({plural(cell.n, 'request')})."
+    )

@@ -1,0 +1,91 @@
+"""A cache: the same question a second time. Each pair has a query of its own, so that the first is new."""
+
+import statistics
+from dataclasses import replace
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Due
+from jostle.explain.session import Session
+from jostle.explain.target import Route
+from jostle.formatting import amount, plural
+
+__all__ = ["asked_anew", "cache"]
+
+PAIRS = 8
+
+TIME_S = 10.0
+"""For all pairs."""
+
+FASTER, ALIKE = 0.6, 0.85
+"""Second over first: up to the one it came from a cache, from the other on it did not."""
+
+NEARLY_ALL = 0.8
+
+
+def asked_anew(route: Route, number: int) -> Route:
+    """The route with a query that has not been asked before."""
+    return replace(route, path=f"{route.path}{'&' if '?' in route.path else '?'}jostle={number}")
+
+
+def cache(session: Session) -> Finding:
+    """Asks for the longest route that can be afforded, in pairs."""
+    topic = Topic.CACHE
+    affordable = [alone for alone in session.alone.values() if 4 * PAIRS * alone.demand_s <= TIME_S]
+    if not affordable:
+        return cannot_tell(topic, Reason.TOO_SLOW, "every route takes too long for it", "a shorter route")
+    chosen = max(affordable, key=lambda alone: (alone.route.role != "wait", alone.demand_s))
+    step = max(2 * chosen.demand_s, 1 / session.limits.rate_per_s)
+    session.tell(f"whether a second GET {chosen.route.path} is answered from a cache")
+    due = [
+        Due((2 * pair + turn) * step, asked_anew(chosen.route, _seed(session) + pair), 0)
+        for pair in range(PAIRS)
+        for turn in (0, 1)
+    ]
+    answers = session.sender.burst(due, chosen.route, chosen.demand_s)
+    times = [answer.service_s for answer in answers]
+    pairs = [(a, b) for a, b in zip(times[::2], times[1::2], strict=False) if a is not None and b is not None]
+    if len(pairs) < PAIRS:
+        return cannot_tell(
+            topic,
+            Reason.FAILED,
+            f"{chosen.route.name} does not answer with a query that it does not know",
+            "a route that takes any query",
+        )
+    ratios = [b / a for a, b in pairs]
+    ratio = statistics.median(ratios)
+    evidence = [
+        f"{plural(PAIRS, 'pair')} of requests for {chosen.route.name}: first "
+        f"{amount(statistics.median(a for a, _ in pairs), 's')}, second "
+        f"{amount(statistics.median(b for _, b in pairs), 's')} (medians)."
+    ]
+    figure = Estimate(ratio, unit="times", n=PAIRS)
+    if sum(r <= FASTER for r in ratios) >= NEARLY_ALL * PAIRS:
+        return found(
+            topic,
+            f"A second request for the same {chosen.route.name} takes {ratio:.0%} of the time of the "
+            f"first: it is cached.",
+            evidence,
+            figures={"second over first": figure},
+        )
+    if ratio >= ALIKE:
+        return found(
+            topic,
+            f"A second request for the same {chosen.route.name} takes as long as the first.",
+            evidence,
+            notable=False,
+            figures={"second over first": figure},
+        )
+    return cannot_tell(
+        topic,
+        Reason.NOISY,
+        "the second request is sometimes faster and sometimes not",
+        "a longer route, or a quieter machine",
+        evidence,
+        figures={"second over first": figure},
+    )
+
+
+def _seed(session: Session) -> int:
+    """So that the queries of one explanation are not those of the one before."""
+    return int(session.budget.began * 1000) % 1_000_000_000

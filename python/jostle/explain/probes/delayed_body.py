@@ -1,0 +1,62 @@
+"""The 40 ms between head and body: a server that writes the two apart, Nagle's algorithm and delayed
+acknowledgements.
+
+The second write waits until the first is acknowledged (RFC 896), and the client's kernel delays that by 40
+ms or more on Linux (RFC 1122, section 4.2.3.2). TCP_NODELAY, or a single write, cures it."""
+
+import statistics
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.session import Session
+from jostle.formatting import amount, percent, plural
+
+__all__ = ["delayed_body"]
+
+LEAST_S, MOST_S = 0.035, 0.060
+"""Between head and last byte where an acknowledgement is waited for: Linux delays it by 40 ms at least."""
+
+OFTEN, RARELY = 0.3, 0.02
+"""Shares of the answers, from which on it is a habit, and up to which it is chance."""
+
+LEAST_ANSWERS = 10
+
+
+def delayed_body(session: Session) -> Finding:
+    """Reads the requests that were sent one at a time."""
+    topic = Topic.DELAYED_BODY
+    gaps = [
+        answer.end_s - answer.headers_s
+        for answers in session.served.values()
+        for answer in answers
+        if answer.ok and answer.end_s is not None and answer.headers_s is not None
+    ]
+    if len(gaps) < LEAST_ANSWERS:
+        return cannot_tell(topic, Reason.FAILED, "too few requests were answered", "a route that answers 200")
+    late = [gap for gap in gaps if LEAST_S <= gap <= MOST_S]
+    share = len(late) / len(gaps)
+    evidence = [
+        f"Of {plural(len(gaps), 'answer')}, {len(late)} had their last byte {LEAST_S * 1e3:.0f} to "
+        f"{MOST_S * 1e3:.0f} ms after their head; median {amount(statistics.median(gaps), 's')}."
+    ]
+    figure = Estimate(share, unit="share", n=len(gaps))
+    if share >= OFTEN:
+        return found(
+            topic,
+            f"It writes head and body apart, and {percent(share)} of the bodies come "
+            f"{amount(statistics.median(late), 's')} "
+            "late: Nagle's algorithm waits for a delayed acknowledgement. TCP_NODELAY, or a single "
+            "write, cures it.",
+            evidence,
+            figures={"share": figure},
+        )
+    if share <= RARELY:
+        return found(topic, "Head and body come together.", evidence, {"share": figure}, notable=False)
+    return cannot_tell(
+        topic,
+        Reason.AMBIGUOUS,
+        f"{percent(share)} of the bodies come about 40 ms late, which may also be the server's own work",
+        "a capture of the packets",
+        evidence,
+        figures={"share": figure},
+    )

@@ -1,0 +1,203 @@
+"""P3: who is served when. Bursts of requests of several sizes, by themselves and behind plugs, in several
+orders.
+
+The inference itself is `jostle.explain.discipline`; this sends what it needs, and puts its answers into
+words."""
+
+from jostle.analysis.results import Estimate
+from jostle.explain import design
+from jostle.explain.burst import Burst
+from jostle.explain.candidates import Candidate, Family
+from jostle.explain.discipline import Inference, Range, infer
+from jostle.explain.finding import Finding, Topic, found, undecided
+from jostle.explain.probes.parallelism import SHORTEST_S, how_many, most
+from jostle.explain.session import Session
+from jostle.explain.target import Route
+from jostle.formatting import amount, percent, plural
+
+__all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
+
+TIME_S = {"gentle": 15.0, "thorough": 30.0}
+"""Of the server's work, for all bursts."""
+
+KEPT_S = 45.0
+"""Left for what comes after."""
+
+NAMES = {
+    Family.FIRST_COME: "first come, first served",
+    Family.LAST_COME: "last come, first served",
+    Family.RANDOM_ORDER: "random order",
+    Family.GATED_LAST_COME: "batches served from their end",
+    Family.GATED_RANDOM_ORDER: "batches served in random order",
+    Family.SHARING: "sharing",
+    Family.LOCKED_THREADS: "threads under a lock",
+    Family.OWN_QUEUES: "a queue for each worker",
+    Family.GATED_ANSWERS: "answers that wait for the whole batch",
+}
+
+
+def send_sized(session: Session) -> None:
+    """Sends the bursts, with all routes that compute for long enough."""
+    sizes = {
+        alone.demand_s: alone.route
+        for alone in session.alone.values()
+        if alone.route.role != "wait" and alone.demand_s - session.delay_s >= SHORTEST_S
+    }
+    at_once = design.parallelism(session.observed("equal"))
+    chosen = design.bursts_to_send(
+        list(sizes), at_once, most=most(session), budget=TIME_S[session.limits.name], seed=session.seed
+    )
+    session.tell(f"who is served when: {plural(len(chosen), 'burst')} of {_listed(list(sizes.values()))}")
+    for jobs in chosen:
+        if session.budget.left_s < KEPT_S:
+            break
+        session.send_jobs("discipline", jobs, sizes)
+
+
+def _listed(routes: list[Route]) -> str:
+    return ", ".join(route.path for route in routes)
+
+
+def inferred(session: Session) -> Inference:
+    """From all bursts that were sent."""
+    slow = session.slow
+    bursts: list[Burst] = [*session.observed("equal"), *session.observed("discipline")]
+    inference = infer(bursts, spread=slow.spread if slow else 0.0, waits=session.observed("waiting"))
+    if inference.at_once.value is not None:
+        session.parallelism = inference.at_once.value.low
+    return inference
+
+
+def discipline(session: Session, inference: Inference) -> Finding:
+    """The discipline, where one explains all bursts, and better than any other."""
+    topic, answer = Topic.DISCIPLINE, inference.discipline
+    evidence = _evidence(session, inference)
+    figures = {}
+    if inference.error is not None:
+        figures["error"] = Estimate(inference.error, unit="share", n=len(session.observed("discipline")))
+    if inference.lead is not None:
+        figures["lead"] = Estimate(inference.lead, unit="")
+    if answer.value is None:
+        return undecided(topic, answer.reason, evidence, figures)
+    if inference.workers is not None:
+        high = inference.workers.high
+        figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
+    return found(topic, words(answer.value, inference), evidence, figures)
+
+
+COUNTS = (
+    "No",
+    "One",
+    "Two",
+    "Three",
+    "Four",
+    "Five",
+    "Six",
+    "Seven",
+    "Eight",
+    "Nine",
+    "Ten",
+    "Eleven",
+    "Twelve",
+)
+
+
+def _count(number: Range | None, noun: str) -> str:
+    """ "Four workers", "3 to 4 workers"."""
+    if number is None:
+        return f"Some {noun}s"
+    if number.low != number.high or number.low >= len(COUNTS):
+        return f"{how_many(number)} {noun}s"
+    return f"{COUNTS[int(number.low)]} {noun}{'' if number.low == 1 else 's'}"
+
+
+def words(family: Family, inference: Inference) -> str:
+    """A discipline as a sentence."""
+    workers = inference.workers
+    match family:
+        case Family.FIRST_COME:
+            return f"{_count(workers, 'worker')}, first come, first served."
+        case Family.LAST_COME:
+            return f"{_count(workers, 'worker')}, last come, first served."
+        case Family.RANDOM_ORDER:
+            return f"{_count(workers, 'worker')}; those who wait are served in random order."
+        case Family.GATED_LAST_COME:
+            return "One worker takes all who wait as a batch, and serves the batch from its end."
+        case Family.GATED_RANDOM_ORDER:
+            return "One worker takes all who wait as a batch, and serves the batch in random order."
+        case Family.SHARING:
+            return f"Requests share {_count(workers, 'core').lower()}, {_slices(inference)}."
+        case Family.LOCKED_THREADS:
+            threads = _count(inference.threads, "thread").lower()
+            each = "each, of which one computes at a time"
+            return f"{_count(workers, 'process').replace('processs', 'processes')} of {threads} {each}."
+        case Family.OWN_QUEUES:
+            return f"{_count(workers, 'worker')}, each with a queue of its own."
+        case Family.GATED_ANSWERS:
+            return (
+                f"{_count(workers, 'worker')}; every request is computed to its end, but the answer to "
+                f"one that takes "
+                f"{_from(inference)} leaves only when all that wait are computed."
+            )
+
+
+def _slices(inference: Inference) -> str:
+    length = inference.slice
+    if length is None or not length.high:
+        return "all at the same pace"
+    low, high = amount(length.low, "s"), amount(length.high, "s")
+    if not length.low:
+        return f"in slices of {high} at most, if in any"
+    text = f"in slices of about {high}" if low == high else f"in slices of {low} to {high}"
+    return f"{text}, the newest first" if inference.newest_first else text
+
+
+def _from(inference: Inference) -> str:
+    length = inference.slice
+    return "long" if length is None else f"{amount(length.low, 's')} or more"
+
+
+def _evidence(session: Session, inference: Inference) -> list[str]:
+    bursts = len(session.observed("equal")) + len(session.observed("discipline"))
+    lines = [f"{plural(bursts, 'burst')}."]
+    if inference.best is not None and inference.error is not None:
+        lines.append(
+            f"Nearest: {_named(inference.best)}, off by {percent(inference.error)} (root mean square of "
+            f"the log error)."
+        )
+    if inference.rival is not None and inference.lead is not None:
+        lines.append(f"Next: {_named(inference.rival)}, BIC {inference.lead:.0f} behind.")
+    return lines
+
+
+def _named(candidate: Candidate) -> str:
+    threads = f" × {candidate.threads} threads" if candidate.threads else ""
+    slices = f", slices of {amount(candidate.slice, 's')}" if candidate.slice else ""
+    return f"{NAMES[candidate.family]} ({candidate.workers}{threads}{slices})"
+
+
+def overtaking(inference: Inference) -> Finding:
+    """Whether short requests are answered before long ones that came earlier."""
+    topic, answer = Topic.OVERTAKING, inference.overtaking
+    if answer.value is None:
+        return undecided(topic, answer.reason, [])
+    return found(
+        topic,
+        "Short requests overtake long ones that came earlier."
+        if answer.value
+        else "Short requests do not overtake long ones that came earlier.",
+    )
+
+
+def leaving(inference: Inference) -> Finding:
+    """Whether an answer leaves when it is computed."""
+    topic, answer = Topic.LEAVING, inference.leave_as_computed
+    if answer.value is None:
+        return undecided(topic, answer.reason, [])
+    return found(
+        topic,
+        "Answers leave as they are computed."
+        if answer.value
+        else "No answer leaves before all that wait are computed.",
+        notable=not answer.value,
+    )

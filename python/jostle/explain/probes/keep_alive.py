@@ -1,0 +1,71 @@
+"""Keep-alive: after how long the server closes an idle connection, and after how many requests a busy one."""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.session import Session
+from jostle.formatting import plural
+
+__all__ = ["between", "keep_alive"]
+
+
+def between(idle: Sequence[tuple[float, bool]]) -> tuple[float, float | None] | None:
+    """The longest pause that a connection outlived, and the shortest that it did not; None where the two
+    overlap.
+
+    `idle`: how long each was, and whether it was closed.
+    """
+    outlived = max((pause for pause, closed in idle if not closed), default=0.0)
+    gone = min((pause for pause, closed in idle if closed), default=None)
+    return None if gone is not None and gone < outlived else (outlived, gone)
+
+
+def keep_alive(session: Session) -> Finding:
+    """Reads the light stream and the connections that stayed idle beside it."""
+    topic, light = Topic.KEEP_ALIVE, session.light
+    if light is None:
+        return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
+    carried = sum(answer.ok for answer in light.answers)
+    if not carried:
+        return cannot_tell(topic, Reason.FAILED, "no request was answered", "a lower rate")
+    each = carried / max(1, light.connects)
+    evidence = [
+        f"{plural(carried, 'request')} on {plural(light.connects, 'connection')}.",
+        "; ".join(f"idle for {pause:g} s: {'closed' if closed else 'open'}" for pause, closed in light.idle)
+        + ".",
+    ]
+    if each < 1.5:
+        return found(topic, "It closes the connection after every answer.", evidence[:1])
+    requests = Estimate(each, unit="", bound="≥" if light.connects <= 1 else "", n=carried)
+    busy = (
+        f"a connection carries {carried} requests or more"
+        if light.connects <= 1
+        else f"a connection is closed after about {each:.0f} requests"
+    )
+    limits = between(light.idle)
+    if limits is None:
+        return cannot_tell(
+            topic,
+            Reason.NOISY,
+            "connections that were idle for longer stayed open, and others were closed",
+            "the probe repeated",
+            evidence,
+            {"requests per connection": requests},
+        )
+    outlived, gone = limits
+    idle = (
+        f"An idle connection stays open for {outlived:g} s or more"
+        if gone is None
+        else f"An idle connection is closed between {outlived:g} and {gone:g} s"
+    )
+    return found(
+        topic,
+        f"{idle}; {busy}.",
+        evidence,
+        {
+            "idle": Estimate(outlived, outlived, gone, bound="≥" if gone is None else "", n=len(light.idle)),
+            "requests per connection": requests,
+        },
+        notable=False,
+    )

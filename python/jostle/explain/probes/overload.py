@@ -1,0 +1,133 @@
+"""More requests at once than the server takes: how many it holds, what becomes of the others, and how it
+recovers.
+
+Destructive: it runs only where it is asked for.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Answer
+from jostle.explain.session import Session
+from jostle.formatting import amount, listed, plural
+from jostle.record.outcomes import REFUSALS, TIMEOUTS, Outcome
+
+__all__ = ["fate", "queue_limit", "recovery"]
+
+MOST = 1024
+"""Connections at once."""
+
+SLOW_S = 8.0
+"""Of the time that an answer may take: what waits for longer would look like silence."""
+
+RECOVERED = 1.25
+"""It has recovered when a request takes no more than this many times its usual time."""
+
+
+def fate(answer: Answer) -> str:
+    """What became of a request that was not answered as expected; "" for one that was."""
+    if answer.ok:
+        return ""
+    if answer.outcome is Outcome.WRONG_STATUS:
+        return f"answered with {answer.status}"
+    if answer.outcome in TIMEOUTS:
+        return "never answered"
+    if answer.outcome is Outcome.CONNECT_REFUSED:
+        return "refused"
+    if answer.outcome in REFUSALS:
+        return "reset"
+    return str(answer.outcome).replace("_", " ")
+
+
+def queue_limit(session: Session) -> Finding:
+    """Sends more and more at once until some are not answered."""
+    topic, slow = Topic.QUEUE_LIMIT, session.slow
+    if not session.overload:
+        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
+    if slow is None:
+        return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+    at_once = session.parallelism or 1.0
+    most = min(MOST, int(at_once * SLOW_S / slow.demand_s))
+    evidence = []
+    k = 32
+    while k <= most:
+        session.tell(f"how many requests it holds: {k} at once")
+        answers = session.sender.flood(slow.route, k)
+        fates = Counter(filter(None, map(fate, answers)))
+        evidence.append(
+            f"{k} at once: {sum(answer.ok for answer in answers)} answered"
+            + "".join(f", {count} {what}" for what, count in fates.most_common())
+            + "."
+        )
+        if fates:
+            return _limit(answers, fates, evidence, slow.demand_s)
+        k *= 2
+    if not evidence:
+        return cannot_tell(
+            topic,
+            Reason.TOO_SLOW,
+            f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few requests can be answered in time",
+            "a shorter route: --slow PATH",
+        )
+    return found(
+        topic,
+        f"It takes {plural(k // 2, 'request')} at once and answers them all.",
+        evidence,
+        figures={"limit": Estimate(float(k // 2), float(k // 2), None, "", bound="≥", n=len(evidence))},
+    )
+
+
+def _limit(answers: Sequence[Answer], fates: Counter[str], evidence: list[str], demand_s: float) -> Finding:
+    topic = Topic.QUEUE_LIMIT
+    held = sum(answer.ok for answer in answers)
+    what = listed([kind for kind, _ in fates.most_common()])
+    sent = [answer.sent_s for answer in answers if answer.sent_s is not None]
+    if sent and max(sent) - min(sent) > demand_s / 2:
+        return cannot_tell(
+            topic,
+            Reason.TOO_FAST,
+            "some requests were answered before all had been sent, so that those it held were fewer "
+            "than those it "
+            "answered",
+            "a longer route: --slow PATH",
+            evidence,
+            figures={"answered": Estimate(float(held), unit="", n=len(answers))},
+        )
+    return found(
+        topic,
+        f"It holds {plural(held, 'request')} at once; further ones are {what}.",
+        evidence,
+        figures={"limit": Estimate(float(held), unit="", n=len(answers))},
+    )
+
+
+def recovery(session: Session) -> Finding:
+    """After the overload: how long until requests take as long as before."""
+    topic, slow = Topic.RECOVERY, session.slow
+    if not session.overload:
+        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
+    if slow is None:
+        return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+    session.tell("how soon it recovers")
+    limit = RECOVERED * slow.demand_s
+    began = session.budget.now()
+    count = max(10, min(50, int(2.0 / slow.demand_s)))
+    answers = session.sender.serial(slow.route, count, 0.0)
+    usual = [answer for answer in answers if answer.service_s is not None and answer.service_s <= limit]
+    took = [answer.service_s for answer in answers if answer.service_s is not None]
+    if not usual or not took:
+        return found(
+            topic,
+            f"It has not recovered {amount(session.budget.now() - began, 's')} after the overload.",
+            [f"{plural(len(took), 'request')} of {count} answered after it."],
+        )
+    after_s = (usual[0].sent_s or 0.0) - (answers[0].sent_s or 0.0)
+    return found(
+        topic,
+        f"It recovers from overload within {amount(max(after_s, slow.demand_s), 's')}.",
+        [f"Median after it {amount(statistics.median(took), 's')}, before it {amount(slow.demand_s, 's')}."],
+        figures={"after": Estimate(after_s, n=len(took))},
+    )

@@ -1,0 +1,123 @@
+"""P1: how many requests progress at once. Bursts of 1, 2, 4, … equal requests.
+
+A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ where c workers serve one
+request after another, and after S·k/c where c cores are shared: k·S over what it took is never more than
+c."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from jostle.analysis.results import Estimate
+from jostle.explain import design
+from jostle.explain.discipline import Inference, Range
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
+from jostle.explain.session import Session
+from jostle.formatting import amount, plural
+
+__all__ = ["SHORTEST_S", "how_many", "parallelism", "send_equal", "unfit"]
+
+SHORTEST_S = 0.002
+"""Bursts of shorter requests are decided by the time that it takes to send them."""
+
+TIME_S = 20.0
+"""For the bursts of equal requests, of a server that serves one at a time."""
+
+
+def unfit(session: Session, topic: Topic) -> Finding | None:
+    """Why bursts would tell nothing about this server; None where they may."""
+    slow = session.slow
+    if slow is None:
+        return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+    if session.intermediary:
+        return cannot_tell(
+            topic,
+            Reason.INTERMEDIARY,
+            f"something stands between, and holds requests back as it likes ({session.intermediary})",
+            "the address of the server itself",
+        )
+    if slow.demand_s - session.delay_s < SHORTEST_S:
+        return cannot_tell(
+            topic,
+            Reason.TOO_FAST,
+            f"{slow.route.name} takes {amount(slow.demand_s, 's')}, and a burst takes about as long to send",
+            f"a route that takes {amount(SHORTEST_S, 's')} or more: --slow PATH",
+        )
+    if most(session) < 4:
+        return cannot_tell(
+            topic,
+            Reason.TOO_SLOW,
+            f"{slow.route.name} takes {amount(slow.demand_s, 's')}: bursts of it would take too long",
+            "a route that takes 10 to 500 ms: --slow PATH",
+        )
+    return None
+
+
+def most(session: Session) -> int:
+    """The largest burst that is allowed, and that can be afforded where one request is served at a time."""
+    slow = session.slow
+    affordable = int(TIME_S / (2 * slow.demand_s)) if slow else 0
+    return min(session.limits.connections, affordable)
+
+
+def send_equal(session: Session) -> None:
+    """Sends the bursts, with the longest route that computes; what comes of them plans all that follow."""
+    slow = session.slow
+    assert slow is not None, "`unfit` was asked"
+    session.tell(f"how many requests for {slow.route.path} progress at once")
+    for jobs in design.equal_bursts(slow.demand_s, most(session)):
+        session.send_jobs("equal", jobs, {slow.demand_s: slow.route})
+
+
+def parallelism(session: Session, inference: Inference) -> Finding:
+    """What all bursts together say."""
+    topic, at_once = Topic.PARALLELISM, inference.at_once
+    evidence = _evidence(session)
+    if at_once.value is None:
+        return undecided(topic, at_once.reason, evidence)
+    number = _common(at_once.value, inference.workers)
+    noun = "request progresses" if number.low == number.high == 1 else "requests progress"
+    return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": _estimate(number)})
+
+
+def _common(number: Range, workers: Range | None) -> Range:
+    """What the equal bursts and the discipline agree on, where that is known and they do."""
+    if workers is None or workers.high is None:
+        return number
+    low = max(number.low, workers.low)
+    high = workers.high if number.high is None else min(number.high, workers.high)
+    return Range(low, high) if low <= high else number
+
+
+def how_many(number: Range) -> str:
+    """ "4", "3 to 4" or "at least 4", with a capital letter."""
+    if number.high is None:
+        return f"At least {number.low:.0f}"
+    return f"{number.low:.0f}" if number.low == number.high else f"{number.low:.0f} to {number.high:.0f}"
+
+
+def _estimate(number: Range) -> Estimate:
+    return Estimate(number.low, number.low, number.high, "", bound="≥" if number.high is None else "")
+
+
+def _evidence(session: Session) -> list[str]:
+    """What each size of the equal bursts took, in service times."""
+    took: list[tuple[int, float]] = []
+    for burst in session.bursts:
+        ends = [job.end_s for job in burst.jobs if job.end_s is not None]
+        alike = len({job.route for job in burst.jobs}) == 1 and burst.probe in ("equal", "discipline")
+        if (
+            alike
+            and len(ends) == len(burst.jobs)
+            and max(job.at_s for job in burst.jobs) < burst.jobs[0].demand_s / 4
+        ):
+            took.append((len(ends), max(ends) / burst.jobs[0].demand_s))
+    return [
+        _line(count, [ratio for _, ratio in same])
+        for count, same in groupby(sorted(took), key=lambda one: one[0])
+    ]
+
+
+def _line(count: int, ratios: Sequence[float]) -> str:
+    lengths = f"{min(ratios):.2f} to {max(ratios):.2f}" if len(ratios) > 1 else f"{ratios[0]:.2f}"
+    took = f"{plural(count, 'request')} at once took {lengths} times as long as one"
+    return f"{took} ({plural(len(ratios), 'burst')})."

@@ -1,0 +1,174 @@
+"""Pauses: moments at which nobody is answered, such as a collection of garbage or a checkpoint. How long,
+how often.
+
+Requests of the light stream that wait for the end of one and the same pause are one stall: each of them
+ends when it ends. A pause is at least as long as the longest of them waited."""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Answer
+from jostle.explain.session import Session
+from jostle.formatting import amount, plural
+
+__all__ = ["Stall", "pauses", "period", "stalls"]
+
+LONGER, AT_LEAST_S = 8.0, 0.005
+"""A request stalls if it takes this many times the median longer, and this long at least."""
+
+TOGETHER_S = 0.005
+"""Answers that come within this of one another, in a row, belong to one stall."""
+
+OWN_S = 0.002
+"""A request that was sent so much later than it was due, with nothing in its way, tells of the generator."""
+
+REGULAR = 0.15
+"""Coefficient of variation of the gaps between stalls, up to which they have a period."""
+
+FEW = 4
+"""Stalls that it takes to speak of a period."""
+
+BUSY = 0.05
+"""Share of the time in which some thread of this machine waited for a core, from which on stalls may be the
+machine's."""
+
+SURELY_S = 0.05
+"""Shorter stalls at irregular times are as likely the machine's: a thread that waits for a core."""
+
+SURE = 3.0
+"""e⁻³ = 5 %: a pause of length L is missed with probability e^(−rate·L)."""
+
+
+@dataclass(frozen=True)
+class Stall:
+    """`end_s`: when the answers came; `length_s`: the longest wait in it; `requests`: how many waited."""
+
+    end_s: float
+    length_s: float
+    requests: int
+
+
+def stalls(answers: Sequence[Answer]) -> list[Stall]:
+    """Every stall of a stream on one connection. A request that waited for its connection was sent late,
+    and counts from when it was due.
+    """
+    took = [(a.due_s, a.response_s) for a in answers if a.response_s is not None]
+    if not took:
+        return []
+    limit = max(LONGER * statistics.median(t for _, t in took), AT_LEAST_S)
+    late = sorted((due + t, t) for due, t in took if t > limit)
+    groups: list[list[tuple[float, float]]] = []
+    for end, t in late:
+        if groups and end - groups[-1][-1][0] <= TOGETHER_S:
+            groups[-1].append((end, t))
+        else:
+            groups.append([(end, t)])
+    return [Stall(group[0][0], max(t for _, t in group), len(group)) for group in groups]
+
+
+def period(found_stalls: Sequence[Stall]) -> float | None:
+    """Seconds between stalls where they are regular; None where they are not, or too few."""
+    ends = [stall.end_s for stall in found_stalls]
+    gaps = [b - a for a, b in itertools.pairwise(ends)]
+    if len(ends) < FEW:
+        return None
+    middle = statistics.median(gaps)
+    # A pause that met no request makes a gap of two periods.
+    folded = [gap / max(1, round(gap / middle)) for gap in gaps]
+    return statistics.fmean(folded) if statistics.pstdev(folded) <= REGULAR * middle else None
+
+
+def pauses(session: Session) -> Finding:
+    """Reads the light stream."""
+    topic, light = Topic.PAUSES, session.light
+    if light is None:
+        return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
+    answered = [a for a in light.answers if a.response_s is not None]
+    if len(answered) < len(light.answers) * 0.9 or len(answered) < 20:
+        return cannot_tell(
+            topic,
+            Reason.REFUSED if any(a.refused for a in light.answers) else Reason.FAILED,
+            f"{len(light.answers) - len(answered)} of {len(light.answers)} requests were not answered",
+            "a lower rate",
+        )
+    length_s = light.answers[-1].due_s
+    rate = len(light.answers) / length_s
+    noticed_s = max(SURE / rate, AT_LEAST_S)
+    own = _generator_stalls(light.answers)
+    seen = stalls(light.answers)
+    took = [a.response_s for a in answered if a.response_s is not None]
+    evidence = [
+        f"{plural(len(answered), 'request')} in {length_s:.0f} s, median "
+        f"{amount(statistics.median(took), 's')}, "
+        f"longest "
+        f"{amount(max(took), 's')}; a pause of {amount(noticed_s, 's')} would meet one of them 95 times "
+        f"in 100."
+    ]
+    if own > len(answered) / 100:
+        return cannot_tell(
+            topic,
+            Reason.GENERATOR,
+            f"{plural(own, 'request')} were sent late by jostle itself",
+            "a quieter machine, or the server on another one",
+            evidence,
+        )
+    if not seen:
+        return found(
+            topic,
+            f"No pause was seen in {length_s:.0f} s.",
+            evidence,
+            notable=False,
+            figures={"longest": Estimate(max(took), n=len(took))},
+        )
+    longest = max(stall.length_s for stall in seen)
+    typical = statistics.median(stall.length_s for stall in seen)
+    evidence.append(
+        "Stalls at "
+        + ", ".join(
+            f"{stall.end_s - stall.length_s:.2f} s ({amount(stall.length_s, 's')})" for stall in seen[:12]
+        )
+        + (f" and {len(seen) - 12} more." if len(seen) > 12 else ".")
+    )
+    figures = {"longest": Estimate(longest, n=len(seen)), "typical": Estimate(typical, n=len(seen))}
+    every = period(seen)
+    if every is not None:
+        return found(
+            topic,
+            f"It pauses every {amount(every, 's')}, for {amount(longest, 's')} or more.",
+            evidence,
+            {"every": Estimate(every, n=len(seen)), **figures},
+        )
+    pressure = session.pressure or 0.0
+    if pressure <= BUSY and sum(stall.length_s >= SURELY_S for stall in seen) >= FEW:
+        return found(
+            topic,
+            f"It pauses at irregular times, {plural(len(seen), 'time')} in {length_s:.0f} s, the longest for "
+            f"{amount(longest, 's')}.",
+            evidence,
+            figures,
+        )
+    return cannot_tell(
+        topic,
+        Reason.AMBIGUOUS,
+        f"{plural(len(seen), 'request')} or groups of them came late, by {amount(longest, 's')} at most "
+        f"and at "
+        "irregular times, which the machine may have caused"
+        + (f" (threads waited for a core for {amount(pressure, 'share')} of the time)" if pressure else ""),
+        "a quieter machine, and a longer stream: --thorough",
+        evidence,
+        figures,
+    )
+
+
+def _generator_stalls(answers: Sequence[Answer]) -> int:
+    """Requests that were sent late though the answer before them had come."""
+    count, free_s = 0, 0.0
+    for answer in answers:
+        if answer.sent_s is not None:
+            count += answer.sent_s - max(answer.due_s, free_s) > OWN_S
+        free_s = max(free_s, answer.end_s if answer.end_s is not None else free_s)
+    return count

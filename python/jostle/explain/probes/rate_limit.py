@@ -1,0 +1,96 @@
+"""A rate limiter: which requests of the light stream were refused with 429 or 503, and in which order.
+
+A token bucket of rate r and burst b accepts b requests at once, and from then on r per second.
+"""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Answer
+from jostle.explain.session import Session
+from jostle.formatting import amount, plural
+
+__all__ = ["bucket", "rate_limit"]
+
+FEW = 5
+"""Refusals and accepted requests after the first refusal that it takes to state a rate."""
+
+
+def bucket(answers: Sequence[Answer]) -> tuple[float, float] | None:
+    """Rate per second and burst of the token bucket that refused as it did; None where too little was seen.
+
+    The first refusal empties the bucket: what was accepted up to it is the burst and what flowed in
+    meanwhile."""
+    ordered = sorted((a for a in answers if a.sent_s is not None), key=lambda a: a.sent_s or 0.0)
+    first = next((i for i, answer in enumerate(ordered) if answer.refused), None)
+    if first is None:
+        return None
+    begin, last = ordered[first].sent_s or 0.0, ordered[-1].sent_s or 0.0
+    after = [answer for answer in ordered[first:] if answer.ok]
+    refused = [answer for answer in ordered if answer.refused]
+    if len(after) < FEW or len(refused) < FEW or last <= begin:
+        return None
+    rate = len(after) / (last - begin)
+    started = ordered[0].sent_s or 0.0
+    before = sum(answer.ok for answer in ordered[:first])
+    return rate, max(0.0, before - rate * (begin - started))
+
+
+def rate_limit(session: Session) -> Finding:
+    """Reads the light stream."""
+    topic, light = Topic.RATE_LIMIT, session.light
+    if light is None:
+        return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
+    refused = [answer for answer in light.answers if answer.refused]
+    length_s = light.answers[-1].due_s
+    rate = len(light.answers) / length_s
+    if not refused:
+        others = session.refusals
+        if others:
+            return cannot_tell(
+                topic,
+                Reason.AMBIGUOUS,
+                f"bursts were refused ({plural(others, 'request')}), and the light stream of "
+                f"{amount(rate, '/s')} was "
+                "not",
+                "--overload, which tells a queue limit from a rate limit",
+            )
+        return found(
+            topic,
+            f"No rate limit up to {amount(rate, '/s')}.",
+            [
+                f"{plural(len(light.answers), 'request')} in {length_s:.0f} s; none was answered with "
+                f"429 or 503."
+            ],
+            notable=False,
+            figures={"offered": Estimate(rate, unit="/s", n=len(light.answers))},
+        )
+    statuses = sorted({answer.status for answer in refused})
+    evidence = [
+        f"{len(refused)} of {plural(len(light.answers), 'request')} in {length_s:.0f} s were refused "
+        f"({', '.join(map(str, statuses))})."
+    ]
+    limit = bucket(light.answers)
+    if limit is None:
+        return cannot_tell(
+            topic,
+            Reason.NOISY,
+            f"{plural(len(refused), 'request')} were refused, too few to state a rate"
+            if len(refused) < FEW
+            else "hardly any request was accepted after the first refusal",
+            "a longer stream, or a higher rate: --thorough",
+            evidence,
+        )
+    accepted, burst = limit
+    return found(
+        topic,
+        f"It limits the rate to {amount(accepted, '/s')}, after {burst:.0f} at once, and refuses the "
+        f"rest with "
+        f"{', '.join(map(str, statuses))}.",
+        evidence,
+        {
+            "rate": Estimate(accepted, unit="/s", n=len(light.answers)),
+            "burst": Estimate(burst, unit="", n=len(light.answers)),
+        },
+    )

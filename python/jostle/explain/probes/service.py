@@ -1,0 +1,199 @@
+"""P0: how long a request takes when nothing else is asked, how far these times spread, and who spends
+them.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.quantile_ci import quantile_estimate
+from jostle.analysis.stats.sample import from_values
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.send import Answer
+from jostle.explain.session import Alone, Session
+from jostle.explain.target import Route
+from jostle.formatting import amount, formatted, interval, plural
+
+__all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
+
+LEAST, MOST = 10, 40
+"""Requests of a route: so many at least for an interval of the median, and no more than these."""
+
+ROUTE_S = 5.0
+"""Time for one route."""
+
+COMPUTES, WAITS = 0.7, 0.3
+"""Shares of the service time that the server's CPU was busy, from which on it computes or up to which it
+waits.
+"""
+
+WARM_S = 3.0
+"""For warming a route up."""
+
+FLAT = 0.05
+"""Two batches of requests whose medians differ by no more than this take the same time."""
+
+QUEUED = 0.1
+"""Share of the time that the server waited for a core, from which on the machine is too busy to say more."""
+
+LEAST_CPU_S = 0.2
+"""Of service time, for a share of CPU to within a tenth: CPU time is counted in hundredths of a second."""
+
+
+def robust_spread(times_s: Sequence[float]) -> float:
+    """Standard deviation over the median, from the median absolute deviation: one stall does not count."""
+    middle = statistics.median(times_s)
+    return 1.4826 * statistics.median(abs(t - middle) for t in times_s) / middle if middle > 0 else 0.0
+
+
+def _warmed(session: Session, route: Route) -> list[Answer]:
+    """Requests from a cold start on, until two batches in a row take the same time, or time is over."""
+    answers = session.sender.serial(route, 2, session.pause_s(route))
+    before = _median(answers[1:])
+    if before is None:
+        return answers
+    count = max(3, min(10, int(0.5 / max(before, 1 / session.limits.rate_per_s))))
+    began = session.budget.now()
+    while session.budget.now() - began < WARM_S:
+        batch = session.sender.serial(route, count, session.pause_s(route))
+        answers += batch
+        now = _median(batch)
+        if now is None or abs(now / before - 1) < FLAT:
+            break
+        before = now
+    return answers
+
+
+def _median(answers: Sequence[Answer]) -> float | None:
+    times = [answer.service_s for answer in answers if answer.service_s is not None]
+    return statistics.median(times) if times else None
+
+
+def service_time(session: Session, route: Route) -> Finding:
+    """Asks for `route` one request at a time, and notes what it takes under `session.alone`."""
+    session.tell(f"how long GET {route.path} takes by itself")
+    warm = _warmed(session, route)
+    times = [answer.service_s for answer in warm if answer.service_s is not None]
+    if not times:
+        return cannot_tell(
+            Topic.SERVICE_TIME,
+            Reason.FAILED,
+            f"no request for {route.path} was answered ({_outcomes(warm)})",
+            "a route that answers 200",
+        )
+    each_s = max(times[-1], 1 / session.limits.rate_per_s)
+    count = max(LEAST, min(MOST, int(ROUTE_S / each_s)))
+    usage = session.target.usage
+    before = usage() if usage else None
+    answers = session.sender.serial(route, count, session.pause_s(route))
+    after = usage() if usage else None
+    session.served[route.name] = warm + answers
+    times = [answer.service_s for answer in answers if answer.service_s is not None]
+    failed = len(answers) - len(times)
+    if not times or failed > len(answers) / 10:
+        return cannot_tell(
+            Topic.SERVICE_TIME,
+            Reason.REFUSED if any(answer.refused for answer in answers) else Reason.FAILED,
+            f"{failed} of {len(answers)} requests for {route.path} failed ({_outcomes(answers)})",
+            "a route that is answered every time it is asked for",
+        )
+    median, spread = statistics.median(times), robust_spread(times)
+    cpu = queued = None
+    if before is not None and after is not None and sum(times) >= LEAST_CPU_S:
+        cpu = min(1.0, (after.cpu_s - before.cpu_s) / sum(times))
+        queued = min(1.0, (after.waited_s - before.waited_s) / sum(times))
+    session.alone[route.name] = Alone(route, median, spread, cpu, queued)
+    return _told(route, times, spread)
+
+
+def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
+    estimate = quantile_estimate(from_values(times), 0.5)
+    longest = max(times)
+    return found(
+        Topic.SERVICE_TIME,
+        f"GET {route.name} takes {interval(estimate)}.",
+        [
+            f"{plural(len(times), 'request')} for GET {route.path}, one at a time: median "
+            f"{formatted(estimate)}, "
+            f"spread {spread:.0%}, longest {amount(longest, 's')}."
+        ],
+        {
+            "median": estimate,
+            "spread": Estimate(spread, unit="share", n=len(times)),
+            "longest": Estimate(longest, n=len(times)),
+        },
+    )
+
+
+def _outcomes(answers: Sequence[Answer]) -> str:
+    kinds = [f"status {a.status}" if a.status else str(a.outcome) for a in answers if not a.ok]
+    return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
+
+
+def cpu_or_waiting(session: Session) -> Finding:
+    """Who spends the time of the slow route: the server's CPU, or something that it waits for."""
+    slow = session.slow
+    if slow is None:
+        return cannot_tell(Topic.CPU, Reason.FAILED, "no route was answered", "a route that answers 200")
+    if session.target.usage is None:
+        return cannot_tell(
+            Topic.CPU,
+            Reason.NOT_OURS,
+            "jostle did not start the server and does not watch its CPU",
+            "explain it as a contestant (a folder with a contestant.toml)",
+        )
+    if slow.cpu_share is None:
+        return cannot_tell(
+            Topic.CPU,
+            Reason.TOO_FAST,
+            f"all requests of {slow.route.name} together took less than {amount(LEAST_CPU_S, 's')}, and "
+            f"CPU time is "
+            "counted in hundredths of a second",
+            "a longer route: --slow PATH",
+        )
+    share, queued = slow.cpu_share, slow.queued_share or 0.0
+    evidence = [
+        f"While {slow.route.name} was asked for one request at a time, the server's processes used "
+        f"{amount(share, 'share')} of a core."
+    ]
+    figure = Estimate(share, unit="share")
+    if queued > QUEUED and share < COMPUTES:
+        return cannot_tell(
+            Topic.CPU,
+            Reason.NOISY,
+            f"the server was ready to compute and had no core for {amount(queued, 'share')} of the time",
+            "a machine on which nothing else runs",
+            evidence,
+            {"share": figure},
+        )
+    if share >= COMPUTES:
+        return found(
+            Topic.CPU, f"{slow.route.name} computes for all of its time.", evidence, {"share": figure}
+        )
+    if share <= WAITS:
+        return found(
+            Topic.CPU,
+            f"{slow.route.name} waits for most of its time: the CPU is busy for "
+            f"{amount(share, 'share')} of it.",
+            evidence,
+            figures={"share": figure},
+        )
+    return found(
+        Topic.CPU,
+        f"{slow.route.name} computes for {amount(share, 'share')} of its time and waits for the rest.",
+        evidence,
+        figures={"share": figure},
+    )
+
+
+def measured_again(session: Session) -> None:
+    """Measures the routes that compute once more: a runtime that compiles while it runs is faster by now."""
+    for name, alone in list(session.alone.items()):
+        if alone.route.role == "wait":
+            continue
+        session.tell(f"whether GET {alone.route.path} still takes as long")
+        count = max(5, min(LEAST, int(1.0 / alone.demand_s)))
+        answers = session.sender.serial(alone.route, count, session.pause_s(alone.route))
+        if (now := _median(answers)) is not None:
+            session.alone[name] = replace(alone, demand_s=now)

@@ -1,0 +1,69 @@
+"""Warm-up: how much longer the first requests took than those after them, and how many there were of such."""
+
+import statistics
+from collections.abc import Sequence
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.session import Session
+from jostle.formatting import amount, plural
+
+__all__ = ["settled_after", "warm_up"]
+
+SLOWER = 1.3
+"""A request is of the warm-up if it takes this many times as long as the later ones."""
+
+NOTICED = 2.0
+"""Of the first request over the later ones, from which on it is worth a word where no further one is slow."""
+
+LEAST = 12
+
+
+def settled_after(times_s: Sequence[float]) -> int:
+    """How many of the first requests took longer than the later half does: up to the last of two in a row."""
+    limit = SLOWER * statistics.median(times_s[len(times_s) // 2 :])
+    slow = [t > limit for t in times_s[: len(times_s) // 2]]
+    count = 0
+    for i, now in enumerate(slow):
+        if now and (i == count or (i > 0 and slow[i - 1])):
+            count = i + 1
+    return count
+
+
+def warm_up(session: Session) -> Finding:
+    """Reads the requests that were sent one at a time, from the first one on."""
+    topic, slow = Topic.WARM_UP, session.slow
+    served = session.served.get(slow.route.name, []) if slow else []
+    times = [answer.service_s for answer in served if answer.service_s is not None]
+    if slow is None or len(times) < LEAST:
+        return cannot_tell(
+            topic, Reason.TOO_SLOW, f"only {plural(len(times), 'request')} could be sent", "a shorter route"
+        )
+    name, later = slow.route.name, statistics.median(times[len(times) // 2 :])
+    count, ratio = settled_after(times), times[0] / later
+    evidence = [
+        f"The first requests for {name} took {', '.join(amount(t, 's') for t in times[:5])}; those of "
+        f"the later half "
+        f"{amount(later, 's')}."
+    ]
+    if not session.target.started_here:
+        evidence.append("jostle did not start the server: it may have been warm already.")
+    figures = {
+        "requests": Estimate(float(count), unit="", n=len(times)),
+        "first_over_later": Estimate(ratio, unit="times", n=len(times)),
+    }
+    if count > 1 or ratio >= NOTICED:
+        return found(
+            topic,
+            f"The first request of {name} takes {ratio:.1f} times as long as later ones; it is settled after "
+            f"{plural(max(1, count), 'request')}.",
+            evidence,
+            figures,
+        )
+    return found(
+        topic,
+        f"The first requests of {name} take no longer than later ones.",
+        evidence,
+        figures,
+        notable=False,
+    )

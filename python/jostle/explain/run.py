@@ -1,0 +1,306 @@
+"""From a server to its explanation: which probes are sent, and in which order."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from jostle import roster
+from jostle.contestant import find
+from jostle.contestant.server import Server, attach
+from jostle.errors import PlanError, UnknownName
+from jostle.explain.discipline import Inference
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.light import light_stream
+from jostle.explain.limits import GENTLE, THOROUGH, Budget, Limits
+from jostle.explain.observe import usage_of
+from jostle.explain.paragraph import paragraph
+from jostle.explain.probes import (
+    blocking,
+    cache,
+    delayed_body,
+    discipline,
+    keep_alive,
+    overload,
+    parallelism,
+    pauses,
+    rate_limit,
+    service,
+    slots,
+    warm_up,
+)
+from jostle.explain.results import Explanation, RouteEntry
+from jostle.explain.routes import contract_routes
+from jostle.explain.send import EngineSender, Sender
+from jostle.explain.session import Session
+from jostle.explain.target import Look, Route, Target, check, intermediary, look, path_of
+from jostle.generator.spec import Address, engine_spec
+from jostle.host.cores import available_cores, place
+from jostle.plan.hit import hit_plan
+from jostle.text import one_line
+
+__all__ = ["examine", "explain"]
+
+Intensity = Literal["gentle", "thorough"]
+
+LIMITS: dict[Intensity, Limits] = {"gentle": GENTLE, "thorough": THOROUGH}
+
+
+def _silent(text: str) -> None:
+    """Tells nobody."""
+
+
+def explain(
+    server: str,
+    *,
+    slow: Sequence[str] = (),
+    wait: str | None = None,
+    intensity: Intensity | None = None,
+    overload: bool = False,
+    headers: Sequence[str] = (),
+    insecure: bool = False,
+    timeout: float = 10.0,
+    share_cores: bool = False,
+    tell: Callable[[str], None] = _silent,
+) -> Explanation:
+    """How a server behaves, and why: what `jostle explain` does.
+
+    `server`: the URL of a server that runs, or the label of a contestant, which is started. `slow`,
+    `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
+    its own. `intensity`: "gentle" is the default for a server that jostle did not start. `overload`: also
+    probes that overload it. `timeout`: seconds after which an answer is given up. `tell`: hears what is
+    allowed and what is being asked. Raises `JostleError` where there is nothing to explain: nobody
+    answers, with an error, or with a redirect."""
+    with _target(
+        server,
+        slow=slow,
+        wait=wait,
+        headers=headers,
+        insecure=insecure,
+        timeout=timeout,
+        share_cores=share_cores,
+    ) as target:
+        limits = LIMITS[intensity or ("thorough" if target.started_here else "gentle")]
+        looks = [look(target, route) for route in target.routes]
+        check(target, looks)
+        budget = Budget(limits)
+        sender = EngineSender(target, budget, timeout)
+        return examine(target, looks, sender, budget, overload=overload, tell=tell)
+
+
+def is_contestant(name: str) -> bool:
+    """Whether it names a contestant, and not the address of a server."""
+    if "://" in name:
+        return False
+    bare = name.partition(":")[0]
+    return bare in roster.names() or ("/" in bare and (Path(bare) / "contestant.toml").is_file())
+
+
+@contextlib.contextmanager
+def _target(
+    server: str,
+    *,
+    slow: Sequence[str],
+    wait: str | None,
+    headers: Sequence[str],
+    insecure: bool,
+    timeout: float,
+    share_cores: bool,
+) -> Iterator[Target]:
+    if is_contestant(server):
+        if slow or wait or headers or insecure:
+            raise PlanError(
+                f"{server} is a contestant: its contract names its routes",
+                "start it (jostle contestants start) and explain its URL to choose other ones",
+            )
+        with _started(server, timeout, share_cores=share_cores) as target:
+            yield target
+    elif not set(server) & set(".:/") and server != "localhost":
+        raise UnknownName("contestant", server, roster.names())
+    elif share_cores:
+        raise PlanError(
+            "--share-cores is for contestants", f"{server} runs already, on cores of its own choice"
+        )
+    else:
+        yield _running(server, slow, wait, headers, insecure=insecure)
+
+
+@contextlib.contextmanager
+def _started(label: str, timeout: float, *, share_cores: bool) -> Iterator[Target]:
+    """A contestant on cores of its own, and its routes."""
+    contestant = find(label)
+    if not contestant.is_started_here:
+        raise PlanError(f"{label} is not started by jostle", "explain its URL")
+    placement = place(available_cores(), share_cores)
+    own = placement.shared is False
+    with contestant.start(cores=placement.server_cores if own else None) as server:
+        target = Target(
+            label=contestant.label,
+            url=server.url,
+            routes=(),
+            workload=_workload(f"{server.url}/", (), insecure=False)[0],
+            generator_cores=tuple(placement.generator_cores) if own else (),
+            usage=usage_of(server.pid) if server.pid is not None else None,
+            started_here=True,
+            cores=len(placement.server_cores),
+        )
+        sender = EngineSender(target, Budget(THOROUGH), timeout)
+
+        def serve(route: Route, count: int) -> list[float]:
+            return [a.service_s for a in sender.serial(route, count, 0.0) if a.service_s is not None]
+
+        yield replace(target, routes=contract_routes(contestant.file, serve))
+
+
+def _running(
+    url: str, slow: Sequence[str], wait: str | None, headers: Sequence[str], *, insecure: bool
+) -> Target:
+    """A server that runs already, once a connection to it could be made."""
+    workload, server, path = _workload(url, headers, insecure=insecure)
+    base = server.url
+    routes = [
+        Route(path, "fast"),
+        *(Route(path_of(base, given), "slow") for given in slow),
+        *([Route(path_of(base, wait), "wait")] if wait is not None else []),
+    ]
+    paths = [route.path for route in routes]
+    if twice := next((path for path in paths if paths.count(path) > 1), None):
+        raise PlanError(f"{twice} is given twice", "name each route once")
+    return Target(label=base, url=base, routes=tuple(routes), workload=workload)
+
+
+def _workload(url: str, headers: Sequence[str], *, insecure: bool) -> tuple[dict[str, Any], Server, str]:
+    """The specification of a workload that asks for `url`; the server, which accepts connections; the
+    path.
+    """
+    options: dict[str, Any] = {"headers": list(headers)} | ({"insecure": True} if insecure else {})
+    plan = hit_plan(url, options)
+    workload = plan.workload["hit"]
+    (name,) = plan.contestants
+    there = plan.contestant[name].url
+    assert there is not None, "a hit goes to a URL"
+    server = attach(name, there, None)
+    address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
+    made: dict[str, Any] = engine_spec("explain", workload, address)["workloads"][0]
+    return made, server, str(made["requests"][0]["path"])
+
+
+def examine(
+    target: Target,
+    looks: Sequence[Look],
+    sender: Sender,
+    budget: Budget,
+    *,
+    overload: bool = False,
+    tell: Callable[[str], None] = _silent,
+) -> Explanation:
+    """Sends all probes to a server whose routes are known and answer, and puts what they find together."""
+    started_unix_ns = time.time_ns()
+    session = Session(
+        target,
+        sender,
+        budget,
+        tell,
+        delay_s=min(seen.connect_s for seen in looks),
+        intermediary=intermediary(looks),
+        overload=overload,
+    )
+    tell(f"{budget.limits.name}: {budget.limits.stated}" + (", more for the overload" if overload else ""))
+    findings = _findings(session)
+    return Explanation(
+        target=target.label,
+        url=target.url,
+        server=one_line(looks[0].headers.get("server", "")),
+        started_unix_ns=started_unix_ns,
+        seconds=budget.spent_s,
+        requests=budget.requests,
+        connections=budget.connections,
+        limits=f"{budget.limits.name}: {budget.limits.stated}",
+        cores=target.cores,
+        routes=[
+            RouteEntry(r.path, r.role, a.demand_s if (a := session.alone.get(r.name)) else None)
+            for r in target.routes
+        ],
+        paragraph=paragraph(findings),
+        findings=findings,
+        bursts=session.bursts,
+        interference=session.interference,
+        stream=session.stream,
+    )
+
+
+def _findings(session: Session) -> list[Finding]:
+    """All of them, in the order in which they are read."""
+    services = [service.service_time(session, route) for route in session.target.routes]
+    if not session.alone:
+        return services
+    cpu = service.cpu_or_waiting(session)
+    in_bursts = list(_in_bursts(session))
+    blocked = blocking.blocking(session)
+    cached = cache.cache(session)
+    light_stream(session)
+    unordered = [
+        *services,
+        cpu,
+        *in_bursts,
+        blocked,
+        pauses.pauses(session),
+        rate_limit.rate_limit(session),
+        overload.queue_limit(session),
+        overload.recovery(session),
+        delayed_body.delayed_body(session),
+        warm_up.warm_up(session),
+        cached,
+        keep_alive.keep_alive(session),
+        _between(session),
+    ]
+    order = list(Topic)
+    return sorted(unordered, key=lambda finding: order.index(finding.topic))
+
+
+def _in_bursts(session: Session) -> Iterator[Finding]:
+    """What bursts tell."""
+    unfit = {
+        topic: parallelism.unfit(session, topic)
+        for topic in (Topic.PARALLELISM, Topic.DISCIPLINE, Topic.OVERTAKING, Topic.LEAVING)
+    }
+    unfit_waits = slots.unfit(session)
+    able = unfit[Topic.PARALLELISM] is None
+    if able:
+        parallelism.send_equal(session)
+        service.measured_again(session)
+        discipline.send_sized(session)
+    if unfit_waits is None:
+        slots.send_waits(session)
+    inference: Inference | None = discipline.inferred(session) if able or unfit_waits is None else None
+    yield from filter(None, unfit.values())
+    if able and inference is not None:
+        yield discipline.discipline(session, inference)
+        yield parallelism.parallelism(session, inference)
+        yield discipline.overtaking(inference)
+        yield discipline.leaving(inference)
+    if unfit_waits is not None:
+        yield unfit_waits
+    elif inference is not None:
+        yield slots.slots(session, inference)
+
+
+def _between(session: Session) -> Finding:
+    """Whether a proxy or a cache answers in the server's place, as far as it says so."""
+    if not session.intermediary:
+        return found(
+            Topic.INTERMEDIARY,
+            "No answer names a proxy.",
+            ["A proxy that does not name itself is not seen."],
+            notable=False,
+        )
+    return cannot_tell(
+        Topic.INTERMEDIARY,
+        Reason.INTERMEDIARY,
+        f"answers come through something that stands between ({session.intermediary}), and what follows "
+        f"is true of both "
+        "together",
+        "the address of the server itself",
+    )

@@ -1,0 +1,305 @@
+"""Sends requests at listed times, each on a connection of its own, with the engine; what came of each.
+
+A burst needs nothing special of the engine. Every connection is a workload of its own with one connection
+and a trace of due times: first a request that opens the connection, later what the burst asks of it."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Protocol
+
+import numpy as np
+
+from jostle.explain.burst import Burst, Job
+from jostle.explain.limits import Budget
+from jostle.explain.target import Route, Target
+from jostle.generator import LocalExecutor, Running
+from jostle.host.cores import real_time_allowed
+from jostle.record.outcomes import Outcome
+from jostle.record.rows import COLUMNS
+
+__all__ = ["Answer", "Beside", "Due", "EngineSender", "Light", "Sender", "as_burst"]
+
+OUTCOMES = list(Outcome)
+
+POLL_S = 0.5
+
+REST_S = 0.02
+"""Between the last opening of a connection and the burst, beside what the opening request takes."""
+
+NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Due:
+    """A request of a burst: seconds after the burst's begin, what, and on which connection (from 0)."""
+
+    at_s: float
+    route: Route
+    connection: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Times in seconds on one axis. `sent_s`: None when it never was; `headers_s`, `end_s`: None without an
+    answer.
+
+    `status`: 0 where none came.
+    """
+
+    route: str
+    connection: int
+    due_s: float
+    sent_s: float | None
+    headers_s: float | None
+    end_s: float | None
+    outcome: Outcome
+    status: int
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome is Outcome.OK
+
+    @property
+    def service_s(self) -> float | None:
+        """From the sending to the last byte, where it was answered as expected."""
+        return (
+            self.end_s - self.sent_s
+            if self.ok and self.end_s is not None and self.sent_s is not None
+            else None
+        )
+
+    @property
+    def response_s(self) -> float | None:
+        """From when it was due."""
+        return self.end_s - self.due_s if self.ok and self.end_s is not None else None
+
+    @property
+    def refused(self) -> bool:
+        """It was answered with "too many requests" or "service unavailable"."""
+        return self.status in (429, 503)
+
+
+@dataclass(frozen=True)
+class Light:
+    """`connects`: connections that the stream took. `idle`: for how long each of the others was, in
+    seconds, and whether the server had closed it by then.
+    """
+
+    answers: list[Answer]
+    connects: int
+    idle: list[tuple[float, bool]]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Clients that ask for a route back to back while something else is measured."""
+
+    route: Route
+    clients: int
+
+
+class Sender(Protocol):
+    """Sends, and says what came of it. Answers are in the order in which they were due."""
+
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+        """On connections that `opening`, which takes `opening_s`, has opened before."""
+
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+        """One client on one connection: the next request `pause_s` after an answer."""
+
+    def stream(
+        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
+    ) -> list[Answer]:
+        """Due at listed times, whatever is answered, on a pool of connections."""
+
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+        """Due at listed times on one connection; meanwhile others stay idle for a pause each."""
+
+    def flood(self, route: Route, count: int) -> list[Answer]:
+        """As many at once, each on a new connection."""
+
+
+def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
+    """From the first sending on. `delay_s`: what the network adds to every answer; `demands_s`: by route's
+    name, with that delay in them. Requests that were never sent are left out.
+    """
+    sent = [(answer, answer.sent_s) for answer in answers if answer.sent_s is not None]
+    begin = min((at for _, at in sent), default=0.0)
+    return Burst(
+        tuple(
+            Job(at - begin, max(demands_s[answer.route] - delay_s, 1e-6), answer.connection)
+            for answer, at in sent
+        ),
+        tuple(
+            answer.end_s - begin - delay_s if answer.ok and answer.end_s is not None else None
+            for answer, _ in sent
+        ),
+    )
+
+
+class EngineSender:
+    """The engine in threads of this process. `budget` is told what was sent. After a burst nothing is sent
+    until its requests are no more than the rate allows on average.
+    """
+
+    def __init__(self, target: Target, budget: Budget, timeout_s: float) -> None:
+        self._target = target
+        self._budget = budget
+        self._timeout_s = timeout_s
+        self._executor = LocalExecutor(1)
+        self._real_time = real_time_allowed()
+
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+        step = max(1 / self._budget.limits.rate_per_s, opening_s)
+        ordered = sorted(due, key=lambda one: (one.connection, one.at_s))
+        lanes = [(number, list(jobs)) for number, jobs in groupby(ordered, key=lambda one: one.connection)]
+        begin_s = (len(lanes) - 1) * step + 2 * opening_s + REST_S
+        workloads = [
+            self._open(
+                f"connection {number}",
+                [opening, *(job.route for job in jobs)],
+                [place * step, *(begin_s + job.at_s for job in jobs)],
+                connections=1,
+            )
+            for place, (number, jobs) in enumerate(lanes)
+        ]
+        answers = [
+            replace(answer, connection=lanes[workload][0])
+            for interval in self._intervals(workloads)
+            for workload, request, answer in _rows(interval, workloads, begin_s)
+            if request > 0  # 0 opened the connection
+        ]
+        return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
+
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+        return self._answers([self._closed(route, 1, pause_s, count)])
+
+    def stream(
+        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
+    ) -> list[Answer]:
+        workloads = [self._open(route.name, [route], times_s, connections)]
+        if beside is not None:
+            workloads.append(self._closed(beside.route, beside.clients, 0.0, None, role="background"))
+        return self._answers(workloads)
+
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+        workloads = [
+            self._open(route.name, [route], times_s, connections=1),
+            *(
+                self._open(
+                    f"idle {pause:g} s", [route], [place * REST_S, place * REST_S + pause], connections=1
+                )
+                for place, pause in enumerate(pauses_s)
+            ),
+        ]
+        answers: list[Answer] = []
+        connects = [0] * len(workloads)
+        for interval in self._intervals(workloads):
+            answers += [answer for workload, _, answer in _rows(interval, workloads, 0.0) if workload == 0]
+            for place, state in enumerate(interval["workloads"]):
+                connects[place] += state["connects"]
+        answers.sort(key=lambda answer: answer.due_s)
+        closed = [count > 1 for count in connects[1:]]
+        return Light(answers, connects[0], list(zip(pauses_s, closed, strict=True)))
+
+    def flood(self, route: Route, count: int) -> list[Answer]:
+        return self._answers([self._open(route.name, [route], [0.0] * count, connections=count)])
+
+    def _open(
+        self, name: str, routes: Sequence[Route], times_s: Sequence[float], connections: int
+    ) -> dict[str, Any]:
+        times = [round(at * NS) for at in times_s]
+        load = {
+            "arrivals": {"trace": times},
+            "rates": [],
+            "requests": len(times),
+            "max_connections": connections,
+        }
+        return self._workload(name, routes, {"open": load})
+
+    def _closed(
+        self, route: Route, clients: int, pause_s: float, requests: int | None, role: str = "measured"
+    ) -> dict[str, Any]:
+        think = {"constant": {"ns": round(pause_s * NS)}} if pause_s else "none"
+        load = {"clients": clients, "think": think, "requests": requests}
+        return {**self._workload(f"{role} {route.name}", [route], {"closed": load}), "role": role}
+
+    def _workload(self, name: str, routes: Sequence[Route], load: dict[str, Any]) -> dict[str, Any]:
+        pattern = self._target.workload
+        (request,) = pattern["requests"]
+        return {
+            **pattern,
+            "name": name,
+            "role": "measured",
+            "requests": [{**request, "name": route.name, "path": route.path} for route in routes],
+            "order": "sequence",
+            "load": load,
+            "timeouts": {**pattern["timeouts"], "total_ns": round(self._timeout_s * NS)},
+        }
+
+    def _answers(self, workloads: Sequence[Mapping[str, Any]]) -> list[Answer]:
+        intervals = self._intervals(workloads)
+        answers = [answer for interval in intervals for _, _, answer in _rows(interval, workloads, 0.0)]
+        return sorted(answers, key=lambda answer: answer.due_s)
+
+    def _intervals(self, workloads: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+        spec = {
+            "seed": 1,
+            "threads": 1,
+            "cores": list(self._target.generator_cores),
+            "real_time": self._real_time,
+            "attentive": False,
+            "duration_ns": None,
+            "interval_ns": NS // 10,
+            "rows": True,
+            "start_unix_ns": None,
+            "workloads": list(workloads),
+        }
+        began, requests = time.monotonic(), 0
+        running = self._executor.start(self._executor.prepare(spec))
+        with _stopped(running):
+            while True:
+                interval = running.next_interval(POLL_S)
+                if interval is None:
+                    continue
+                requests += sum(state["sent"] for state in interval["workloads"])
+                yield interval
+                if interval["last"]:
+                    break
+        self._budget.sent(requests, sum(map(_connections, workloads)))
+        time.sleep(max(0.0, requests / self._budget.limits.rate_per_s - (time.monotonic() - began)))
+
+
+@contextlib.contextmanager
+def _stopped(running: Running) -> Iterator[None]:
+    """Nothing goes on sending after Ctrl-C."""
+    try:
+        yield
+    except BaseException:
+        running.stop()
+        raise
+
+
+def _connections(workload: Mapping[str, Any]) -> int:
+    load = workload["load"]
+    return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+
+
+def _rows(
+    interval: Any, workloads: Sequence[Mapping[str, Any]], begin_s: float
+) -> Iterator[tuple[int, int, Answer]]:
+    """The number of the workload, that of the request in it, and what came of it; times count from
+    `begin_s`.
+    """
+    rows = interval["rows"]
+    if not rows:
+        return
+    columns = [np.frombuffer(rows[name], dtype=kind).tolist() for name, kind in COLUMNS.items()]
+    for workload, request, client, due, sent, headers, end, outcome, status, _ in zip(*columns, strict=True):
+        name = workloads[workload]["requests"][request]["name"]
+        sent_s, headers_s, end_s = (None if at == 0 else at / NS - begin_s for at in (sent, headers, end))
+        answer = Answer(name, client, due / NS - begin_s, sent_s, headers_s, end_s, OUTCOMES[outcome], status)
+        yield workload, request, answer

@@ -1,0 +1,95 @@
+"""What all probes of one explanation share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from jostle.explain.burst import Burst, Job
+from jostle.explain.limits import Budget, Limits
+from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
+from jostle.explain.send import Answer, Due, Light, Sender, as_burst
+from jostle.explain.target import Route, Target
+
+__all__ = ["Alone", "Session"]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A route that was asked one request at a time. `demand_s`: median service time in seconds. `spread`:
+    standard deviation over the median, robust. `cpu_share`: of that time the server spent computing,
+    `queued_share`: it was ready to compute and had no core; None:
+    not known.
+    """
+
+    route: Route
+    demand_s: float
+    spread: float
+    cpu_share: float | None = None
+    queued_share: float | None = None
+
+
+@dataclass
+class Session:
+    """`tell`: hears what is being asked. `delay_s`: what the network adds to every answer.
+    `intermediary`: what says that something stands between, "" where nothing does. `alone`: by name,
+    and `served`, every request that it is made of, from the first one on.
+
+    `light`: what the light stream gave, and `pressure` the share of that time in which some thread of this
+    machine waited for a core. `bursts`, `interference`, `stream`: all that was seen, for
+    pictures and for the record."""
+
+    target: Target
+    sender: Sender
+    budget: Budget
+    tell: Callable[[str], None]
+    delay_s: float = 0.0
+    intermediary: str = ""
+    overload: bool = False
+    seed: int = 1
+    alone: dict[str, Alone] = field(default_factory=dict)
+    served: dict[str, list[Answer]] = field(default_factory=dict)
+    parallelism: float | None = None
+    bursts: list[SentBurst] = field(default_factory=list)
+    interference: list[InterferenceCell] = field(default_factory=list)
+    stream: list[StreamPoint] = field(default_factory=list)
+    light: Light | None = None
+    _answers: list[tuple[str, list[Answer]]] = field(default_factory=list)
+    pressure: float | None = None
+    refusals: int = 0
+
+    @property
+    def limits(self) -> Limits:
+        return self.budget.limits
+
+    def pause_s(self, route: Route) -> float:
+        """Between an answer and the next request of one client, so that the rate is kept."""
+        known = self.alone.get(route.name)
+        return max(0.0, 1 / self.limits.rate_per_s - (known.demand_s if known else 0.0))
+
+    @property
+    def opening(self) -> Alone:
+        """The shortest route: it opens connections."""
+        return min(self.alone.values(), key=lambda alone: alone.demand_s)
+
+    @property
+    def slow(self) -> Alone | None:
+        """The longest route that computes, or the only one there is."""
+        known = [alone for alone in self.alone.values() if alone.route.role != "wait"]
+        return max(known, key=lambda alone: alone.demand_s, default=None)
+
+    def send_jobs(self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]) -> None:
+        """Send a burst and keep what came of it. `routes`: which has which demand."""
+        opening = self.opening
+        due = [Due(job.at, routes[job.demand], job.connection) for job in jobs]
+        answers = self.sender.burst(due, opening.route, opening.demand_s)
+        self.refusals += sum(answer.refused for answer in answers)
+        self._answers.append((probe, answers))
+        names = [answer.route for answer in answers if answer.sent_s is not None]
+        self.bursts.append(SentBurst.of(probe, names, self._burst(answers)))
+
+    def observed(self, probe: str) -> list[Burst]:
+        """What was sent for a probe, with the service times as they are known now."""
+        return [self._burst(answers) for name, answers in self._answers if name == probe]
+
+    def _burst(self, answers: list[Answer]) -> Burst:
+        demands = {name: alone.demand_s for name, alone in self.alone.items()}
+        return as_burst(answers, demands, self.delay_s)

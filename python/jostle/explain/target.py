@@ -1,0 +1,151 @@
+"""What is explained: a server, the routes that are asked for, and whether jostle started it."""
+
+import http.client
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urljoin, urlsplit
+
+from jostle.errors import PlanError, UnreachableTarget
+from jostle.explain.observe import Usage
+from jostle.text import one_line, reason
+
+__all__ = ["Look", "Role", "Route", "Target", "check", "intermediary", "look", "path_of"]
+
+Role = Literal["fast", "slow", "wait"]
+"""A route that is answered soon; one that takes long; one that waits for something without computing."""
+
+PROXY_HEADERS = (
+    "via", "x-cache", "cf-ray", "x-amz-cf-id", "x-served-by", "x-varnish", "x-envoy-upstream-service-time",
+)  # fmt: skip
+"""Answers carry one of these where somebody stands between. Via: RFC 9110, section 7.6.3."""
+
+PROXIES = ("cloudflare", "varnish", "cloudfront", "akamai", "envoy", "haproxy", "traefik")
+"""Products whose Server header says that the answer came through them."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """`path`: path and query."""
+
+    path: str
+    role: Role
+
+    @property
+    def name(self) -> str:
+        """As findings and records call it."""
+        return self.path
+
+
+@dataclass(frozen=True)
+class Target:
+    """`routes`: the fast one first; slow ones by length, longest first. `workload`: the engine's
+    specification of a workload that asks for the first route, from which every probe is made. `usage`:
+    reads what the server made of its time so far, where jostle started it. `started_here`: it is jostle's
+    own to load. `cores`: those that it may use, if known.
+    """
+
+    label: str
+    url: str
+    routes: tuple[Route, ...]
+    workload: Mapping[str, Any] = field(repr=False)
+    generator_cores: tuple[int, ...] = ()
+    usage: Callable[[], Usage] | None = None
+    started_here: bool = False
+    cores: int | None = None
+
+    def of_role(self, role: Role) -> list[Route]:
+        """Its routes of one kind."""
+        return [route for route in self.routes if route.role == role]
+
+
+@dataclass(frozen=True)
+class Look:
+    """One answer in full, read before anything is measured. Header names are lower case."""
+
+    route: Route
+    status: int
+    headers: Mapping[str, str]
+    connect_s: float
+
+
+LOOK_S = 10.0
+
+
+def look(target: Target, route: Route) -> Look:
+    """Ask once. Raises `UnreachableTarget` where no HTTP answer comes."""
+    workload = target.workload
+    to, tls = workload["target"], workload["target"]["tls"]
+    context = None
+    if tls is not None:
+        context = ssl.create_default_context(cadata=tls["ca_pem"])
+        if tls["insecure"]:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    connection: http.client.HTTPConnection = (
+        http.client.HTTPConnection(to["host"], to["port"], timeout=LOOK_S)
+        if context is None
+        else http.client.HTTPSConnection(to["host"], to["port"], timeout=LOOK_S, context=context)
+    )
+    try:
+        before = time.perf_counter()
+        connection.connect()
+        connect_s = time.perf_counter() - before
+        headers = dict(workload["requests"][0]["headers"])
+        connection.request("GET", route.path, headers=headers)
+        answer = connection.getresponse()
+        answer.read(1 << 20)
+        return Look(route, answer.status, {k.lower(): v for k, v in answer.getheaders()}, connect_s)
+    except http.client.HTTPException as error:
+        raise UnreachableTarget(
+            f"{target.url} does not speak HTTP: {one_line(repr(error))}", "is the port right?"
+        ) from None
+    except OSError as error:
+        raise UnreachableTarget(
+            f"no answer from {target.url} to GET {route.path}: {reason(error)}",
+            "is the server running, and the address right?",
+        ) from None
+    finally:
+        connection.close()
+
+
+def check(target: Target, looks: Sequence[Look]) -> None:
+    """Raises `PlanError` where a route redirects or answers an error: there is nothing to explain then."""
+    for seen in looks:
+        path = seen.route.path
+        if 300 <= seen.status < 400:
+            where = one_line(urljoin(target.url + path, seen.headers.get("location", "")))
+            raise PlanError(
+                f"GET {path} is redirected ({seen.status}) to {where}",
+                f"redirects are not followed; explain the page itself: {where}",
+            )
+        if seen.status >= 400:
+            raise PlanError(
+                f"GET {path} answers {seen.status}: an error tells nothing about how requests are served",
+                "name a route that answers 200; -H 'Name: value' sends a header, such as a token",
+            )
+
+
+def intermediary(looks: Sequence[Look]) -> str:
+    """What says that a proxy or cache stands between: "Via: 1.1 varnish"; "" where nothing does."""
+    for seen in looks:
+        for name in PROXY_HEADERS:
+            if name in seen.headers:
+                return one_line(f"{name}: {seen.headers[name]}")
+        server = seen.headers.get("server", "")
+        if any(product in server.lower() for product in PROXIES):
+            return one_line(f"server: {server}")
+    return ""
+
+
+def path_of(url: str, given: str) -> str:
+    """The path of a route that is given as a path or as a URL of the same server. Raises `PlanError`."""
+    if "://" not in given:
+        if not given.startswith("/"):
+            raise PlanError(f"{given!r} is not a path", f"write /{given}")
+        return given
+    here, there = urlsplit(url), urlsplit(given)
+    if (here.scheme, here.netloc) != (there.scheme, there.netloc):
+        raise PlanError(f"{given} is on another server than {url}", "explain looks at one server at a time")
+    return (there.path or "/") + (f"?{there.query}" if there.query else "")

@@ -1,0 +1,186 @@
+"""A server of known behaviour and the sender that asks it, calculated in no time: what probes would have
+seen.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jostle.explain.limits import GENTLE, Budget, Limits
+from jostle.explain.results import Explanation
+from jostle.explain.run import examine
+from jostle.explain.send import Answer, Beside, Due, Light
+from jostle.explain.target import Look, Route, Target
+from jostle.record.outcomes import Outcome
+
+WORKLOAD = {
+    "name": "explain", "role": "measured", "order": "sequence", "body_limit": None, "load": {},
+    "target": {"host": "127.0.0.1", "port": 1, "tls": None, "connect_to": [], "source_addresses": []},
+    "requests": [{"name": "url", "path": "/", "headers": []}],
+    "timeouts": {"connect_ns": 10**9, "first_byte_ns": None, "total_ns": 10**10},
+}  # fmt: skip
+
+FAST, SLOW, HALF, QUARTER, WAIT = (
+    Route("/fast", "fast"),
+    Route("/slow", "slow"),
+    Route("/slow?half", "slow"),
+    Route("/slow?quarter", "slow"),
+    Route("/wait", "wait"),
+)
+DEMANDS = {"/fast": 0.0005, "/slow": 0.040, "/slow?half": 0.020, "/slow?quarter": 0.010, "/wait": 0.050}
+
+
+@dataclass
+class Server:
+    """`workers` serve one request each, to its end, in the order of arrival; with `shared`, they are cores
+    that all requests share. Routes that wait hold nobody. `noise`: share by which each demand is off.
+    `refuses`: decides by the time of a request. `pauses`: (begin, length) in which nobody is answered.
+    `delay_s`: between head and body.
+    """
+
+    workers: int = 1
+    shared: bool = False
+    noise: float = 0.005
+    demands: Mapping[str, float] = field(default_factory=lambda: dict(DEMANDS))
+    refuses: Callable[[float], bool] = lambda _: False
+    pauses: Sequence[tuple[float, float]] = ()
+    delay_s: float = 0.0002
+    idle_limit_s: float = 1000.0
+    drawn: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def demand(self, route: str) -> float:
+        return self.demands[route.partition("?jostle")[0].partition("&jostle")[0]] * (
+            1 + self.noise * self.drawn.gauss(0, 1)
+        )
+
+    def ends(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
+        """When each of (arrival, demand) is done."""
+        return self._shared(jobs) if self.shared else self._first_come(jobs)
+
+    def _first_come(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
+        free, ends = [0.0] * self.workers, [0.0] * len(jobs)
+        for i in sorted(range(len(jobs)), key=lambda i: jobs[i][0]):
+            ends[i] = max(jobs[i][0], free[0]) + jobs[i][1]
+            heapq.heapreplace(free, ends[i])
+        return ends
+
+    def _shared(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
+        arrivals = sorted(range(len(jobs)), key=lambda i: jobs[i][0])
+        left: dict[int, float] = {}
+        ends, now, place = [0.0] * len(jobs), 0.0, 0
+        while place < len(arrivals) or left:
+            pace = min(1.0, self.workers / len(left)) if left else 1.0
+            first = min(left, key=left.__getitem__) if left else None
+            done = now + left[first] / pace if first is not None else float("inf")
+            comes = jobs[arrivals[place]][0] if place < len(arrivals) else float("inf")
+            until = min(done, comes)
+            left = {i: rest - (until - now) * pace for i, rest in left.items()}
+            now = until
+            if done <= comes and first is not None:
+                ends[first] = now
+                del left[first]
+            else:
+                left[arrivals[place]] = jobs[arrivals[place]][1]
+                place += 1
+        return ends
+
+    def paused(self, at: float) -> float:
+        """When an answer that is done `at` leaves."""
+        return next((begin + length for begin, length in self.pauses if begin <= at < begin + length), at)
+
+
+class FakeSender:
+    """Sends to a `Server`; nothing is measured and nothing takes time."""
+
+    def __init__(self, server: Server, budget: Budget) -> None:
+        self._server = server
+        self._budget = budget
+
+    def burst(self, due: Sequence[Due], opening: Route, opening_s: float) -> list[Answer]:
+        del opening, opening_s
+        self._budget.sent(len(due), len({one.connection for one in due}))
+        return self._answers([(one.at_s, one.route.name, one.connection) for one in due])
+
+    def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
+        self._budget.sent(count, 1)
+        answers, now = [], 0.0
+        for _ in range(count):
+            answers += self._answers([(now, route.name, 0)])
+            now = (answers[-1].end_s or now) + pause_s
+        return answers
+
+    def stream(
+        self, route: Route, times_s: Sequence[float], connections: int, beside: Beside | None = None
+    ) -> list[Answer]:
+        del connections
+        self._budget.sent(len(times_s), 1)
+        others: list[tuple[float, str, int]] = []
+        if beside is not None:
+            each = self._server.demands[beside.route.name]
+            if self._server.shared:
+                each *= max(1.0, (beside.clients + 0.1) / self._server.workers)
+            # Clients that begin at different times, and ask again as soon as they are answered.
+            for client in range(beside.clients):
+                at = -each * client / beside.clients
+                while at < times_s[-1]:
+                    others.append((max(0.0, at), beside.route.name, -1 - client))
+                    at += each
+        answers = self._answers([*((at, route.name, 0) for at in times_s), *others])
+        return [answer for answer in answers if answer.connection == 0]
+
+    def light(self, route: Route, times_s: Sequence[float], pauses_s: Sequence[float]) -> Light:
+        self._budget.sent(len(times_s) + 2 * len(pauses_s), 1 + len(pauses_s))
+        answers = self._answers([(at, route.name, 0) for at in times_s])
+        return Light(answers, 1, [(pause, pause > self._server.idle_limit_s) for pause in pauses_s])
+
+    def flood(self, route: Route, count: int) -> list[Answer]:
+        self._budget.sent(count, count)
+        return self._answers([(0.0, route.name, i) for i in range(count)])
+
+    def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Answer]:
+        server = self._server
+        taken = [not server.refuses(at) for at, _, _ in sent]
+        waits = [name == "/wait" for _, name, _ in sent]
+        jobs = [
+            (at, server.demand(name))
+            for (at, name, _), ok, wait in zip(sent, taken, waits, strict=True)
+            if ok and not wait
+        ]
+        ends = iter(server.ends(jobs))
+        answers = []
+        for (at, name, connection), ok, wait in zip(sent, taken, waits, strict=True):
+            if not ok:
+                refused = Answer(name, connection, at, at, at + 1e-4, at + 1e-4, Outcome.WRONG_STATUS, 429)
+                answers.append(refused)
+                continue
+            end = server.paused(at + server.demand(name) if wait else next(ends))
+            head = max(at, end - server.delay_s)
+            answers.append(Answer(name, connection, at, at, head, end, Outcome.OK, 200))
+        return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
+
+
+def target_of(*routes: Route) -> Target:
+    """A server that runs already."""
+    return Target("http://127.0.0.1:1", "http://127.0.0.1:1", routes, WORKLOAD)
+
+
+def look_at(target: Target, status: int = 200, **headers: str) -> list[Look]:
+    """What each route answers, with these headers ("_" for "-")."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return [Look(route, status, named, connect_s=0.0) for route in target.routes]
+
+
+def explained(
+    server: Server,
+    *routes: Route,
+    limits: Limits = GENTLE,
+    overload: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+    **headers: str,
+) -> Explanation:
+    """All probes against a calculated server."""
+    target = target_of(*routes)
+    budget = Budget(limits, now=lambda: 0.0)
+    looks = look_at(target, **headers)
+    return examine(target, looks, FakeSender(server, budget), budget, overload=overload, tell=tell)

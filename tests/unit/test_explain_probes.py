@@ -1,0 +1,373 @@
+"""Each probe against answers that are made up: what is decided, and what cannot be told and why."""
+
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from jostle.analysis.results import Estimate
+from jostle.errors import PlanError, UnknownName
+from jostle.explain.document import explanation_document
+from jostle.explain.finding import Finding, Reason, Topic, found
+from jostle.explain.limits import GENTLE, THOROUGH
+from jostle.explain.paragraph import paragraph
+from jostle.explain.probes.blocking import verdict
+from jostle.explain.probes.cache import asked_anew
+from jostle.explain.probes.keep_alive import between
+from jostle.explain.probes.overload import fate
+from jostle.explain.probes.pauses import Stall, period, stalls
+from jostle.explain.probes.rate_limit import bucket
+from jostle.explain.probes.service import robust_spread
+from jostle.explain.probes.warm_up import settled_after
+from jostle.explain.results import Explanation
+from jostle.explain.routes import LONGEST_S, contract_routes
+from jostle.explain.run import is_contestant
+from jostle.explain.schema import explanation_schema, main
+from jostle.explain.send import Answer, as_burst
+from jostle.explain.target import Route, check, intermediary, path_of
+from jostle.plan.contestant import ContestantFile
+from jostle.record.outcomes import Outcome
+from jostle.report.document import figures_in
+from jostle.report.render import html, markdown
+from support.pictures import validated
+from support.served import FAST, HALF, QUARTER, SLOW, WAIT, Server, explained, look_at, target_of
+
+
+def answer(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Answer:
+    outcome = Outcome.OK if status == 200 else Outcome.WRONG_STATUS
+    end = None if took is None else due + took
+    return Answer("fast", 0, due, due if sent is None else sent, end, end, outcome, status)
+
+
+def of(explanation: Explanation, topic: Topic) -> Finding:
+    finding = explanation.finding(topic)
+    assert finding is not None, topic
+    return finding
+
+
+ALL_ROUTES = (FAST, SLOW, HALF, QUARTER, WAIT)
+
+
+@pytest.fixture(scope="module")
+def one_worker() -> Explanation:
+    return explained(Server(), *ALL_ROUTES, limits=THOROUGH)
+
+
+def test_one_worker_is_told_and_blocks(one_worker: Explanation) -> None:
+    assert of(one_worker, Topic.DISCIPLINE).says == "One worker, first come, first served."
+    assert of(one_worker, Topic.PARALLELISM).says == "1 request progresses at once."
+    assert "Short requests wait for long ones" in of(one_worker, Topic.BLOCKING).says
+    assert one_worker.paragraph.startswith("One worker, first come, first served. GET /fast takes ")
+
+
+def test_waiting_side_by_side_is_told_from_computing_in_turn(one_worker: Explanation) -> None:
+    slots = of(one_worker, Topic.SLOTS)
+    assert slots.decided
+    assert slots.says.startswith("At least ")
+
+
+def test_four_workers_are_counted() -> None:
+    explanation = explained(Server(workers=4), *ALL_ROUTES, limits=THOROUGH)
+    assert of(explanation, Topic.DISCIPLINE).says == "Four workers, first come, first served."
+    at_once = of(explanation, Topic.PARALLELISM).figure("at once")
+    assert at_once is not None
+    assert (at_once.low, at_once.high) == (4, 4)
+
+
+def test_shared_cores_are_told_from_workers() -> None:
+    explanation = explained(Server(workers=2, shared=True), *ALL_ROUTES, limits=THOROUGH)
+    assert of(explanation, Topic.DISCIPLINE).says.startswith("Requests share two cores, ")
+    assert "do not wait" in of(explanation, Topic.BLOCKING).says
+
+
+def test_a_server_that_is_never_full_keeps_its_discipline_to_itself() -> None:
+    explanation = explained(Server(workers=100), FAST, SLOW)
+    for topic in (Topic.DISCIPLINE, Topic.PARALLELISM):
+        assert of(explanation, topic).reason is Reason.NOT_SATURATED
+    assert "cannot be told" in explanation.paragraph
+
+
+def test_routes_that_take_the_same_time_do_not_tell_who_is_served_when() -> None:
+    server = Server(demands={"/fast": 0.040, "/slow": 0.040})
+    explanation = explained(server, FAST, SLOW)
+    assert of(explanation, Topic.DISCIPLINE).reason is Reason.EQUAL_TIMES
+    assert of(explanation, Topic.BLOCKING).reason is Reason.EQUAL_TIMES
+
+
+def test_routes_that_are_too_short_get_no_figure() -> None:
+    explanation = explained(Server(), FAST)
+    for topic in (Topic.DISCIPLINE, Topic.PARALLELISM, Topic.OVERTAKING):
+        assert of(explanation, topic).reason is Reason.TOO_FAST
+        assert of(explanation, topic).would_tell
+    assert of(explanation, Topic.SLOTS).reason is Reason.NO_ROUTE
+    assert of(explanation, Topic.BLOCKING).reason is Reason.NO_ROUTE
+
+
+def test_behind_a_proxy_nothing_is_said_about_the_server() -> None:
+    explanation = explained(Server(), FAST, SLOW, via="1.1 varnish")
+    for topic in (Topic.DISCIPLINE, Topic.PARALLELISM, Topic.INTERMEDIARY):
+        finding = of(explanation, topic)
+        assert finding.reason is Reason.INTERMEDIARY
+        assert "via: 1.1 varnish" in finding.says
+
+
+def test_a_gentle_look_stays_within_its_limits() -> None:
+    said: list[str] = []
+    explanation = explained(Server(), *ALL_ROUTES, tell=said.append)
+    assert explanation.connections <= GENTLE.connections
+    assert said[0] == "gentle: at most 16 connections at once, 50 requests/s on average and 3 minutes"
+    assert len(said) > 8
+    assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
+
+
+def test_a_rate_limit_is_told_by_its_bucket() -> None:
+    """10 requests at once, then 20 per second, of 50 per second."""
+    tokens, last = 10.0, 0.0
+
+    def refuses(at: float) -> bool:
+        nonlocal tokens, last
+        tokens, last = min(10.0, tokens + 20 * max(0.0, at - last)), at
+        if tokens < 1:
+            return True
+        tokens -= 1
+        return False
+
+    found_bucket = bucket([answer(i / 50, 0.001, 429 if refuses(i / 50) else 200) for i in range(500)])
+    assert found_bucket is not None
+    rate, burst = found_bucket
+    assert rate == pytest.approx(20, rel=0.05)
+    assert burst == pytest.approx(10, abs=2)
+    assert bucket([answer(i / 50, 0.001) for i in range(50)]) is None
+
+
+def test_a_server_that_refuses_what_bursts_ask_is_not_taken_for_full() -> None:
+    explanation = explained(Server(refuses=lambda at: at > 1.0), FAST, SLOW)
+    assert (
+        not of(explanation, Topic.RATE_LIMIT).decided
+        or "limits the rate" in of(explanation, Topic.RATE_LIMIT).says
+    )
+
+
+def test_stalls_that_end_together_are_one() -> None:
+    quiet = [answer(i * 0.02, 0.001) for i in range(100)]
+    late = [answer(t, 3.0 - t) for t in (2.9, 2.92, 2.94)]
+    assert stalls([*quiet[:90], *late]) == [Stall(3.0, pytest.approx(0.1), 3)]
+    assert stalls(quiet) == []
+
+
+def test_regular_stalls_have_a_period_even_if_one_was_missed() -> None:
+    def at(*ends: float) -> list[Stall]:
+        return [Stall(end, 0.05, 2) for end in ends]
+
+    assert period(at(2, 4, 6, 10, 12)) == pytest.approx(2)
+    assert period(at(2, 3, 7, 8.5, 12)) is None
+    assert period(at(2, 4)) is None
+
+
+def test_pauses_are_told_with_period_and_length() -> None:
+    pauses = [(begin, 0.1) for begin in range(2, 40, 2)]
+    explanation = explained(Server(pauses=pauses), FAST)
+    finding = of(explanation, Topic.PAUSES)
+    every, longest = finding.figure("every"), finding.figure("longest")
+    assert every is not None
+    assert longest is not None
+    assert every.value == pytest.approx(2.0, rel=0.05)
+    assert longest.value == pytest.approx(0.1, rel=0.3)
+
+
+def test_without_pauses_it_says_how_short_one_may_have_been_missed() -> None:
+    finding = of(explained(Server(), FAST), Topic.PAUSES)
+    assert finding.says == "No pause was seen in 20 s."
+    assert not finding.notable
+    assert "95 times in 100" in finding.evidence[0]
+
+
+def test_what_the_generator_sent_late_is_not_the_server_s_pause() -> None:
+    from jostle.explain.probes.pauses import _generator_stalls
+
+    fine = [answer(i * 0.1, 0.001) for i in range(10)]
+    late = [answer(1.0, 0.051, sent=1.05)]
+    behind = [answer(2.0, 0.1), answer(2.05, 0.051, sent=2.1)]
+    assert _generator_stalls(fine) == 0
+    assert _generator_stalls([*fine, *late]) == 1
+    assert _generator_stalls(behind) == 0, "its connection was taken"
+
+
+def test_40_ms_between_head_and_body_are_named() -> None:
+    slow_body = Server(delay_s=0.041, demands={"/fast": 0.042})
+    assert "Nagle" in of(explained(slow_body, FAST), Topic.DELAYED_BODY).says
+    assert of(explained(Server(), FAST), Topic.DELAYED_BODY).says == "Head and body come together."
+
+
+@pytest.mark.parametrize(
+    ("times", "count"),
+    [
+        ([1.0] * 20, 0),
+        ([5.0, 3.0, 2.0, *[1.0] * 20], 3),
+        ([5.0, *[1.0] * 20], 1),
+        ([1.0, 1.0, 9.0, *[1.0] * 20], 0),
+    ],
+)
+def test_a_warm_up_ends_with_the_last_slow_request_in_a_row(times: list[float], count: int) -> None:
+    assert settled_after(times) == count
+
+
+def test_an_idle_limit_lies_between_two_pauses() -> None:
+    assert between([(1, False), (2, False), (6, True), (8, True)]) == (2, 6)
+    assert between([(1, False), (2, False)]) == (2, None)
+    assert between([(1, True), (2, False)]) is None
+    finding = of(explained(Server(idle_limit_s=5.0), FAST), Topic.KEEP_ALIVE)
+    assert finding.says.startswith("An idle connection is closed between 4 and 6 s;")
+
+
+@pytest.mark.parametrize(
+    ("added", "clients", "at_once", "says"),
+    [(0.5, 1, 1, "waits"), (0.01, 1, 1, "free"), (0.2, 1, 1, "partly"), (0.2, 4, 4, "waits"),
+     (0.2, 1, 4, "partly"), (0.01, 4, 4, "free")],
+)  # fmt: skip
+def test_whether_a_request_waits_is_judged_by_what_waiting_would_take(
+    added: float, clients: int, at_once: float, says: str
+) -> None:
+    assert verdict(added, 1.0, clients, at_once) == says
+
+
+def test_a_query_of_its_own_makes_a_question_new() -> None:
+    assert asked_anew(FAST, 3).path == "/fast?jostle=3"
+    assert asked_anew(HALF, 3).path == "/slow?half&jostle=3"
+
+
+def test_the_spread_forgets_a_single_stall() -> None:
+    assert robust_spread([1.0, 1.01, 0.99, 1.0, 50.0]) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "what"),
+    [(Outcome.OK, 200, ""), (Outcome.WRONG_STATUS, 503, "answered with 503"), (Outcome.RESET, 0, "reset"),
+     (Outcome.CONNECT_REFUSED, 0, "refused"), (Outcome.RESPONSE_TIMEOUT, 0, "never answered")],
+)  # fmt: skip
+def test_the_fate_of_a_request_is_named(outcome: Outcome, status: int, what: str) -> None:
+    assert fate(replace(answer(0, 1), outcome=outcome, status=status)) == what
+
+
+def test_a_burst_counts_from_its_first_sending_without_the_network() -> None:
+    first = replace(answer(0.0, 0.2), sent_s=0.1, connection=3)
+    never = replace(answer(0.0, None), sent_s=None, outcome=Outcome.NEVER_SENT)
+    failed = replace(answer(0.15, 0.01, 500), connection=4)
+    burst = as_burst([first, never, failed], {"fast": 0.05}, delay_s=0.01)
+    assert [job.at for job in burst.jobs] == pytest.approx([0.0, 0.05])
+    assert [job.demand for job in burst.jobs] == pytest.approx([0.04, 0.04])
+    assert [job.connection for job in burst.jobs] == [3, 4]
+    assert burst.ends[0] == pytest.approx(0.09)
+    assert burst.ends[1] is None
+
+
+def test_a_redirect_and_an_error_are_refused_in_words() -> None:
+    target = target_of(FAST)
+    with pytest.raises(PlanError, match=r"redirected \(301\)") as moved:
+        check(target, look_at(target, 301, location="/login"))
+    assert "http://127.0.0.1:1/login" in moved.value.hint
+    with pytest.raises(PlanError, match="answers 404"):
+        check(target, look_at(target, 404))
+    check(target, look_at(target))
+
+
+def test_a_proxy_is_known_by_what_it_says() -> None:
+    target = target_of(FAST)
+    assert intermediary(look_at(target, server="cloudflare")) == "server: cloudflare"
+    assert intermediary(look_at(target, server="nginx")) == ""
+
+
+def test_a_route_is_a_path_of_the_same_server() -> None:
+    assert path_of("http://a:1", "/x?y=1") == "/x?y=1"
+    assert path_of("http://a:1", "http://a:1/x") == "/x"
+    for wrong in ("x", "http://b:1/x"):
+        with pytest.raises(PlanError):
+            path_of("http://a:1", wrong)
+
+
+def test_a_contestant_is_told_from_an_address() -> None:
+    assert is_contestant("node")
+    assert is_contestant("reference-workers:workers=4")
+    for address in ("localhost:8080/x", "http://node/", "127.0.0.1:1"):
+        assert not is_contestant(address)
+
+
+def test_the_long_route_of_a_contestant_takes_what_bursts_need() -> None:
+    """A nanosecond a count, and half a millisecond besides."""
+
+    def serve(route: Route, count: int) -> list[float]:
+        return [0.0005 + int(route.path.split("/")[-1]) * 1e-9] * count
+
+    file = ContestantFile.of({"start": {"command": ["x"]}}, "contestant.x")
+    routes = contract_routes(file, serve)
+    assert [route.role for route in routes] == ["fast", "slow", "slow", "slow", "slow", "wait"]
+    assert LONGEST_S / 1.25 <= serve(routes[1], 1)[0] <= LONGEST_S * 1.25
+    bare = ContestantFile.of({"start": {"command": ["x"]}, "absent": {"/": "a file"}}, "contestant.x")
+    assert [route.path for route in contract_routes(bare, serve)] == ["/hello"]
+
+
+def test_the_paragraph_takes_what_is_decided_and_worth_a_sentence() -> None:
+    findings = [
+        found(Topic.DISCIPLINE, "One worker."),
+        found(Topic.PARALLELISM, "1 request progresses at once."),
+        found(Topic.PAUSES, "No pause was seen.", notable=False),
+        found(Topic.SERVICE_TIME, "One request of a takes 1 ms."),
+        found(Topic.SERVICE_TIME, "One request of b takes 2 ms."),
+        found(Topic.SERVICE_TIME, "One request of c takes 3 ms."),
+    ]
+    assert paragraph(findings) == "One worker. One request of a takes 1 ms. One request of b takes 2 ms."
+
+
+def test_an_explanation_agrees_with_its_schema(
+    one_worker: Explanation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = explanation_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    assert [error.message for error in validator.iter_errors(_plain(one_worker.as_json()))] == []
+    assert list(validator.iter_errors({**_plain(one_worker.as_json()), "findings": [1]})) != []
+    assert main(["--check"]) == 0, capsys.readouterr().err
+    assert main([]) == 2
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    import json
+
+    parsed: dict[str, Any] = json.loads(json.dumps(data))
+    return parsed
+
+
+def test_the_page_has_the_paragraph_the_findings_and_the_pictures(one_worker: Explanation) -> None:
+    document = explanation_document(one_worker)
+    drawn = {figure.key: picture for figure in figures_in(document.sections) if (picture := figure.draw())}
+    assert {
+        "burst-equal",
+        "burst-behind-plugs",
+        "burst-sizes",
+        "burst-waiting",
+        "interference",
+        "pauses",
+    } <= {*drawn}
+    for picture in drawn.values():
+        validated(picture)
+    page = html.page(document)
+    assert one_worker.paragraph.split(".")[0] in page
+    assert "What would tell" in page
+    assert "One worker" in markdown.render(document)
+
+
+def test_the_package_is_the_function_that_users_call() -> None:
+    import jostle
+
+    assert callable(jostle.explain)
+    with pytest.raises(UnknownName, match="nodee"):
+        jostle.explain("nodee")
+    with pytest.raises(PlanError, match="its contract names its routes"):
+        jostle.explain("node", slow=["/x"])
+
+
+def test_figures_of_findings_have_names() -> None:
+    finding = found(Topic.PAUSES, "It pauses.", figures={"every so often": Estimate(1.0)})
+    assert finding.figure("every so often") == Estimate(1.0)
+    assert finding.figure("never") is None
