@@ -11,9 +11,8 @@ __all__ = ["GENTLE", "THOROUGH", "Budget", "Limits"]
 class Limits:
     """What is never exceeded.
 
-    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`: in all.
-    `stream_rate_per_s`, `stream_s`: of the light stream.
-    """
+    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`:
+    in all. `stream_rate_per_s`, `stream_s`: of the light stream."""
 
     name: str
     rate_per_s: float
