@@ -90,6 +90,27 @@ def test_a_server_that_the_kernel_ends_for_memory_is_named_and_the_run_goes_on(
     assert all(trial.status == "ended" for trial in trials if trial.contestant == "reference-null")
 
 
+def test_a_server_in_the_limit_of_its_workload_is_ended_beyond_it_and_leaves_no_group(
+    tmp_path: Path, jostle_command: Jostle
+) -> None:
+    with cgroup("memory", 1 << 30) as group:  # not skipped: groups can be made here
+        parent = group.parent
+    before = {folder.name for folder in parent.iterdir() if folder.name.startswith("jostle-")}
+    (tmp_path / "hungry.py").write_text(EATER)
+    plan = PLAN.replace("reference-null", "hungry").replace("/hello", "/eat")
+    plan = plan.replace("request = {", 'memory = "64MB"\nrequest = {')
+    command = 'command = ["python3", "hungry.py", "{port}"]\nfolder = "."\n'
+    (tmp_path / "plan.toml").write_text(plan + f"[contestant.hungry]\n{command}")
+    finished = jostle_command("run", "plan.toml", "--no-pages")
+    assert finished.returncode == 3, finished.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    (trial,) = RunRecord.open(folder).trials
+    assert trial.server["memory_limit"] == {"bytes": 64_000_000, "why_not": ""}
+    assert trial.why.startswith("hungry was ended by the kernel for memory (limit of 64.0 MB) in the middle")
+    after = {folder.name for folder in parent.iterdir() if folder.name.startswith("jostle-")}
+    assert after <= before
+
+
 def test_jostle_itself_ended_for_memory_leaves_a_run_that_can_go_on(
     tmp_path: Path, jostle_command: Jostle
 ) -> None:

@@ -64,6 +64,7 @@ class Trial:
     rows: bool = False
     vitals: bool = True
     database: dict[str, Any] | None = None  # as its server was told of it
+    server: dict[str, Any] = field(default_factory=dict)  # what else its description says
     open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
@@ -294,6 +295,7 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
             "pid": 4242,
             "cores": [0],
             "database": trial.database,
+            **trial.server,
         },
         "engine": engine_spec(trial),
         "placement": {"server_cores": [0], "generator_cores": [1], "shared": trial.shared},

@@ -180,10 +180,28 @@ def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:
     assert claims([holds]).items[0].text == "Our check: b takes longer"
 
 
-def judged_sides(folder: Path, ratios: list[float], part: str, keys: str = "") -> Claim:
+@pytest.mark.parametrize(
+    ("why_not", "verdict", "sentence"),
+    [
+        ("", "reproduced", ""),
+        ("nobody may", "cannot tell", "It needs a limit of the server's memory, which could not be set: nobody may."),
+    ],
+)
+def test_a_limit_of_memory_that_was_not_set_decides_nothing(
+    tmp_path: Path, why_not: str, verdict: str, sentence: str
+) -> None:
+    limit = {"memory_limit": {"bytes": 512_000_000, "why_not": why_not}}
+    found = judged_sides(tmp_path, [1.98, 2.0, 1.96], "", "needs = { memory-limit = true }", limit)
+    assert found.verdict == verdict
+    assert sentence in found.sentence
+
+
+def judged_sides(
+    folder: Path, ratios: list[float], part: str, keys: str = "", server: dict[str, object] | None = None
+) -> Claim:
     """The claim that b takes longer than a, of rounds in which it takes so many times as long."""
     trials = [
-        Trial(name, "hello", number, closed(lambda _, took=0.002 * factor: took, 5.0))
+        Trial(name, "hello", number, closed(lambda _, took=0.002 * factor: took, 5.0), server=server or {})
         for number, ratio in enumerate(ratios, 1)
         for name, factor in (("a", 1.0), ("b", ratio))
     ]

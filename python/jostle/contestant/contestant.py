@@ -77,9 +77,11 @@ class Contestant:
         host: str = HOST,
         database: Mapping[str, str] | None = None,
         connect_to: Sequence[str] = (),
+        memory: int | None = None,
     ) -> Server:
         """Start it, wait until it is ready. `output`: file for what it prints; `port` 0: any free one.
 
+        `memory`: the most bytes that its processes may hold together, where such a limit can be set.
         `connect_to`: where clients will connect to in place of the host of a `url`. `database`: what the
         placeholders `DATABASE_PLACES` stand for, no matter to a contestant that uses none. Builds if needed.
         Of a simulated one nothing is started, and its label stands for its host.
@@ -93,7 +95,7 @@ class Contestant:
         assert folder is not None
         return start(
             self._launch(folder, database),
-            cores=cores, output=output, port=port, host=host,
+            cores=cores, output=output, port=port, host=host, memory=memory,
         )  # fmt: skip
 
     def describe(self, server: Server | None = None) -> ServerDescription:
@@ -111,8 +113,10 @@ class Contestant:
             return about
         if server is None:
             return about
+        limit = {"memory_limit": server.memory.as_record()} if server.memory is not None else {}
         return {
             **about,
+            **limit,
             "version": server.text("version"),
             "command": server.command,
             "url": server.url,

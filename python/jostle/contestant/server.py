@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from jostle.errors import StartFailed, UnreachableTarget
 from jostle.host import ports
+from jostle.host.memory_group import MemoryGroup, limit_memory
 from jostle.host.procfs import is_running
 from jostle.host.supervised import Exit, NotReady, Scratch, SupervisedProcess, Task, start_until_ready
 from jostle.host.users import User
@@ -48,6 +49,11 @@ class Server:
     tool_versions: Mapping[str, str] = field(default_factory=dict)
     answer: Mapping[str, Any] = field(default_factory=dict)
     process: SupervisedProcess | None = None
+
+    @property
+    def memory(self) -> MemoryGroup | None:
+        """What came of the limit of memory that was asked for; None where none was."""
+        return self.process.task.memory if self.process is not None else None
 
     @property
     def url(self) -> str:
@@ -111,9 +117,19 @@ class Launch:
 
 
 def start(
-    launch: Launch, *, cores: Sequence[int] | None, output: Path | None, port: int, host: str = ports.HOST
+    launch: Launch,
+    *,
+    cores: Sequence[int] | None,
+    output: Path | None,
+    port: int,
+    host: str = ports.HOST,
+    memory: int | None = None,
 ) -> Server:
-    """Start it and wait until it is ready. Raises `StartFailed`, leaving nothing running."""
+    """Start it and wait until it is ready. Raises `StartFailed`, leaving nothing running.
+
+    `memory`: the most bytes that its processes may hold together; where that limit cannot be set it runs
+    without, and `Server.memory` says why.
+    """
     user = User.of(launch.user)
     if not user.can_enter(launch.folder):
         raise StartFailed(
@@ -132,6 +148,7 @@ def start(
         user=user,
         cores=list(cores or ()),
         scratch=scratch,
+        memory=limit_memory(memory) if memory is not None else None,
     )
     process, answer = start_until_ready(
         launch.label,

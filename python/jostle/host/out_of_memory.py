@@ -6,7 +6,7 @@ from jostle.host.limits import cgroup_folders, cgroup_limits
 from jostle.host.procfs import ENDED
 from jostle.units import format_bytes
 
-__all__ = ["MemoryWatch"]
+__all__ = ["MemoryWatch", "ended_for_memory"]
 
 CGROUPS = Path("/sys/fs/cgroup")
 COUNTERS = ("memory.events", "memory.oom_control")
@@ -41,13 +41,18 @@ class MemoryWatch:
         """Why it was ended, where the kernel has ended one there since; "" where it has not."""
         if not any(_kills(file) > before for file, before in self._before.items()):
             return ""
-        limit = "the machine has no more" if self._limit is None else f"limit of {format_bytes(self._limit)}"
-        return f"by the kernel for memory ({limit})"
+        return ended_for_memory(self._limit)
 
     def _counters(self, membership: str) -> list[Path]:
         folders = [next(iter(way), None) for way in cgroup_folders(membership, self._mount)]
         files = [folder / name for folder in folders if folder for name in COUNTERS]
         return [file for file in files if file.is_file()]
+
+
+def ended_for_memory(limit_bytes: int | None) -> str:
+    """Why a process was ended: "by the kernel for memory (limit of 512 MB)"."""
+    limit = "the machine has no more" if limit_bytes is None else f"limit of {format_bytes(limit_bytes)}"
+    return f"by the kernel for memory ({limit})"
 
 
 def _kills(counter: Path) -> int:

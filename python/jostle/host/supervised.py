@@ -23,7 +23,8 @@ from jostle.errors import StartFailed
 from jostle.host import supervisor
 from jostle.host.cache import cache_folder
 from jostle.host.exhaustion import used_up, within_limits
-from jostle.host.out_of_memory import MemoryWatch
+from jostle.host.memory_group import MemoryGroup
+from jostle.host.out_of_memory import MemoryWatch, ended_for_memory
 from jostle.host.procfs import descendants, is_running, with_environment
 from jostle.host.users import User
 from jostle.text import one_line, quoted
@@ -82,6 +83,7 @@ class Task:
     """What is run, where, as whom. `user` None: as whoever runs jostle.
 
     `output`: the file that gets what it prints. `hold`: descriptors that stay open until nothing is left.
+    `memory`: the control group that it lives in; the supervisor removes it.
     """
 
     command: Sequence[str]
@@ -93,6 +95,7 @@ class Task:
     scratch: Scratch | None = None
     hold: Sequence[int] = ()
     grace_s: float = GRACE_S
+    memory: MemoryGroup | None = None
 
     def as_json(self) -> str:
         """For the supervisor. Only root can start a process as somebody else."""
@@ -108,6 +111,7 @@ class Task:
             "scratch": str(self.scratch.folder) if self.scratch else None,
             "hold": list(self.hold),
             "grace_s": self.grace_s,
+            "group": str(self.memory.folder) if self.memory and self.memory.folder else None,
         }
         return json.dumps(task)
 
@@ -287,12 +291,20 @@ class SupervisedProcess:
                 self.start_error = used_up(event.get("errno")) or event["reason"]
             case "exited":
                 killed = event["signal"] == signal.SIGKILL.name
-                self.exit = Exit(**event, for_memory=self._memory.killed() if self._memory and killed else "")
+                in_own_group = event.pop("out_of_memory")
+                why = self._why_killed(in_own_group=in_own_group) if killed else ""
+                self.exit = Exit(**event, for_memory=why)
             case "ended":
                 self._tail, self.killed = event["tail"], event["killed"]
                 self.ended = True
                 self._supervisor.wait()
                 self._close()
+
+    def _why_killed(self, *, in_own_group: bool) -> str:
+        """The group of its own may be gone by now: what it had counted is known from the supervisor."""
+        if in_own_group and self.task.memory is not None:
+            return ended_for_memory(self.task.memory.limit_bytes)
+        return self._memory.killed() if self._memory is not None else ""
 
     def _supervisor_died(self) -> None:
         """Somebody killed it. What it supervised is ended as well as can be from here."""
@@ -304,6 +316,8 @@ class SupervisedProcess:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             shutil.rmtree(self.task.scratch.folder, ignore_errors=True)
+        if self.task.memory is not None and self.task.memory.folder is not None:
+            supervisor.remove_group(str(self.task.memory.folder))
         self._tail = _end_of(self.task.output) + complaint
         self.exit = self.exit or Exit(None, "the death of its supervisor", 0)
         self.killed = True

@@ -7,7 +7,8 @@ grace time) when jostle says so, when jostle dies, even by `kill -9`, and when t
 
     in    first line: the task as JSON (`Task` in supervised.py); then anything at all, or the end: stop
     out   a JSON line per event: {"event": "started", "pid"} or {"event": "failed", "reason"};
-          {"event": "exited", "code", "signal", "others"} when the first process ends by itself;
+          {"event": "exited", "code", "signal", "others", "out_of_memory"} when the first process ends by
+          itself; out_of_memory: the kernel has ended some of the tree's own control group for it;
           {"event": "ended", "tail", "killed"} once nothing is left; killed: SIGTERM was not enough
 """
 
@@ -29,6 +30,8 @@ HEAD_BYTES = TAIL_BYTES = 256 * 1024
 SAVE_EVERY_S = 0.2
 KILL_FOR_S = 10.0
 """How long SIGKILL is repeated to a tree that forks on."""
+LEFT_WITHIN_S = 1.0
+"""A control group may be busy for a moment after its last process has ended."""
 PIPE_BYTES = 1 << 20
 REPORTED_TAIL_BYTES = 16 * 1024
 
@@ -120,9 +123,12 @@ class Supervisor:
             stop = self._serve(SAVE_EVERY_S if not self.output.saved else None)
         if started:
             if self.status is not None:
-                report("exited", **exit_of(self.status), others=len(self._living()))
+                killed = out_of_memory(self.task["group"]) if self.task.get("group") else False
+                report("exited", **exit_of(self.status), others=len(self._living()), out_of_memory=killed)
             self._end_tree()
         self._drain()
+        if self.task.get("group"):
+            remove_group(self.task["group"])
         if self.task.get("scratch"):
             shutil.rmtree(self.task["scratch"], ignore_errors=True)
         tail = self.output.last(REPORTED_TAIL_BYTES).decode(errors="replace")
@@ -262,6 +268,8 @@ def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failin
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if task.get("group"):
+            enter_group(task["group"])
         if task.get("cores"):
             os.sched_setaffinity(0, task["cores"])
         if task.get("uid") is not None:
@@ -280,6 +288,34 @@ def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failin
     except BaseException as error:
         os.write(failing, repr(error).encode())
     os._exit(127)
+
+
+def enter_group(folder: str) -> None:
+    """Move this process into a control group; its children begin there."""
+    with open(os.path.join(folder, "cgroup.procs"), "w") as file:  # noqa: PTH118, PTH123
+        file.write(str(os.getpid()))
+
+
+def out_of_memory(folder: str) -> bool:
+    """Whether the kernel has ended a process of the control group for memory (version 2 and 1)."""
+    for name in ("memory.events", "memory.oom_control"):
+        with contextlib.suppress(OSError), open(os.path.join(folder, name)) as file:  # noqa: PTH118, PTH123
+            return any(line.startswith("oom_kill ") and int(line.split()[1]) > 0 for line in file)
+    return False
+
+
+def remove_group(folder: str) -> None:
+    """As soon as it is empty."""
+    give_up = time.monotonic() + LEFT_WITHIN_S
+    while time.monotonic() < give_up:
+        try:
+            os.rmdir(folder)  # noqa: PTH106
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return
 
 
 def program(name: str, env: dict[str, str]) -> str:

@@ -252,6 +252,9 @@ class Needs(Table):
         default=None,
         description='the last of several `runs` differs by no more than this from the one before: "3 %"',
     )
+    memory_limit: bool = Field(
+        default=False, description="every limit of memory that its workloads ask for was set"
+    )
 
 
 class Claim(Table):

@@ -97,6 +97,11 @@ class Workload(Table):
     database: DatabaseChange | None = Field(
         default=None, description='overrides of the plan\'s [database]: { delay = "3ms" }'
     )
+    memory: Size | None = Field(
+        default=None,
+        description="the most memory that the measured server's processes may hold together, without swap, "
+        'as in a container: "512MB"; where jostle may not set it, the server runs without and the run says so',
+    )
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
         """Those of a run's contestants, by label, that it is driven on."""

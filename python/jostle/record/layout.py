@@ -223,11 +223,19 @@ class MachineEntry(TypedDict):
     mhz: NotRequired[Finite | None]
 
 
+class MemoryLimitEntry(TypedDict):
+    """A limit of memory that a plan asks for. `why_not`: "" where it was set."""
+
+    bytes: Count
+    why_not: Text
+
+
 class ServerDescription(TypedDict):
     """The server that was measured, or its peer: what it is and how it was started.
 
     `pid`, `user`, `cores`: None where it is not ours. `database`: what it was given, without the password.
-    `simulated`: the plan's table, where the server was calculated and nothing was measured.
+    `simulated`: the plan's table, where the server was calculated and nothing was measured. `memory_limit`:
+    `bytes` that its processes may hold together, and `why_not` where that could not be set ("": it was).
     """
 
     label: Text
@@ -245,6 +253,7 @@ class ServerDescription(TypedDict):
     needs: NotRequired[dict[str, Any]]
     database: NotRequired[dict[str, Any] | None]
     simulated: NotRequired[dict[str, Any]]
+    memory_limit: NotRequired[MemoryLimitEntry]
 
 
 class PlacementEntry(TypedDict):

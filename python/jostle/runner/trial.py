@@ -182,6 +182,7 @@ def _start_servers(stack: contextlib.ExitStack, context: TrialContext) -> _Serve
         placement.server_cores,
         database=database.placeholders() if database else None,
         connect_to=workload.connection.connect_to,
+        memory=workload.memory,
     )
     peer = _start(stack, context, context.peer, placement.peer_cores) if context.peer else None
     return _Servers(measured, peer, database)
@@ -195,10 +196,14 @@ def _start(
     *,
     database: Mapping[str, str] | None = None,
     connect_to: Sequence[str] = (),
+    memory: int | None = None,
 ) -> Server:
     """On cores of its own unless they are shared."""
     own = cores if context.placement.shared is False else None
-    server = contestant.start(host=context.executor.here, cores=own, database=database, connect_to=connect_to)
+    here = context.executor.here
+    server = contestant.start(
+        host=here, cores=own, database=database, connect_to=connect_to, memory=memory
+    )
     return stack.enter_context(server)
 
 

@@ -109,7 +109,21 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
-    return _too_few_cores(needs, keys, measured) or _unsettled(needs, keys, measured)
+    return (
+        _too_few_cores(needs, keys, measured)
+        or _unsettled(needs, keys, measured)
+        or _without_limit(needs, keys, measured)
+    )
+
+
+def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+    """A server that was not given the limit that its workload asks for does not show what it does there."""
+    if not needs.memory_limit:
+        return ""
+    trials = [data for key in keys for data in measured.rounds(key).values()]
+    limits = [limit for data in trials if (limit := data.trial.server.get("memory_limit"))]
+    why = next((limit["why_not"] for limit in limits if limit["why_not"]), "")
+    return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
 
 
 def _unsettled(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:

@@ -129,6 +129,7 @@ CATALOGUE = [
         f"at least {percent(limits.FULL)} used, and connects failed",
         NEVER,
     ),
+    Entry("memory limit", "Had the server the limit of memory that the plan asks for?", "it had not", NEVER),
     Entry(
         "generators",
         "Several generators: did all live to the end?",

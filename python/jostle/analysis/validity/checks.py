@@ -27,7 +27,7 @@ from jostle.analysis.validity.generator import (
     started_together,
 )
 from jostle.analysis.validity.lateness import lateness, mostly_lateness
-from jostle.analysis.validity.limits import within_files, within_ports
+from jostle.analysis.validity.limits import memory_limited, within_files, within_ports
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
@@ -438,6 +438,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     _generator_cpu,
     within_files,
     within_ports,
+    memory_limited,
     lateness,
     mostly_lateness,
     machine,

@@ -1,7 +1,8 @@
-"""Did the generator run out of anything? Open files of a process, and local ports of an address.
+"""Limits: did the generator run out of open files or local ports, and had the server the limit of the plan?
 
-They are counted at the end of every interval, beside the results. Nothing is said while there is plenty, nor
-of generators on other machines: the record has the limits of the machine that drove the run, and not theirs.
+Open files and ports are counted at the end of every interval, beside the results. Nothing is said while there
+is plenty, nor of generators on other machines: the record has the limits of the machine that drove the run,
+and not theirs.
 """
 
 from jostle.analysis.results import Check
@@ -9,9 +10,9 @@ from jostle.analysis.trial.data import MEASURED, TrialData
 from jostle.host.limits import PortRange
 from jostle.record.outcomes import Outcome
 from jostle.record.verdict import Verdict
-from jostle.units import format_count
+from jostle.units import format_bytes, format_count
 
-__all__ = ["open_files_limit", "port_limit", "within_files", "within_ports"]
+__all__ = ["memory_limited", "open_files_limit", "port_limit", "within_files", "within_ports"]
 
 PLENTY, FULL = 0.50, 0.98
 """Parts of a limit: below the first nothing is said; from the second on, it explains failed connects."""
@@ -35,6 +36,20 @@ def within_ports(data: TrialData) -> Check | None:
     held = f"{format_count(fullest['held'])} of {format_count(limit)} ports to {fullest['to']}"
     remedy = "give connection.source-addresses more addresses, or widen net.ipv4.ip_local_port_range"
     return _check(data, "local ports", fullest["held"], limit, f"{source} held {held}", remedy)
+
+
+def memory_limited(data: TrialData) -> Check | None:
+    """Whether the server had the limit of memory that its workload asks for; None where it asks for none."""
+    limit = data.trial.server.get("memory_limit")
+    if limit is None:
+        return None
+    size, why = format_bytes(limit["bytes"]), limit["why_not"]
+    if not why:
+        message = f"the server's processes could hold {size} together"
+        return Check("memory limit", Verdict.VALID, None, None, "", message)
+    message = f"the server ran without its limit of {size}: {why}"
+    remedy = "run jostle as root on a machine or in a container that lets it make control groups"
+    return Check("memory limit", Verdict.SUSPECT, None, None, "", message, remedy, cause="plan")
 
 
 def _check(data: TrialData, name: str, held: int, limit: int, message: str, remedy: str) -> Check | None:
