@@ -92,6 +92,13 @@ def test_it_refuses_orders_without_a_database_and_stops_while_it_computes(name: 
     assert not server.process.killed, "it does not stop on SIGTERM within the grace time"
 
 
+@pytest.mark.parametrize(("label", "part"), [("erlang-mochiweb:smarter", "/count")])
+def test_a_variant_that_does_a_route_in_another_way_keeps_the_contract(label: str, part: str) -> None:
+    contestant = find(label)
+    with contestant.start() as server:
+        assert verify(server, contestant.file, parts=[part]) == [CheckResult(part, True)]
+
+
 def test_a_jdk_that_ringo_does_not_know_is_refused() -> None:
     with pytest.raises(StartFailed, match="jdk is 17 or 25"):
         find("ringo:jdk=21").start()
