@@ -47,7 +47,7 @@ __all__ = ["analyse", "analyse_trial", "judge", "summarize_all"]
 
 COMMANDS = ("hit", "race", "run")
 
-CONTESTANT = ("title", "runtime", "version", "discipline", "variants")
+CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of_code")
 
 MOST_REPEATS_TOLD = 3
 

@@ -76,7 +76,10 @@ def _table(found: "list[Contestant]") -> None:
 
 def _described(one: "Contestant") -> "dict[str, Any]":
     """For machines; `_show` prints the same."""
+    from jostle.roster.lines_of_code import lines_of_code
+
     missing = one.missing()
+    lines = lines_of_code(one.file, one.folder) if one.folder is not None else None
     return {
         "name": one.name,
         "title": one.file.title,
@@ -87,6 +90,7 @@ def _described(one: "Contestant") -> "dict[str, Any]":
         "versions": {} if missing else one.versions(),
         "variants": {name: variant.about for name, variant in one.file.variants.items()},
         "absent": dict(one.file.absent),
+        "code lines": lines.as_record() if lines else {},
         "folder": str(one.folder),
     }
 

@@ -13,6 +13,7 @@ from jostle.host.ports import HOST
 from jostle.host.users import User
 from jostle.plan.contestant import DATABASE_PLACES, ContestantFile, VariantValue, placeholders
 from jostle.record.layout import ServerDescription
+from jostle.roster.lines_of_code import lines_of_code
 
 __all__ = ["Contestant"]
 
@@ -108,6 +109,8 @@ class Contestant:
             "slice": self.file.slice,
             "variants": dict(self.variants),
         }
+        if self.folder is not None and (lines := lines_of_code(self.file, self.folder)) is not None:
+            about["lines_of_code"] = lines.as_record()
         if self.file.simulate is not None:
             about["simulated"] = self.file.simulate.model_dump(by_alias=True, exclude_none=True, mode="json")
             return about

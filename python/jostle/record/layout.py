@@ -236,6 +236,7 @@ class ServerDescription(TypedDict):
     `pid`, `user`, `cores`: None where it is not ours. `database`: what it was given, without the password.
     `simulated`: the plan's table, where the server was calculated and nothing was measured. `memory_limit`:
     `bytes` that its processes may hold together, and `why_not` where that could not be set ("": it was).
+    `lines_of_code`: `own` ones, and those `shared` with others.
     """
 
     label: Text
@@ -254,6 +255,7 @@ class ServerDescription(TypedDict):
     database: NotRequired[dict[str, Any] | None]
     simulated: NotRequired[dict[str, Any]]
     memory_limit: NotRequired[MemoryLimitEntry]
+    lines_of_code: NotRequired[dict[str, Count]]
 
 
 class PlacementEntry(TypedDict):

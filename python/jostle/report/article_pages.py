@@ -5,6 +5,7 @@ python -m jostle.report.article_pages --check    fails when a page is not up to 
 
 A page has a place for each experiment: `<!-- claims: NAME begin -->`, `<!-- claims: NAME end -->`.
 Claims are those of the plan as it is now; one that the results do not have was not measured yet, and says so.
+Where a page says `<!-- lines of code: NAME NAME begin -->`, the programs of these contestants are counted.
 """
 
 import json
@@ -14,19 +15,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jostle import experiments
+from jostle import experiments, roster
 from jostle.analysis.judge.rule import Rule
 from jostle.host.files import write_whole
 from jostle.plan import Plan
 from jostle.plan.claims import Claim
 from jostle.plan.metrics import METRICS
 from jostle.report.sections.marks import claim_mark
+from jostle.roster.lines_of_code import lines_of_code
 
 __all__ = ["filled", "main"]
 
 DOCS = Path(__file__).parents[3] / "docs"
 
 PLACE = re.compile(r"(<!-- claims: ([a-z0-9-]+) begin -->\n).*?(<!-- claims: \2 end -->)", re.DOTALL)
+
+LINES = re.compile(r"(<!-- lines of code: ([a-z0-9 -]+) begin -->\n).*?(<!-- lines of code end -->)", re.DOTALL)
 
 
 def filled(page: str, results: Mapping[str, Any]) -> str:
@@ -38,7 +42,20 @@ def filled(page: str, results: Mapping[str, Any]) -> str:
         lines = "".join(_lines(experiments.load(name), measured.get(name, [])))
         return f"{match[1]}{lines}{match[3]}"
 
-    return PLACE.sub(place, page)
+    def counted(match: re.Match[str]) -> str:
+        return f"{match[1]}{''.join(_programs(match[2].split()))}{match[3]}"
+
+    return LINES.sub(counted, PLACE.sub(place, page))
+
+
+def _programs(names: Sequence[str]) -> Iterator[str]:
+    """A table of lines of code."""
+    yield "| program | lines of its own | shared with others |\n|---|---|---|\n"
+    for name in names:
+        file, folder = roster.load(name)
+        lines = lines_of_code(file, folder)
+        assert lines is not None, f"{name} is in a language that is not counted"
+        yield f"| {file.title} (`{name}`) | {lines.own} | {lines.shared or ''} |\n"
 
 
 def _lines(plan: Plan, measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
