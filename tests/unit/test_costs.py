@@ -148,12 +148,14 @@ def spawning(tmp_path: Path, *, peak_before: int, peak_after: int) -> RunResult:
     """Servers that hold 60 MB before a request starts 10,000 threads, and 72 MB at their samples."""
     folder = make_run(tmp_path, [t for t in trials({"hello": 0.5}) if t.round < 3], plan_text=PLAN)
     before = {"t_ns": 0, "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_bytes": 60_000_000}
+    before |= {"peak_virtual_bytes": 100_000_000}
     for trial in changed(folder, before=before | {"peak_rss_bytes": peak_before}):
         described = json.loads((trial / "trial.json").read_text())
         described["engine"]["workloads"][0]["requests"][0]["path"] = "/spawn/10000"
         (trial / "trial.json").write_text(json.dumps(described))
         samples = [json.loads(line) for line in (trial / "server.ndjson").read_text().splitlines()]
-        lines = [json.dumps(s | {"rss_bytes": 72_000_000, "peak_rss_bytes": peak_after}) for s in samples]
+        held = {"rss_bytes": 72_000_000, "peak_rss_bytes": peak_after, "peak_virtual_bytes": 5_220_000_000}
+        lines = [json.dumps(s | held) for s in samples]
         (trial / "server.ndjson").write_text("\n".join(lines) + "\n")
     as_format_1(folder)
     return analyse(RunRecord.open(folder))
@@ -169,8 +171,10 @@ def test_a_thread_costs_what_the_kernel_remembers(tmp_path: Path) -> None:
     published = {threads.contestant: threads.published_bytes for threads in result.threads}
     assert published == {"go": None, "haskell:threaded": pytest.approx(1650)}
     (group,) = costs.thread_groups(result)
+    assert group[0].virtual_bytes.value == pytest.approx(512_000)  # 5,120 MB of stacks that may be used
     table = costs.threads(result, group)
     assert "2.00 kB" in str(table.rows[0][1])
+    assert "512 kB" in str(table.rows[0][3])
     validated(pictures_of(result)["threads-1"])
 
 

@@ -30,7 +30,7 @@ from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion,
 from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.meanwhile import throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
-from jostle.analysis.topics.threads import memory_per_thread, time_per_thread
+from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
 from jostle.plan.metrics import METRICS
@@ -92,6 +92,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "server cpu": cpu_per_request,
     "database cpu": database_cpu_per_request,
     "memory per thread": memory_per_thread,
+    "virtual memory per thread": virtual_memory_per_thread,
     "time per thread": time_per_thread,
     "clients held": clients_held,
     "sustained throughput": sustained_throughput,

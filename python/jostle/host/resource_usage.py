@@ -44,8 +44,9 @@ class Sample:
     processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
     `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
     one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
-    keeps it: what came and went between two samples is in it. `waited_s`: time that threads were runnable
-    without a processor, counted as switches are.
+    keeps it: what came and went between two samples is in it. `peak_virtual_bytes`: the same of address space,
+    whether anything was ever put there or not. `waited_s`: time that threads were runnable without a
+    processor, counted as switches are.
     """
 
     t_ns: int
@@ -59,6 +60,7 @@ class Sample:
     involuntary: int
     connections: int | None
     peak_rss_bytes: int = 0
+    peak_virtual_bytes: int = 0
     waited_s: float = 0.0
 
 
@@ -134,6 +136,7 @@ class Sampler:
         cpu = self._cpu.add_up(stats, adopter)
         pids = [stat.pid for stat in living]
         self._last_switches = self._read_switches(pids) or self._last_switches
+        peaks = [_peaks(pid) for pid in pids]
         return Sample(
             t_ns=t_ns,
             cpu_user_s=round(cpu.user * TICK_S, 3),
@@ -145,7 +148,8 @@ class Sampler:
             voluntary=self._last_switches[0],
             involuntary=self._last_switches[1],
             connections=self._read_connections(pids),
-            peak_rss_bytes=sum(map(_peak_bytes, pids)),
+            peak_rss_bytes=sum(resident for resident, _ in peaks),
+            peak_virtual_bytes=sum(virtual for _, virtual in peaks),
             waited_s=round(self._last_switches[2] / 1e9, 6),
         )
 
@@ -217,14 +221,19 @@ def thread_switches(pid: int, thread: str) -> Switches | None:
     return int(fields[1]), int(fields[3]), waited_ns  # the line of the involuntary ones comes next
 
 
-def _peak_bytes(pid: int) -> int:
-    """VmHWM: the most resident memory that the process ever had; 0 once it is gone."""
+def _peaks(pid: int) -> tuple[int, int]:
+    """VmHWM and VmPeak: the most resident memory and address space that it ever had; 0 once it is gone."""
     try:
         status = read_some(f"/proc/{pid}/status")
     except OSError:
-        return 0
-    found = status.find(b"\nVmHWM:")
-    return int(status[found + 7 :].split(None, 1)[0]) * 1024 if found >= 0 else 0
+        return 0, 0
+    return _kilobytes(status, b"\nVmHWM:"), _kilobytes(status, b"\nVmPeak:")
+
+
+def _kilobytes(status: bytes, key: bytes) -> int:
+    """A line of /proc/PID/status, in bytes; 0 where it is not there."""
+    found = status.find(key)
+    return int(status[found + len(key) :].split(None, 1)[0]) * 1024 if found >= 0 else 0
 
 
 def _pss_bytes(pids: list[int]) -> int | None:

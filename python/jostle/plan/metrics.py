@@ -23,6 +23,7 @@ METRICS: dict[str, str] = {
     "server cpu": "s",
     "database cpu": "s",
     "memory per thread": "bytes",
+    "virtual memory per thread": "bytes",
     "time per thread": "s",
     "clients held": "share",
     "sustained throughput": "/s",

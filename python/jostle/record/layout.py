@@ -199,6 +199,7 @@ class ResourceSample(TypedDict):
     involuntary: NotRequired[Count]
     connections: NotRequired[Number | None]
     peak_rss_bytes: NotRequired[Count]
+    peak_virtual_bytes: NotRequired[Count]
     waited_s: NotRequired[Finite]
 
 

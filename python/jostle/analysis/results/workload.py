@@ -124,6 +124,7 @@ class Threads:
     workload: str
     count: int  # threads per request
     memory_bytes: Estimate  # per thread
+    virtual_bytes: Estimate  # of address space, per thread
     time_s: Estimate  # per thread
     before_bytes: Estimate  # of the whole server
     peak_bytes: Estimate

@@ -1,4 +1,8 @@
-"""What a thread costs, seen from outside: the time and memory of a request to /spawn/N, divided by N."""
+"""What a thread costs, seen from outside: the time and memory of a request to /spawn/N, divided by N.
+
+Memory is what the server holds; address space is what it may use: a stack is reserved whole, and held as far as
+it was touched.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +14,7 @@ from jostle.analysis.stats.over_rounds import typical_over_rounds
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import rss_max
 
-__all__ = ["memory_per_thread", "started_threads", "threads", "time_per_thread"]
+__all__ = ["memory_per_thread", "started_threads", "threads", "time_per_thread", "virtual_memory_per_thread"]
 
 SPAWN = re.compile(r"/spawn/([0-9]+)(\?kind=os)?$")
 
@@ -25,6 +29,16 @@ def memory_per_thread(data: TrialData) -> float | None:
     """The most memory that the server's process tree held, less what it held before, in bytes per thread."""
     count, before, peak = started_threads(data), _before(data), _peak(data)
     if not count or not data.ok() or before is None or peak is None:
+        return None
+    return max(0.0, peak - before) / count
+
+
+def virtual_memory_per_thread(data: TrialData) -> float | None:
+    """The most address space that the server's process tree had, less what it had before, in bytes per thread."""
+    count = started_threads(data)
+    before = (data.trial.description.get("before") or {}).get("peak_virtual_bytes")
+    peak = data.vitals.peak_virtual_bytes
+    if not count or not data.ok() or not before or not peak:
         return None
     return max(0.0, peak - before) / count
 
@@ -67,6 +81,7 @@ def _threads(key: Key, group: Sequence[TrialData], published: Sequence[Published
         workload=workload,
         count=max(map(started_threads, group)),
         memory_bytes=_over_rounds([memory_per_thread(f) for f in usable], "bytes"),
+        virtual_bytes=_over_rounds([virtual_memory_per_thread(f) for f in usable], "bytes"),
         time_s=_over_rounds([time_per_thread(f) for f in usable], "s"),
         before_bytes=_over_rounds([_before(f) for f in usable], "bytes"),
         peak_bytes=_over_rounds([_peak(f) for f in usable], "bytes"),

@@ -21,10 +21,11 @@ class Vitals:
     rss_bytes: Floats  # NaN where it could not be read
     peak_rss_bytes: float
     waited_s: float = 0.0  # runnable without a processor, between the first sample and the last
+    peak_virtual_bytes: float = 0.0  # of address space; 0 where it was not recorded
 
     @classmethod
     def of(cls, samples: Iterable[Mapping[str, Any]]) -> "Vitals":
-        t_ns, cpu_s, rss_bytes, peak = array("q"), array("d"), array("d"), 0.0
+        t_ns, cpu_s, rss_bytes, peak, virtual = array("q"), array("d"), array("d"), 0.0, 0.0
         waits: list[float] = []
         for sample in samples:
             t_ns.append(sample["t_ns"])
@@ -33,12 +34,14 @@ class Vitals:
             rss_bytes.append(float("nan") if rss is None else rss)
             waits = [*waits[:1], float(sample.get("waited_s", 0.0))]
             peak = max(peak, float(sample.get("peak_rss_bytes", 0)))
+            virtual = max(virtual, float(sample.get("peak_virtual_bytes", 0)))
         return cls(
             np.frombuffer(t_ns, np.int64),
             np.frombuffer(cpu_s),
             np.frombuffer(rss_bytes),
             peak,
             waits[-1] - waits[0] if waits else 0.0,
+            virtual,
         )
 
     def cpu_s_per(self, requests: int) -> float | None:

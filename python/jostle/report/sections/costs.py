@@ -74,13 +74,15 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
     summary = find_summary(result, group[0].contestant, group[0].workload)
     title = summary.title if summary else group[0].workload
     names = columns(
-        "contestant =", "memory each = | as published = published | time each = | before = | at most ="
+        "contestant =",
+        "memory each = | as published = published | address space each = | time each = | before = | at most =",
     )
     table = Table(f"{title}: what each of {group[0].count:,} costs", names)
     for t in group:
         told = amount(t.published_bytes, "bytes") if t.published_bytes is not None else ""
         memory = (formatted(e) for e in (t.before_bytes, t.peak_bytes))
-        table.add(t.contestant, formatted(t.memory_bytes), told, formatted(t.time_s, fine=True), *memory)
+        reserved, time = formatted(t.virtual_bytes), formatted(t.time_s, fine=True)
+        table.add(t.contestant, formatted(t.memory_bytes), told, reserved, time, *memory)
     return table
 
 
