@@ -18,7 +18,7 @@ import pytest
 
 from jostle import database, roster
 from jostle.contestant import Server, find
-from jostle.contestant.checks import AnswersJson, Refuses, Target
+from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
 from jostle.contestant.contract import CheckResult, verify
 from jostle.database import Database
 from jostle.errors import StartFailed
@@ -97,6 +97,22 @@ def test_a_variant_that_does_a_route_in_another_way_keeps_the_contract(label: st
     contestant = find(label)
     with contestant.start() as server:
         assert verify(server, contestant.file, parts=[part]) == [CheckResult(part, True)]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if FILES[name].garbage])
+def test_garbage_that_is_made_is_collected_and_told(name: str) -> None:
+    contestant = find(name)
+    with contestant.start() as server:
+        before = server.ask(contestant.file.garbage)
+        target = Target(server.host, server.port)
+
+        def grown() -> bool:
+            for _ in range(50):
+                Answers("/alloc/strings", TEXT, HELLO)(target)
+            after = server.ask(contestant.file.garbage)
+            return after["collections"] > before["collections"] and after["seconds"] > before["seconds"]
+
+        eventually(grown)
 
 
 def test_a_jdk_that_ringo_does_not_know_is_refused() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from jostle.record import RunWriter
-from jostle.record.layout import Event
+from jostle.record.layout import Event, GarbageEntry
 from jostle.record.outcomes import Outcome
 from jostle.record.rows import COLUMNS
 
@@ -65,6 +65,7 @@ class Trial:
     vitals: bool = True
     database: dict[str, Any] | None = None  # as its server was told of it
     server: dict[str, Any] = field(default_factory=dict)  # what else its description says
+    garbage: GarbageEntry | None = None  # as its runtime told of it
     open_connections: Sequence[int] = ()  # at the end of each interval; one per client when not given
 
 
@@ -308,7 +309,7 @@ def write_trial(writer: RunWriter, number: int, trial: Trial) -> Path:
         if trial.database:
             _write_vitals(recorded.folder / "database.ndjson", trial)
     if trial.status is not None:
-        recorded.finish(trial.status, trial.why)
+        recorded.finish(trial.status, trial.why, garbage=trial.garbage)
     else:
         recorded.abandon()
     return recorded.folder

@@ -27,6 +27,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics import crowd
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
+from jostle.analysis.topics.garbage import garbage_collection
 from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.meanwhile import throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
@@ -104,6 +105,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "memory per connection": crowd.memory_per_connection,
     "bytes per request": crowd.bytes_per_request,
     "bytes per answer": crowd.bytes_per_answer,
+    "garbage collection": garbage_collection,
     "change from run before": change_from_run_before,
     "throughput left": throughput_left,
     **{

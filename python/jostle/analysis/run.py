@@ -27,6 +27,7 @@ from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.goodput import goodputs
+from jostle.analysis.topics.garbage import garbage_collections
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.starvation import compare_all
@@ -100,6 +101,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         ratios=ratios(plan.ratio, grouped, published),
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
+        garbage=garbage_collections(grouped),
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[

@@ -88,6 +88,14 @@ class Server:
         """What it answered under `key` about itself, short and in valid Unicode; "" when nothing."""
         return str(self.answer.get(key, "")).encode(errors="replace").decode()[:TEXT_CHARACTERS]
 
+    def ask(self, path: str) -> dict[str, Any]:
+        """The JSON object that it answers; {} for anything else, and where it does not answer in time."""
+        try:
+            status, body = _get(self.host, self.port, path, ATTEMPT_S)
+        except NotReady:
+            return {}
+        return _json_object(body) if status == 200 else {}
+
     def __enter__(self) -> Self:
         return self
 

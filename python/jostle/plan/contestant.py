@@ -171,6 +171,12 @@ class ContestantFile(Table):
         description='how many of its processes hold clients\' connections: a number, or "{variant}"',
     )
     limit: ConnectionLimit | None = Field(default=None, description="connection limit built into the server")
+    garbage: str = Field(
+        default="",
+        pattern="^(/.*)?$",
+        description='path that answers how long the runtime has collected garbage so far: { "seconds": 0.4, '
+        '"collections": 12 }; asked before and after each load',
+    )
     database: bool = Field(default=False, description="whether it uses the plan's database")
     user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")
     folder: str | None = Field(

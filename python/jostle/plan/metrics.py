@@ -35,12 +35,13 @@ METRICS: dict[str, str] = {
     "memory per connection": "bytes",
     "bytes per request": "bytes",
     "bytes per answer": "bytes",
+    "garbage collection": "share",
     "change from run before": "ratio",
     "throughput left": "ratio",
     **dict.fromkeys(INDICES, ""),
 }
-"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests
-or of clients, "cores" in use, "ratio" that may be more than 1, "" for an index of 0 to 1.
+"""Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests,
+of clients or of the time, "cores" in use, "ratio" that may be more than 1, "" for an index of 0 to 1.
 """
 
 

@@ -183,7 +183,7 @@ class Plan(Table):
         self._check_contestants((info.context or {}).get("servers"))
         self._indices_are_measured()
         for name, tune in self.tune.items():
-            kind = "a text, a time" if tune.takes is None else "a whole number"
+            kind = "a text, a time or a rate" if tune.takes is None else "a whole number"
             if not isinstance(self.parameters.get(name), str if tune.takes is None else int):
                 raise BadValue(
                     f"tune.{name}: there is no parameter {name!r} that is {kind}",

@@ -1,20 +1,21 @@
-"""A parameter that is calibrated once per machine: so that a request takes a given time, or as a
-multiple of what a request takes.
+"""A parameter that is calibrated once per machine: so that a request takes a given time, as a multiple of what
+a request takes, or as a share of what a server can answer.
 """
 
 from pydantic import Field, model_validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
-from jostle.plan.values import PositiveDuration
+from jostle.plan.values import PositiveCount, PositiveDuration
 from jostle.units import format_duration
 
 __all__ = ["Tune"]
 
 
 class Tune(Table):
-    """A parameter that is scaled, starting from its value in the plan, until a request takes a given time; or
-    that becomes a multiple of a request's time.
+    """A parameter that is scaled, starting from its value in the plan, until a request takes a given time; that
+    becomes a multiple of a request's time; or a share of the answers per second of a server that is asked
+    without a pause.
     """
 
     on: str = Field(description="the server to calibrate on")
@@ -30,17 +31,41 @@ class Tune(Table):
         description="in place of `takes`: the parameter is a time, this many times what the request takes",
     )
 
+    share: float | None = Field(
+        default=None,
+        gt=0,
+        description="in place of `takes`: the parameter is a rate, this share of the server's capacity for the "
+        "request; with `among`, a time",
+    )
+    among: PositiveCount | None = Field(
+        default=None,
+        description="with `share`: so many clients ask; the parameter is the time between two requests of one",
+    )
+    clients: PositiveCount = Field(
+        default=50, description="with `share`: the clients without a pause that find out the capacity"
+    )
+    keep_alive: bool = Field(
+        default=True, description="with `share`: false, if these open a connection for every request"
+    )
+
     @property
     def goal(self) -> str:
         """For the user: "until node takes 100 ms for /count/{value}"."""
+        if self.share is not None:
+            who = f", spread over {self.among} clients" if self.among else ""
+            return f"{self.share:g} of what {self.on} can answer to {self.get}{who}"
         if self.takes is None:
             return f"{self.times:g} times as long as {self.on} takes for {self.get}"
         return f"until {self.on} takes {format_duration(self.takes)} for {self.get}"
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "Tune":
-        if (self.takes is None) == (self.times is None):
-            raise BadValue("takes or times, one of them", 'write takes = "200ms", or times = 1.25')
+        if [self.takes, self.times, self.share].count(None) != 2:
+            raise BadValue(
+                "takes, times or share, one of them", 'write takes = "200ms", times = 1.25 or share = 0.8'
+            )
+        if self.among is not None and self.share is None:
+            raise BadValue("among belongs to share", "write share = 4 too, or leave among out")
         if self.takes is not None and "{value}" not in self.get:
             raise BadValue("get: {value} is missing", 'write for example "/count/{value}"')
         return self

@@ -411,6 +411,13 @@ class LostGenerator(TypedDict):
     moved_to: NotRequired[Text]
 
 
+class GarbageEntry(TypedDict):
+    """What the server's runtime says of its garbage collection during the load: time, and how often."""
+
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    collections: Count
+
+
 class LostTime(TypedDict):
     """What happened to the time of a trial; a key is missing where nothing of the kind did.
 
@@ -433,6 +440,7 @@ class OutcomeEntry(LostTime):
     ended_unix_ns: NotRequired[Ns]
     server_output_tail: NotRequired[Text]
     generators_lost: NotRequired[list[LostGenerator]]
+    garbage: NotRequired[GarbageEntry]
     files: NotRequired[dict[str, Fingerprint]]
 
 

@@ -34,6 +34,7 @@ from jostle.record.layout import (
     JournalEntry,
     Ledger,
     LedgerEntry,
+    GarbageEntry,
     LostGenerator,
     MachineEntry,
     OutcomeEntry,
@@ -129,6 +130,11 @@ class TrialRecord:
     def generators_lost(self) -> list[LostGenerator]:
         """Generators that died before the end."""
         return self._outcome.get("generators_lost", [])
+
+    @property
+    def garbage(self) -> GarbageEntry | None:
+        """What the server's runtime said of its garbage collection during the load; None: it did not."""
+        return self._outcome.get("garbage")
 
     @property
     def suspended_s(self) -> float:

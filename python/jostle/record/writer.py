@@ -26,6 +26,7 @@ from jostle.record.layout import (
     HistogramSummary,
     HostFacts,
     IntervalEntry,
+    GarbageEntry,
     LostGenerator,
     LostTime,
     OutcomeEntry,
@@ -170,6 +171,7 @@ class TrialWriter:
         why: str = "",
         server_output_tail: str = "",
         generators_lost: Sequence[LostGenerator] = (),
+        garbage: GarbageEntry | None = None,
     ) -> None:
         """Close the trial, after all others who write into its folder. `why` is "" where it ended well."""
         with written(self._run):
@@ -184,6 +186,8 @@ class TrialWriter:
                 **_lost_time(self._began, Clocks.now()),
                 "files": _fingerprints(self.folder),
             }
+            if garbage is not None:
+                outcome["garbage"] = garbage
             write_json(self.folder / "outcome.json", outcome)
 
     def abandon(self) -> None:

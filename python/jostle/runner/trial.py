@@ -32,7 +32,7 @@ from jostle.host.machine_usage import MachineSampler
 from jostle.host.resource_usage import Sampler, Samples, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import RunWriter, TrialWriter, written
-from jostle.record.layout import Status
+from jostle.record.layout import GarbageEntry, Status
 from jostle.runner.interrupt import Stop, stopping
 from jostle.runner.schedule import Planned
 
@@ -80,6 +80,31 @@ class _Ending:
     status: Status
     why: str = ""
     server_output_tail: str = ""
+
+
+@dataclass(frozen=True)
+class _Garbage:
+    """What a server's runtime says of its garbage collection, since some moment before the load."""
+
+    seconds: float
+    collections: int
+
+    @classmethod
+    def of(cls, contestant: Contestant, server: Server) -> "_Garbage | None":
+        """None where it does not tell."""
+        if not contestant.file.garbage:
+            return None
+        answer = server.ask(contestant.file.garbage)
+        seconds, collections = answer.get("seconds"), answer.get("collections")
+        if not isinstance(seconds, int | float) or not isinstance(collections, int):
+            return None
+        return cls(float(seconds), collections)
+
+    def since(self, before: "_Garbage") -> GarbageEntry:
+        return {
+            "seconds": max(0.0, self.seconds - before.seconds),
+            "collections": max(0, self.collections - before.collections),
+        }
 
 
 @dataclass(frozen=True)
@@ -297,6 +322,7 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) ->
     for run in range(1, runs + 1):
         pid = servers.measured.pid
         before = Sampler(pid).sample(0) if pid is not None else None
+        garbage = _Garbage.of(context.contestant, servers.measured)
         try:
             running = context.executor.start(spec)
         except ExecutorLost:
@@ -316,15 +342,17 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) ->
         except RecordLost:
             _Load(running, Stop()).discard()
             raise
-        ending = _measure(context, record, servers, running)
+        ending = _measure(context, record, servers, running, garbage)
         if ending.why and run < runs:
             why = f"in run {run} of {runs}: {ending.why}"
             return _record_failure(context, description, _Ending("failed", why, ending.server_output_tail))
     return record.folder
 
 
-def _measure(context: TrialContext, record: TrialWriter, servers: _Servers, running: Running) -> _Ending:
-    """Record the load to its end."""
+def _measure(
+    context: TrialContext, record: TrialWriter, servers: _Servers, running: Running, garbage: "_Garbage | None"
+) -> _Ending:
+    """Record the load to its end. `garbage`: what the server had collected before."""
     with stopping() as stop:
         load = _Load(running, stop, servers)
         try:
@@ -344,7 +372,8 @@ def _measure(context: TrialContext, record: TrialWriter, servers: _Servers, runn
             load.discard()
             _finish(record, _Ending("failed", str(error)), running)
             raise
-        _finish(record, ending, running)
+        after = _Garbage.of(context.contestant, servers.measured) if ending.status == "ended" else None
+        _finish(record, ending, running, after.since(garbage) if after and garbage else None)
         return ending
 
 
@@ -386,10 +415,12 @@ def _watched(context: TrialContext, servers: _Servers, folder: Path, running: Ru
         yield
 
 
-def _finish(record: TrialWriter, ending: _Ending, running: Running) -> None:
+def _finish(
+    record: TrialWriter, ending: _Ending, running: Running, garbage: GarbageEntry | None = None
+) -> None:
     """After the watchers: outcome.json holds the checksums of what they wrote."""
     lost = [lost.as_record() for lost in running.lost]
-    record.finish(ending.status, ending.why, ending.server_output_tail, lost)
+    record.finish(ending.status, ending.why, ending.server_output_tail, lost, garbage)
 
 
 def _description(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Any:

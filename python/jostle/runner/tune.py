@@ -1,7 +1,8 @@
 """Parameters that are found out once per machine: `[tune.NAME]` of a plan.
 
-The server is asked as a trial would ask it, on the cores that it would have, with larger and larger values
-until the request takes as long as the plan says. What was found is kept in the cache folder.
+The server is asked as a trial would ask it, on the cores that it would have: with larger and larger values until
+the request takes as long as the plan says, or by clients without a pause, for its capacity. What was found is kept
+in the cache folder. A parameter that no chosen workload uses is left as it is.
 """
 
 import json
@@ -15,14 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from jostle import contestant
+from jostle.contestant import Server
 from jostle.errors import ContestantError
+from jostle.generator import LocalExecutor
+from jostle.generator.spec import Address, engine_spec
 from jostle.host.cache import cache_folder
 from jostle.host.cores import available_cores, place
 from jostle.host.facts import machine
 from jostle.host.files import write_whole
-from jostle.plan import Plan
+from jostle.plan import Plan, Workload
 from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
+from jostle.record.outcomes import Outcome
 
 __all__ = ["print_to_stderr", "tuned"]
 
@@ -36,6 +41,9 @@ FASTER = 100.0
 """By no more than this is the value scaled at once."""
 
 PATIENCE_S = 60.0
+
+WARM_S, COUNTED_S = 15.0, 5.0
+"""For a capacity: the first seconds are the compiler's."""
 
 
 def print_to_stderr(line: str) -> None:
@@ -51,28 +59,51 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     plan = load(settings)
     if not plan.tune:
         return plan
-    return load({**settings, **{name: _value(plan, name, tune, tell) for name, tune in plan.tune.items()}})
+    found = {
+        name: _value(plan, name, tune, tell) if _is_used(load, settings, name, tune) else plan.parameters[name]
+        for name, tune in plan.tune.items()
+    }
+    return load({**settings, **found})
+
+
+def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tune: Tune) -> bool:
+    """Whether a chosen workload is another one where the parameter is."""
+    unit = "" if tune.takes is not None else "/s" if tune.share is not None and not tune.among else "s"
+    plans = [load({**settings, name: f"{number}{unit}" if unit else number}) for number in (1, 2)]
+    first, second = ({n: w.data() for n, w in plan.selected.items()} for plan in plans)
+    return first != second
 
 
 def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int | str:
     """From the cache, else measured."""
     server = contestant.find(tune.on, plan.contestant)
     key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
-    key |= {"takes_s": tune.takes, "times": tune.times, "cores": _cores(plan)}
+    key |= {"cores": _cores(plan), **_asked(tune)}
     file, known = _known()
     for entry in known:
         if all(entry.get(k) == v for k, v in key.items()):
             return _written(int(entry["value"]), tune)
     tell(f"finding out {name}, {tune.goal}")
     value = _measured(server, plan, tune, plan.parameters[name])
-    tell(f"{name} = {value:,}{' ms' if tune.takes is None else ''} on this machine")
     known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
     write_whole(file, json.dumps(known, indent=2) + "\n")
-    return _written(value, tune)
+    written = _written(value, tune)
+    tell(f"{name} = {written if isinstance(written, str) else f'{written:,}'} on this machine")
+    return written
+
+
+def _asked(tune: Tune) -> dict[str, Any]:
+    """What the measured value depends on; a capacity is one value for all shares of it."""
+    if tune.share is None:
+        return {"takes_s": tune.takes, "times": tune.times}
+    return {"capacity": True, "clients": tune.clients, "keep_alive": tune.keep_alive}
 
 
 def _written(value: int, tune: Tune) -> int | str:
-    """As the plan's parameter holds it: a time has its unit."""
+    """As the plan's parameter holds it: times and rates have their unit. `value`: of a share, the capacity."""
+    if tune.share is not None:
+        per_s = tune.share * value
+        return f"{1000 * tune.among / per_s:.0f}ms" if tune.among else f"{per_s:.0f}/s"
     return f"{value}ms" if tune.takes is None else value
 
 
@@ -90,17 +121,46 @@ def _cores(plan: Plan) -> list[int]:
 
 
 def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: object) -> int:
-    """The value, or the milliseconds, with two digits: more would say more than was measured."""
+    """The value, the milliseconds or the capacity, with as many digits as were measured: two, of a capacity three."""
     with server.start(cores=_cores(plan)) as running:
-        if tune.takes is None:
+        if tune.share is not None:
+            value = max(1, round(_capacity(running, plan, tune)))
+        elif tune.takes is None:
             value = max(1, round((tune.times or 1.0) * _median(running.url + tune.get) * 1e3))
         else:
             value = int(str(begin))
             for _ in range(STEPS):
                 took = _median(running.url + tune.get.replace("{value}", str(value)))
                 value = max(1, round(value * min(FASTER, max(1 / FASTER, tune.takes / took))))
-    digits = max(0, int(math.log10(value)) - 1)
-    return int(round(value, -digits))
+    dropped = max(0, int(math.log10(value)) - (1 if tune.share is None else 2))
+    return int(round(value, -dropped))
+
+
+def _capacity(running: Server, plan: Plan, tune: Tune) -> float:
+    """Answers per second to clients without a pause, once the runtime has compiled what it runs."""
+    load = {"clients": tune.clients, "keep-alive": tune.keep_alive, "for": f"{WARM_S + COUNTED_S:g}s"}
+    workload = Workload.model_validate({"request": {"get": tune.get}, "load": load})
+    placement = place(available_cores(), plan.share_cores)
+    cores = [] if placement.shared else placement.generator_cores
+    address = Address(host=running.host, port=running.port)
+    spec = engine_spec("capacity", workload, address, threads=max(1, len(cores)), cores=cores)
+    executor = LocalExecutor(1)
+    started = executor.start(executor.prepare(spec))
+    answered, counted_ns, last = 0, 0, False
+    while not last:
+        interval = started.next_interval(1.0)
+        if interval is None:
+            continue
+        last = interval["last"]
+        if interval["start_ns"] >= WARM_S * 1e9:
+            answered += sum(series["outcomes"].get(Outcome.OK, 0) for series in interval["series"])
+            counted_ns += interval["end_ns"] - interval["start_ns"]
+    if not answered:
+        raise ContestantError(
+            f"the parameter could not be tuned: {running.url}{tune.get} was not answered",
+            "set it with --set NAME=VALUE",
+        )
+    return answered / (counted_ns / 1e9)
 
 
 def _median(url: str) -> float:

@@ -20,6 +20,7 @@ from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Tim
 from jostle.analysis.results.validity import Check, Validity
 from jostle.analysis.results.version import FORMAT
 from jostle.analysis.results.workload import (
+    Garbage,
     Goodput,
     Mode,
     PublishedFigure,
@@ -48,6 +49,7 @@ __all__ = [
     "Estimate",
     "Finding",
     "GeneratorStats",
+    "Garbage",
     "Goodput",
     "Mode",
     "PartVerdict",

@@ -9,6 +9,7 @@ from jostle.analysis.results.phased import PhasedLoad
 from jostle.analysis.results.trial import EarlierRun, TrialResult
 from jostle.analysis.results.version import FORMAT
 from jostle.analysis.results.workload import (
+    Garbage,
     Goodput,
     PublishedFigure,
     Ratio,
@@ -53,6 +54,7 @@ class RunResult:
     ratios: list[Ratio] = field(default_factory=list)
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
+    garbage: list[Garbage] = field(default_factory=list)
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT

@@ -6,7 +6,17 @@ from typing import Any
 from jostle.analysis.results.estimate import Distribution, Estimate
 from jostle.record.verdict import Verdict
 
-__all__ = ["Goodput", "Mode", "PublishedFigure", "Ratio", "Starvation", "Threads", "Times", "WorkloadSummary"]
+__all__ = [
+    "Garbage",
+    "Goodput",
+    "Mode",
+    "PublishedFigure",
+    "Ratio",
+    "Starvation",
+    "Threads",
+    "Times",
+    "WorkloadSummary",
+]
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,16 @@ class Threads:
     before_bytes: Estimate  # of the whole server
     peak_bytes: Estimate
     published_bytes: float | None  # per thread
+
+
+@dataclass(frozen=True)
+class Garbage:
+    """What the runtime of one contestant says of its garbage collection under one workload."""
+
+    contestant: str
+    workload: str
+    share: Estimate  # of the load's time
+    collections_per_1000: Estimate  # for each 1,000 answers
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""What a plan sets beside one another: ratios of workloads, the cost of threads, earlier runs of a load."""
+"""What a plan sets beside one another: ratios of workloads, the cost of threads and of garbage collection, earlier
+runs of a load.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +12,7 @@ from jostle.report.document import Block, Column, Depth, Figure, Section, Table,
 from jostle.report.views import contestants, find_summary
 from jostle.report.workload import quantiles
 
-__all__ = ["earlier", "ratio_groups", "ratios", "section", "thread_groups", "threads"]
+__all__ = ["earlier", "garbage", "ratio_groups", "ratios", "section", "thread_groups", "threads"]
 
 
 def section(result: RunResult) -> Section:
@@ -28,6 +30,8 @@ def section(result: RunResult) -> Section:
         table = threads(result, costs)
         figure = Figure(f"threads-{number}", partial(charts.threads, costs, table, order))
         blocks.append(Section(table.caption, [table, figure]))
+    if result.garbage:
+        blocks.append(Section("Garbage collection, as the runtimes tell it", [garbage(result)]))
     blocks.append(
         Section("Earlier runs on the same started server", [earlier(result)], Depth.MAIN, folded=True)
     )
@@ -83,6 +87,15 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
         memory = (formatted(e) for e in (t.before_bytes, t.peak_bytes))
         reserved, time = formatted(t.virtual_bytes), formatted(t.time_s, fine=True)
         table.add(t.contestant, formatted(t.memory_bytes), told, reserved, time, *memory)
+    return table
+
+
+def garbage(result: RunResult) -> Table:
+    """A row for each cell whose server tells of it: share of the load's time, and how often."""
+    names = columns("workload = | contestant =", "of the time = | collections for 1,000 answers =")
+    table = Table("Time in garbage collection", names)
+    for g in result.garbage:
+        table.add(g.workload, g.contestant, formatted(g.share), formatted(g.collections_per_1000))
     return table
 
 

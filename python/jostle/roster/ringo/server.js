@@ -231,6 +231,18 @@ function orders() {
     return reply(200, 'text/html; charset=utf-8', page.toByteString('utf-8'));
 }
 
+// Time in garbage collection since the start, over all of the JVM's collectors.
+function collected() {
+    var beans = java.lang.management.ManagementFactory.getGarbageCollectorMXBeans().iterator();
+    var garbage = {seconds: 0, collections: 0};
+    while (beans.hasNext()) {
+        var bean = beans.next();
+        garbage.seconds += bean.getCollectionTime() / 1000;
+        garbage.collections += Number(bean.getCollectionCount());
+    }
+    return json(garbage);
+}
+
 function root() {
     return json({
         name: 'ringo',
@@ -252,7 +264,8 @@ var pages = {
     'pair/2': pair,
     'alloc/1': allocate,
     'spawn/1': holdThreads,
-    'orders/0': orders
+    'orders/0': orders,
+    'gc/0': collected
 };
 
 function answer(request) {

@@ -33,6 +33,7 @@ function router(about, compute) {
         break;
       case 'spawn/1': return work.spawn(whole(args[0], 1e6), query);
       case 'orders/0': return new Html(await work.orders(database));
+      case 'gc/0': return work.collected();
     }
     throw new HttpError(404, 'no such route');
   };

@@ -3,6 +3,7 @@
 // What the contract's routes do, whoever routes to them and wherever the computations run.
 
 const http = require('node:http');
+const { PerformanceObserver } = require('node:perf_hooks');
 const { setTimeout: pause } = require('node:timers/promises');
 const { Pool } = require('pg');
 
@@ -108,6 +109,21 @@ async function spawn(n, { kind = 'async' }) {
   return String(held.length);
 }
 
+// Time in garbage collection, from the first question about it on: until then nothing is observed.
+let garbage = null;
+function collected() {
+  if (garbage === null) {
+    garbage = { seconds: 0, collections: 0 };
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) {
+        garbage.seconds += duration / 1000;
+        garbage.collections += 1;
+      }
+    }).observe({ entryTypes: ['gc'] });
+  }
+  return garbage;
+}
+
 // The database of /orders, or null when the server was started without one.
 function connect() {
   if (!process.env.DATABASE_URL) return null;
@@ -142,6 +158,6 @@ function listen(handle) {
 }
 
 module.exports = {
-  HELLO, HttpError, allocateBuffers, allocateStrings, computations, connect, inline, listen, orders, pair, sleep,
+  HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, inline, listen, orders, pair, sleep,
   spawn, whole,
 };

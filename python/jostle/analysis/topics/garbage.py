@@ -1,0 +1,44 @@
+"""Garbage collection, as a server's runtime tells it: how much of the time, and how often.
+
+What is told is the time in which the program stood still for it; what a runtime collects beside the program
+is in its CPU time.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from jostle.analysis.compare.pairs import Key
+from jostle.analysis.results import Garbage
+from jostle.analysis.stats.over_rounds import mean_over_rounds, typical_over_rounds
+from jostle.analysis.trial.data import TrialData
+
+__all__ = ["garbage_collection", "garbage_collections"]
+
+
+def garbage_collection(data: TrialData) -> float | None:
+    """Share of the load's time, 0 to 1; None where the server does not tell."""
+    told = data.trial.garbage
+    return min(1.0, told["seconds"] / data.duration_s) if told and data.duration_s else None
+
+
+def garbage_collections(grouped: Mapping[Key, Sequence[TrialData]]) -> list[Garbage]:
+    """A row for each cell whose server tells of it."""
+    found = []
+    for (contestant, workload), group in grouped.items():
+        told = [data for data in group if data.usable and garbage_collection(data) is not None]
+        if told:
+            shares = [share for data in told if (share := garbage_collection(data)) is not None]
+            often = [each for data in told if (each := _per_1000(data)) is not None]
+            found.append(
+                Garbage(
+                    contestant,
+                    workload,
+                    mean_over_rounds(shares, "share"),
+                    typical_over_rounds(often, ""),
+                )
+            )
+    return found
+
+
+def _per_1000(data: TrialData) -> float | None:
+    told = data.trial.garbage
+    return 1000 * told["collections"] / data.ok() if told and data.ok() else None
