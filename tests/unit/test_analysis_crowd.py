@@ -1,5 +1,6 @@
 """Loads with phases: who held the clients that came, and each phase by itself."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 from jostle.analysis.metrics import MEASURES
 from jostle.analysis.results import RunResult
 from jostle.analysis.run import analyse
+from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.trial.data import TrialData
+from jostle.formatting import MISSING
 from jostle.record import RunRecord
 from jostle.report import page, to_csv, to_markdown
 from jostle.report.sections import phased
@@ -158,6 +161,44 @@ def test_a_jump_in_the_ramp_is_told_from_a_creep(tmp_path: Path) -> None:
     assert mean(jumps) == pytest.approx(5.7, abs=0.5)
     assert (deviation(jumps) or 0) > 10
     assert MEASURES["time to headers"](jumps) == pytest.approx(0.52, abs=0.03)
+
+
+def test_clients_are_counted_until_the_answers_come_late(tmp_path: Path) -> None:
+    """From the sixth second of the ramp on answers take half a second: five steps were in time."""
+    opened = [10, 20, 30, 40, 50, 60, 70, 80, 90, *[100] * 7]
+    late, never = (replace(ramped("x", slow), open_connections=opened) for slow in (0.5, 0.105))
+    made = make_run(tmp_path, [late, replace(never, contestant="y")])
+    of_late, of_never = (TrialData(t) for t in RunRecord.open(made).trials)
+    assert MEASURES["clients in time"](of_late) == 60
+    assert MEASURES["clients in time"](of_never) == AtLeast(100)
+    found = analyse(RunRecord.open(made))
+    (crowd, _) = found.phased_loads
+    assert [step.open for step in crowd.ramp] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+    grown = [str(row[5]) for row in phased.ramp(found).rows[:10]]
+    assert grown[0] == MISSING
+    assert float(grown[6]) == pytest.approx(4.9, abs=0.2)
+
+
+def test_published_levels_stand_in_the_picture_where_they_fit(tmp_path: Path) -> None:
+    plan = """
+title = "crowd"
+contestants = ["whole"]
+[workload.crowd]
+request = { get = "/" }
+load = { clients = 100, ramp-up = "4s", sustain = "4s", ramp-down = "2s" }
+[published]
+source = "Someone, 2019"
+figures = [
+    { contestant = "whole", workload = "crowd", quantity = "clients held", value = 0.6, unit = "share" },
+    { contestant = "whole", workload = "crowd", quantity = "sustained throughput", value = 10_000, unit = "/s" },
+]
+"""
+    made = make_run(tmp_path, [crowd_trial("whole", HELD)], plan_text=plan)
+    picture = pictures_of(analyse(RunRecord.open(made)))["phased-1"]
+    validated(picture)
+    drawn = [row["published"] for rows in picture.datasets.values() for row in rows if "published" in row]
+    assert drawn == [60, 60]  # ten thousand a second would flatten the ten that were measured
+    assert "as published" in picture.reading
 
 
 def test_what_a_crowd_costs_is_told_per_connection_and_answer(tmp_path: Path) -> None:

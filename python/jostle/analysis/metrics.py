@@ -101,6 +101,7 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "time to connect": crowd.time_to_connect,
     "growth of headers": crowd.growth("mean"),
     "growth of their deviation": crowd.growth("deviation"),
+    "clients in time": crowd.clients_in_time,
     "server cores": crowd.server_cores,
     "memory per connection": crowd.memory_per_connection,
     "bytes per request": crowd.bytes_per_request,

@@ -31,6 +31,7 @@ METRICS: dict[str, str] = {
     "time to connect": "s",
     "growth of headers": "ratio",
     "growth of their deviation": "ratio",
+    "clients in time": "clients",
     "server cores": "cores",
     "memory per connection": "bytes",
     "bytes per request": "bytes",
@@ -41,11 +42,11 @@ METRICS: dict[str, str] = {
     **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests,
-of clients or of the time, "cores" in use, "ratio" that may be more than 1, "" for an index of 0 to 1.
+of clients or of the time, "cores" in use, "clients", "ratio" that may be more than 1, "" for an index of 0 to 1.
 """
 
 
 def base_unit_of(quantity: str) -> str | None:
     """ "s", "/s", "bytes", or "" of plain numbers; None for a quantity that is not known."""
     unit = METRICS.get(quantity)
-    return "" if unit in ("share", "ratio", "cores") else unit
+    return "" if unit in ("share", "ratio", "cores", "clients") else unit

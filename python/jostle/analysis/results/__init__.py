@@ -14,7 +14,7 @@ from jostle.analysis.results.judgement import (
     PartVerdict,
     Requirement,
 )
-from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary
+from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary, RampStep
 from jostle.analysis.results.run import RunResult
 from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
 from jostle.analysis.results.validity import Check, Validity
@@ -58,6 +58,7 @@ __all__ = [
     "PhasedLoad",
     "PhasedTimeline",
     "PublishedFigure",
+    "RampStep",
     "Ratio",
     "Requirement",
     "RunResult",

@@ -6,7 +6,7 @@ from jostle.analysis.results.estimate import Estimate
 from jostle.analysis.results.trial import Phase
 from jostle.analysis.results.workload import Times
 
-__all__ = ["PhaseSummary", "PhasedLoad", "PhasedTimeline"]
+__all__ = ["PhaseSummary", "PhasedLoad", "PhasedTimeline", "RampStep"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,19 @@ class PhaseSummary:
     from_server_per_s: float
     server_cpu: float | None  # cores in use
     generator_cpu: float
+
+
+@dataclass(frozen=True)
+class RampStep:
+    """A tenth of one trial's ramp-up; times from the send to the end of the answer's headers."""
+
+    end_s: float
+    open: int  # connections at once, the most
+    throughput_per_s: float
+    headers_mean_s: float | None
+    headers_deviation_s: float | None
+    headers_p95_s: float | None
+    server_cpu: float | None  # cores in use
 
 
 @dataclass(frozen=True)
@@ -65,3 +78,4 @@ class PhasedLoad:
     refused: str  # when the first connection was refused or lost; "": none was
     phases: list[PhaseSummary]
     timeline: PhasedTimeline  # of the round of the median throughput
+    ramp: list[RampStep]  # of the same; none where there is no ramp-up

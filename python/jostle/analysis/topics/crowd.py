@@ -9,24 +9,27 @@ from collections.abc import Callable
 import numpy as np
 
 from jostle.analysis.results import Phase
-from jostle.analysis.stats.sample import Floats, WeightedSample, pool
+from jostle.analysis.stats.over_rounds import AtLeast, Value
+from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.topics.phased import sustained
+from jostle.analysis.topics.ramp import ramp_steps
 from jostle.analysis.trial.counters import MEASURED
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import rss_max
 
 __all__ = [
-    "STEPS",
+    "IN_TIME_S",
     "bytes_per_answer",
     "bytes_per_request",
+    "clients_in_time",
     "growth",
     "memory_per_connection",
     "server_cores",
     "time_to_connect",
 ]
 
-STEPS = 10
-"""The ramp is looked at in so many steps of equal length."""
+IN_TIME_S = 0.120
+"""The route of the experiment takes 90 to 110 ms by itself."""
 
 
 def time_to_connect(data: TrialData) -> float | None:
@@ -66,31 +69,30 @@ def growth(figure: str) -> Callable[[TrialData], float | None]:
     """By how much a figure of the time to headers ("mean", "deviation") grew at once during the ramp-up.
 
     The largest ratio of a step of the ramp to the step before: about 1 where the figure stays or creeps,
-    several where it jumps. None where there is no ramp, or a step without an answer.
+    several where it jumps. None where there is no ramp, or a step without two answers.
     """
 
     def largest(data: TrialData) -> float | None:
-        steps = _steps(data, figure)
-        if len(steps) < 2 or not np.all(steps > 0):
+        values = [getattr(step, f"headers_{figure}_s") for step in ramp_steps(data)]
+        if not values or not all(values):
             return None
-        return float(np.max(steps[1:] / steps[:-1]))
+        return max(after / before for before, after in itertools.pairwise(values))
 
     return largest
 
 
-def _steps(data: TrialData, figure: str) -> Floats:
-    """The figure in each step of the ramp-up: the mean of its intervals, by their answers."""
-    ramp = next((phase for phase in data.phases if phase.name == "ramp-up"), None)
-    if ramp is None:
-        return np.zeros(0)
-    values = np.array([np.nan if v is None else v for v in data.parts["headers"].figure(figure)])
-    weights = np.where(np.isnan(values), 0, data.counts.ok)
-    edges = np.linspace(ramp.start_s, ramp.end_s, STEPS + 1)
-    found = []
-    for start_s, end_s in itertools.pairwise(edges.tolist()):
-        there = data.within([Phase("", start_s, end_s)]) & (weights > 0)
-        found.append(float(np.average(values[there], weights=weights[there])) if there.any() else np.nan)
-    return np.array(found)
+def clients_in_time(data: TrialData) -> Value:
+    """Connections open in the last step of the ramp-up before the 95th percentile of the time to headers first
+    exceeds `IN_TIME_S`; at least so many where it never does.
+
+    None where there is no ramp, or the first step is too slow.
+    """
+    held = 0
+    for step in (steps := ramp_steps(data)):
+        if step.headers_p95_s is None or step.headers_p95_s > IN_TIME_S:
+            return float(held) if held else None
+        held = step.open
+    return AtLeast(float(held)) if steps else None
 
 
 def _per_answer(data: TrialData, total: float) -> float | None:

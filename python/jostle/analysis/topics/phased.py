@@ -12,6 +12,7 @@ from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Estimate, Phase, PhasedLoad, PhasedTimeline, PhaseSummary, Times
 from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.stats.sample import Bools, Floats, Ints, pool, quantile_of
+from jostle.analysis.topics.ramp import ramp_steps
 from jostle.analysis.trial.counters import Refusal
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import until_the_end
@@ -53,6 +54,7 @@ def _phased_load(key: Key, title: str, trials: Sequence[TrialData]) -> PhasedLoa
         refused=_first_refusal(trials),
         phases=[*(_stage(trials, phase) for phase in typical.phases), _stage(trials, None)],
         timeline=_timeline(typical),
+        ramp=ramp_steps(typical),
     )
 
 

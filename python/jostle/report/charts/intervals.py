@@ -3,7 +3,7 @@ diamond."""
 
 from jostle.report.charts.picture import GRID, MUTED, SURFACE, Datasets, Rows, Spec, layer
 
-__all__ = ["RING", "intervals"]
+__all__ = ["DIAMOND", "RING", "intervals"]
 
 DIAMOND: Spec = {"shape": "diamond", "size": 110, "color": MUTED, "strokeWidth": 1.5}
 DOT: Spec = {"filled": True, "size": 70, "stroke": SURFACE, "opacity": 1}

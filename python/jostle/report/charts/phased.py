@@ -1,8 +1,8 @@
 """A load with phases over time, all contestants on one axis: connections, rates, times, network, cores."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from jostle.analysis.results import PhasedLoad, PhasedTimeline
+from jostle.analysis.results import PhasedLoad, PhasedTimeline, PublishedFigure
 from jostle.formatting import amount
 from jostle.report.charts.axes import SMALLEST_S
 from jostle.report.charts.colours import HUES, of_contestants
@@ -14,6 +14,14 @@ __all__ = ["phased"]
 
 MOST_POINTS, TABLE_POINTS = 150, 12
 
+LEVELS = {"clients held": "open", "sustained throughput": "rate", "time to headers": "headers_p99"}
+"""Published quantities that are drawn as levels, each with the column beside which it stands."""
+
+LEVEL: Spec = {"strokeDash": [8, 3, 1, 3], "strokeWidth": 1.5, "opacity": 0.7}
+
+FAR = 3.0
+"""Times the highest value here: what lies farther would squash the rest."""
+
 PARTS = {
     "connect": "time to open a connection: mean solid, p99 dashed",
     "headers": "from the send to the answer's headers: mean solid, p99 dashed",
@@ -21,8 +29,13 @@ PARTS = {
 }
 
 
-def phased(loads: Sequence[PhasedLoad], title: str, order: Sequence[str]) -> Picture:
-    """Of one workload, as many contestants as there are hues."""
+def phased(
+    loads: Sequence[PhasedLoad],
+    title: str,
+    order: Sequence[str],
+    published: Sequence[PublishedFigure] = (),
+) -> Picture:
+    """Of one workload, as many contestants as there are hues. `published`: what an article says of them."""
     drawn = list(loads)[:HUES]
     data = Datasets()
     clients = [row for c in drawn for row in _client_rows(c.contestant, c.timeline, MOST_POINTS)]
@@ -31,17 +44,43 @@ def phased(loads: Sequence[PhasedLoad], title: str, order: Sequence[str]) -> Pic
     names = [c.contestant for c in drawn]
     hue = {"color": of_contestants(order, names, legend=True)}
     panels = Panels(data, hue, (0, end_s), drawn[0].timeline.phases, 640)
-    _add(panels, data, names, clients, server)
+    marks = _published(published, drawn[0], clients, end_s)
+    _add(panels, data, names, clients, server, marks)
     trials = ", ".join(f"{c.timeline.trial} ({c.contestant})" for c in drawn)
     reading = (
         f"{drawn[0].title}. Of each contestant the trial with median throughput: {trials}. "
         "Every second phase is shaded."
+        + (" Dash-dotted: as published, by contestant." if any(marks.values()) else "")
     )
     return Picture(title, reading, panels.stacked(), _table(drawn), data.rows)
 
 
-def _add(panels: Panels, data: Datasets, names: list[str], clients: Rows, server: Rows) -> None:
+def _published(
+    published: Sequence[PublishedFigure], load: PhasedLoad, clients: Rows, end_s: float
+) -> dict[str, Rows]:
+    """Of each of `LEVELS` the two ends of a line for each figure that fits on one axis with what was found."""
+    marks: dict[str, Rows] = {}
+    for quantity, column in LEVELS.items():
+        size = (load.asked or 0) if quantity == "clients held" else 1
+        highest = max((value for value in values(clients, column) if value is not None), default=0.0)
+        marks[quantity] = [
+            {"contestant": f.beside, "t": t, "published": f.amount * size}
+            for f in published
+            if f.beside and (f.workload, f.quantity) == (load.workload, quantity)
+            if f.amount and f.amount * size <= FAR * highest
+            for t in (0.0, end_s)
+        ]
+    return marks
+
+
+def _add(
+    panels: Panels, data: Datasets, names: list[str], clients: Rows, server: Rows, marks: Mapping[str, Rows]
+) -> None:
     """From connections down to cores."""
+
+    def level(quantity: str, y: Spec) -> list[Spec]:
+        return [panels.line(data(marks[quantity]), "published", y, LEVEL)] if marks[quantity] else []
+
     rows = data(clients)
     target = data([r for r in clients if r["contestant"] == names[0]])
     y = value_axis("connections", values(clients, "open", "clients"))
@@ -50,12 +89,17 @@ def _add(panels: Panels, data: Datasets, names: list[str], clients: Rows, server
         "connections open; dotted: clients of the plan",
         panels.line(target, "clients", y, dotted),
         panels.line(rows, "open", y),
+        *level("clients held", y),
     )
-    y = value_axis("requests/s", values(clients, "rate"))
-    panels.add("requests per second", panels.line(rows, "rate", y))
+    told = values(marks["sustained throughput"], "published")
+    y = value_axis("requests/s", [*values(clients, "rate"), *told])
+    panels.add("requests per second", panels.line(rows, "rate", y), *level("sustained throughput", y))
     for part, title in PARTS.items():
-        y = log_time_axis("time", values(clients, f"{part}_mean", f"{part}_p99"))
-        panels.add(title, panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED))
+        quantity = f"time to {part}"
+        told = values(marks.get(quantity, []), "published")
+        y = log_time_axis("time", [*values(clients, f"{part}_mean", f"{part}_p99"), *told])
+        lines = [panels.line(rows, f"{part}_mean", y), panels.line(rows, f"{part}_p99", y, DASHED)]
+        panels.add(title, *lines, *(level(quantity, y) if told else []))
     y = value_axis("MB/s", values(clients, "in", "out"), unit="MB")
     title = "network, MB/s: from the server solid, to the server dashed"
     panels.add(title, panels.line(rows, "out", y), panels.line(rows, "in", y, DASHED))

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from jostle.analysis.results import Estimate, WorkloadSummary
-from jostle.formatting import amount, formatted, percent
+from jostle.analysis.judge.figures import figure
+from jostle.analysis.results import Estimate, PublishedFigure, WorkloadSummary
+from jostle.formatting import MISSING, amount, formatted, percent
 from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
-from jostle.report.charts.intervals import RING, intervals
+from jostle.report.charts.intervals import DIAMOND, RING, intervals
 from jostle.report.charts.picture import INK, Datasets, Picture, Rows, Spec, layer, quantitative, short
 from jostle.report.charts.titles import about_throughput
 from jostle.report.document import Table, columns
@@ -77,9 +78,17 @@ def _bar(found: Estimate, top: float, thick: float) -> Spec:
 
 
 def _bars(
-    data: Datasets, rows: Rows, rounds: Rows, names: Sequence[str], hue: Spec, title: str, *, room: float
+    data: Datasets,
+    rows: Rows,
+    rounds: Rows,
+    names: Sequence[str],
+    hue: Spec,
+    title: str,
+    *,
+    room: float,
+    published: Rows,
 ) -> Spec:
-    end = max((r["end"] for r in rows), default=1.0) * room
+    end = max([*(r["end"] for r in rows), *(r["x"] for r in published)], default=1.0) * room
     axis = {"title": title, "tickCount": 4, "format": ",~r" if end < 10_000 else "~s"}
     x = quantitative("x", scale={"domain": [0, end or 1.0], "nice": False}, axis=axis)
     middle, bottom = (quantitative(edge, scale=_y_scale(names), axis=None) for edge in ("middle", "bottom"))
@@ -96,6 +105,7 @@ def _bars(
             y=middle,
         ),
         *([layer(data(rounds), "point", {**RING, "color": INK}, x=x, y=middle)] if rounds else []),
+        *([layer(data(published), "point", DIAMOND, x=x, y=middle)] if published else []),
         layer(source, "text", label, x={**x, "field": "end"}, y=middle, text={"field": "text"}),
         _names(data, names),
     ]
@@ -146,8 +156,15 @@ def _kept_rows(view: View) -> tuple[Rows, Rows, Rows]:
     return dots, diamonds, rounds
 
 
-def completed(title: str, summaries: Sequence[WorkloadSummary], order: Sequence[str]) -> Picture | None:
-    """A bar and its interval per contestant of one workload; None where one bar is all."""
+def completed(
+    title: str,
+    summaries: Sequence[WorkloadSummary],
+    order: Sequence[str],
+    published: Sequence[PublishedFigure] = (),
+) -> Picture | None:
+    """A bar and its interval per contestant of one workload, with what was published of it; None where one bar
+    is all.
+    """
     if len(summaries) < 2:
         return None
     data = Datasets()
@@ -165,13 +182,25 @@ def completed(title: str, summaries: Sequence[WorkloadSummary], order: Sequence[
         rounds += _rounds(c.throughput, len(summaries) - i - 0.675)
     names = [c.contestant for c in summaries]
     hue = {"color": of_contestants(order, names)}
-    bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4)
-    table = Table(f"Throughput: {title}", columns("contestant", "throughput"))
-    for c in summaries:
-        table.add(c.contestant, formatted(c.throughput))
-    reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds."
+    told = [_told(published, c) for c in summaries]
+    marks: Rows = [{"x": v, "middle": len(names) - i - 0.675} for i, v in enumerate(told) if v is not None]
+    bars = _bars(data, rows, rounds, names, hue, "requests per second", room=1.4, published=marks)
+    table = Table(
+        f"Throughput: {title}", columns("contestant", "throughput" + (" | as published" if marks else ""))
+    )
+    for c, v in zip(summaries, told, strict=True):
+        beside = [MISSING if v is None else amount(v, "/s")] if marks else []
+        table.add(c.contestant, formatted(c.throughput), *beside)
+    reading = "Requests completed as expected, per second; the line is the 95 % interval over rounds." + (
+        " Hollow diamonds: as published." if marks else ""
+    )
     body = {**bars, "width": 820, "height": 54 * len(summaries)}
     return Picture(_most(summaries), reading, body, table, data.rows)
+
+
+def _told(published: Sequence[PublishedFigure], summary: WorkloadSummary) -> float | None:
+    found = figure(published, summary.contestant, summary.workload, "throughput")
+    return found.amount if found else None
 
 
 def _most(summaries: Sequence[WorkloadSummary]) -> str:

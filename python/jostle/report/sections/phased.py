@@ -22,7 +22,7 @@ from jostle.report.document import (
 from jostle.report.views import contestants
 from jostle.units import format_count
 
-__all__ = ["held", "most_open", "phases", "section", "sentence", "traffic"]
+__all__ = ["held", "most_open", "phases", "ramp", "section", "sentence", "traffic"]
 
 HOW_HELD = (
     "The target is reached where 99 % of the clients asked for were connected at once in every round: a few "
@@ -45,10 +45,14 @@ def section(result: RunResult) -> Section:
         held(result),
         Section("", [Paragraph(HOW_HELD, small=True)], Depth.DETAIL),
         *(
-            Figure(f"phased-{n}", partial(charts.phased, group, sentence(group), contestants(result)))
+            Figure(
+                f"phased-{n}",
+                partial(charts.phased, group, sentence(group), contestants(result), result.published),
+            )
             for n, group in enumerate(groups, 1)
         ),
         Section("Phase by phase", [phases(result), traffic(result)], Depth.MAIN),
+        Section("The ramp-up, step by step", [ramp(result)], Depth.MAIN, folded=True),
         Section("", [Paragraph(HOW_PHASES, small=True)], Depth.DETAIL),
     ]
     return Section("Phases", blocks if groups else [], key="phases")
@@ -85,6 +89,24 @@ def phases(result: RunResult) -> Table:
             rates = (amount(s.open_most, "count"), amount(s.throughput_per_s, "/s"), percent(s.error_share))
             headers = (amount(v, "s") for v in (s.headers.mean_s, s.headers.p50_s, s.headers.p99_s))
             table.add(*_whose(c, result), s.name, *rates, *_two(s.connect), *headers, *_two(s.body))
+    return table
+
+
+def ramp(result: RunResult) -> Table:
+    """A row per contestant and tenth of the ramp-up; beside a mean, how many times that of the step before."""
+    words = "contestant | workload | until" if _several(result) else "contestant | until"
+    names = "open at most | requests | headers: mean | times the step before | deviation | p95 | server's cores"
+    table = Table("The ramp-up, step by step, of the trial of median throughput", columns(words, names))
+    for c in result.phased_loads:
+        before = None
+        for step in c.ramp:
+            mean = step.headers_mean_s
+            grown = f"{mean / before:.2f}" if mean and before else MISSING
+            times = (amount(step.headers_deviation_s, "s"), amount(step.headers_p95_s, "s"))
+            rates = (amount(step.open, "count"), amount(step.throughput_per_s, "/s"))
+            where = (*_whose(c, result), f"{step.end_s:.3g} s", *rates)
+            table.add(*where, amount(mean, "s"), grown, *times, amount(step.server_cpu, ""))
+            before = mean
     return table
 
 

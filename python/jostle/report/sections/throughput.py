@@ -21,5 +21,5 @@ def _of(result: RunResult, view: View) -> list[Figure]:
         return [Figure(f"throughput-{view.key}", partial(charts.throughput, view))]
     workloads = {s.workload for p in view.panels for s in p.series}
     chosen = [c for c in result.summaries if c.workload in workloads]
-    draw = partial(charts.completed, view.title, chosen, contestants(result))
+    draw = partial(charts.completed, view.title, chosen, contestants(result), result.published)
     return [Figure(f"throughput-{view.key}", draw)] if len(chosen) > 1 else []
