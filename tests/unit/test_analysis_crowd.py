@@ -189,8 +189,8 @@ load = { clients = 100, ramp-up = "4s", sustain = "4s", ramp-down = "2s" }
 [published]
 source = "Someone, 2019"
 figures = [
-    { contestant = "whole", workload = "crowd", quantity = "clients held", value = 0.6, unit = "share" },
-    { contestant = "whole", workload = "crowd", quantity = "sustained throughput", value = 10_000, unit = "/s" },
+  { contestant = "whole", workload = "crowd", quantity = "clients held", value = 0.6, unit = "share" },
+  { contestant = "whole", workload = "crowd", quantity = "sustained throughput", value = 9999, unit = "/s" },
 ]
 """
     made = make_run(tmp_path, [crowd_trial("whole", HELD)], plan_text=plan)

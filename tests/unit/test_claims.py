@@ -184,7 +184,11 @@ def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:
     ("why_not", "verdict", "sentence"),
     [
         ("", "reproduced", ""),
-        ("nobody may", "cannot tell", "It needs a limit of the server's memory, which could not be set: nobody may."),
+        (
+            "nobody may",
+            "cannot tell",
+            "It needs a limit of the server's memory, which could not be set: nobody may.",
+        ),
     ],
 )
 def test_a_limit_of_memory_that_was_not_set_decides_nothing(

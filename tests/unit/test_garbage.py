@@ -35,7 +35,10 @@ def test_it_is_a_share_of_the_time_and_a_number_for_each_thousand_answers(tmp_pa
 @pytest.mark.parametrize(
     ("answers", "recorded"),
     [
-        ([{"seconds": 1.5, "collections": 3}, {"seconds": 2, "collections": 10}], {"seconds": 0.5, "collections": 7}),
+        (
+            [{"seconds": 1.5, "collections": 3}, {"seconds": 2, "collections": 10}],
+            {"seconds": 0.5, "collections": 7},
+        ),
         ([{"seconds": 1.5, "collections": 3}, {}], None),
         ([{"seconds": "much", "collections": 3}, {"seconds": 2, "collections": 10}], None),
     ],
@@ -53,4 +56,4 @@ def test_the_record_has_what_was_collected_during_the_load(
         for path in lab.folder.glob("trials/*/outcome.json")
     }
     assert outcomes["a"].get("garbage") == recorded
-    assert "garbage" not in outcomes["b"]
+    assert outcomes["b"]["garbage"] is None

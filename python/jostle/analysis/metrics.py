@@ -26,8 +26,8 @@ from jostle.analysis.stats.proportion import share_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.topics import crowd
-from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.garbage import garbage_collection
+from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.meanwhile import throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
@@ -99,8 +99,8 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "sustained throughput": sustained_throughput,
     "time to headers": time_to_headers,
     "time to connect": crowd.time_to_connect,
-    "growth of headers": crowd.growth("mean"),
-    "growth of their deviation": crowd.growth("deviation"),
+    "growth of headers": crowd.growth(lambda step: step.headers_mean_s),
+    "growth of their deviation": crowd.growth(lambda step: step.headers_deviation_s),
     "clients in time": crowd.clients_in_time,
     "server cores": crowd.server_cores,
     "memory per connection": crowd.memory_per_connection,

@@ -26,8 +26,8 @@ from jostle.analysis.stats.sequential import fixed, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
-from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.garbage import garbage_collections
+from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.starvation import compare_all

@@ -116,10 +116,10 @@ class Contestant:
             return about
         if server is None:
             return about
-        limit = {"memory_limit": server.memory.as_record()} if server.memory is not None else {}
+        if server.memory is not None:
+            about["memory_limit"] = {"bytes": server.memory.limit_bytes, "why_not": server.memory.why}
         return {
             **about,
-            **limit,
             "version": server.text("version"),
             "command": server.command,
             "url": server.url,

@@ -1,7 +1,7 @@
 """A control group of its own for a process tree, with a limit of memory, as a container has one.
 
-It is made here and removed by the tree's supervisor. That takes the right to make groups, in the control group
-that jostle runs in or in one above it: root has it, but in most containers nobody does.
+It is made here and removed by the tree's supervisor. That takes the right to make groups, in the control
+group that jostle runs in or in one above it: root has it, but in most containers nobody does.
 """
 
 import contextlib
@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jostle.host.limits import cgroup_folders
 from jostle.text import reason
@@ -32,9 +31,6 @@ class MemoryGroup:
     limit_bytes: int
     folder: Path | None
     why: str = ""
-
-    def as_record(self) -> dict[str, Any]:
-        return {"bytes": self.limit_bytes, "why_not": self.why}
 
 
 def limit_memory(

@@ -44,8 +44,8 @@ class Sample:
     processes and threads included (switches of ended threads as far as they were seen). `pss_bytes`,
     `connections`: None where this sample did not read them. `connections`: open sockets of any kind, a shared
     one counted once. `peak_rss_bytes`: the sum of the most that each living process ever held, as the kernel
-    keeps it: what came and went between two samples is in it. `peak_virtual_bytes`: the same of address space,
-    whether anything was ever put there or not. `waited_s`: time that threads were runnable without a
+    keeps it: what came and went between two samples is in it. `peak_virtual_bytes`: the same of address
+    space, whether anything was ever put there or not. `waited_s`: time that threads were runnable without a
     processor, counted as switches are.
     """
 

@@ -42,7 +42,8 @@ METRICS: dict[str, str] = {
     **dict.fromkeys(INDICES, ""),
 }
 """Name → unit: "s" of response times from the moment a request was due, "/s", "bytes", "share" of requests,
-of clients or of the time, "cores" in use, "clients", "ratio" that may be more than 1, "" for an index of 0 to 1.
+of clients or of the time, "cores" in use, "clients", "ratio" that may be more than 1, "" for an index of 0
+to 1.
 """
 
 

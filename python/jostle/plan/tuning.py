@@ -1,5 +1,5 @@
-"""A parameter that is calibrated once per machine: so that a request takes a given time, as a multiple of what
-a request takes, or as a share of what a server can answer.
+"""A parameter that is calibrated once per machine: so that a request takes a given time, as a multiple of
+what a request takes, or as a share of what a server can answer.
 """
 
 from pydantic import Field, model_validator
@@ -13,9 +13,10 @@ __all__ = ["Tune"]
 
 
 class Tune(Table):
-    """A parameter that is scaled, starting from its value in the plan, until a request takes a given time; that
-    becomes a multiple of a request's time; or a share of the answers per second of a server that is asked
-    without a pause.
+    """A parameter that is found out on this machine.
+
+    It is scaled, starting from its value in the plan, until a request takes a given time; or it becomes a
+    multiple of a request's time, or a share of what a server answers per second to clients without a pause.
     """
 
     on: str = Field(description="the server to calibrate on")
@@ -34,12 +35,13 @@ class Tune(Table):
     share: float | None = Field(
         default=None,
         gt=0,
-        description="in place of `takes`: the parameter is a rate, this share of the server's capacity for the "
-        "request; with `among`, a time",
+        description="in place of `takes`: the parameter is a rate, this share of the server's capacity for "
+        "the request; with `among`, a time",
     )
     among: PositiveCount | None = Field(
         default=None,
-        description="with `share`: so many clients ask; the parameter is the time between two requests of one",
+        description="with `share`: so many clients ask; the parameter is the time between two requests of "
+        "each",
     )
     clients: PositiveCount = Field(
         default=50, description="with `share`: the clients without a pause that find out the capacity"

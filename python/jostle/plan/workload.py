@@ -100,7 +100,7 @@ class Workload(Table):
     memory: Size | None = Field(
         default=None,
         description="the most memory that the measured server's processes may hold together, without swap, "
-        'as in a container: "512MB"; where jostle may not set it, the server runs without and the run says so',
+        'as in a container: "512MB"; where it cannot be set, the server runs without, and the run says so',
     )
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:

@@ -440,7 +440,7 @@ class OutcomeEntry(LostTime):
     ended_unix_ns: NotRequired[Ns]
     server_output_tail: NotRequired[Text]
     generators_lost: NotRequired[list[LostGenerator]]
-    garbage: NotRequired[GarbageEntry]
+    garbage: NotRequired[GarbageEntry | None]
     files: NotRequired[dict[str, Fingerprint]]
 
 

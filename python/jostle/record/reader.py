@@ -29,12 +29,12 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
+    GarbageEntry,
     HostFacts,
     IntervalEntry,
     JournalEntry,
     Ledger,
     LedgerEntry,
-    GarbageEntry,
     LostGenerator,
     MachineEntry,
     OutcomeEntry,

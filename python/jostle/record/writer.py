@@ -23,10 +23,10 @@ from jostle.record.layout import (
     FORMAT,
     Event,
     Fingerprint,
+    GarbageEntry,
     HistogramSummary,
     HostFacts,
     IntervalEntry,
-    GarbageEntry,
     LostGenerator,
     LostTime,
     OutcomeEntry,
@@ -184,10 +184,9 @@ class TrialWriter:
                 "server_output_tail": server_output_tail,
                 "generators_lost": list(generators_lost),
                 **_lost_time(self._began, Clocks.now()),
+                "garbage": garbage,
                 "files": _fingerprints(self.folder),
             }
-            if garbage is not None:
-                outcome["garbage"] = garbage
             write_json(self.folder / "outcome.json", outcome)
 
     def abandon(self) -> None:

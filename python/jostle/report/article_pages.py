@@ -30,7 +30,9 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 PLACE = re.compile(r"(<!-- claims: ([a-z0-9-]+) begin -->\n).*?(<!-- claims: \2 end -->)", re.DOTALL)
 
-LINES = re.compile(r"(<!-- lines of code: ([a-z0-9 -]+) begin -->\n).*?(<!-- lines of code end -->)", re.DOTALL)
+LINES = re.compile(
+    r"(<!-- lines of code: ([a-z0-9 -]+) begin -->\n).*?(<!-- lines of code end -->)", re.DOTALL
+)
 
 
 def filled(page: str, results: Mapping[str, Any]) -> str:

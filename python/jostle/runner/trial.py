@@ -226,9 +226,7 @@ def _start(
     """On cores of its own unless they are shared."""
     own = cores if context.placement.shared is False else None
     here = context.executor.here
-    server = contestant.start(
-        host=here, cores=own, database=database, connect_to=connect_to, memory=memory
-    )
+    server = contestant.start(host=here, cores=own, database=database, connect_to=connect_to, memory=memory)
     return stack.enter_context(server)
 
 
@@ -350,7 +348,11 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) ->
 
 
 def _measure(
-    context: TrialContext, record: TrialWriter, servers: _Servers, running: Running, garbage: "_Garbage | None"
+    context: TrialContext,
+    record: TrialWriter,
+    servers: _Servers,
+    running: Running,
+    garbage: "_Garbage | None",
 ) -> _Ending:
     """Record the load to its end. `garbage`: what the server had collected before."""
     with stopping() as stop:

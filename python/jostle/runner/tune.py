@@ -1,8 +1,8 @@
 """Parameters that are found out once per machine: `[tune.NAME]` of a plan.
 
-The server is asked as a trial would ask it, on the cores that it would have: with larger and larger values until
-the request takes as long as the plan says, or by clients without a pause, for its capacity. What was found is kept
-in the cache folder. A parameter that no chosen workload uses is left as it is.
+The server is asked as a trial would ask it, on the cores that it would have: with larger and larger values
+until the request takes as long as the plan says, or by clients without a pause, for its capacity. What was
+found is kept in the cache folder. A parameter that no chosen workload uses is left as it is.
 """
 
 import json
@@ -60,7 +60,9 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     if not plan.tune:
         return plan
     found = {
-        name: _value(plan, name, tune, tell) if _is_used(load, settings, name, tune) else plan.parameters[name]
+        name: _value(plan, name, tune, tell)
+        if _is_used(load, settings, name, tune)
+        else plan.parameters[name]
         for name, tune in plan.tune.items()
     }
     return load({**settings, **found})
@@ -100,7 +102,7 @@ def _asked(tune: Tune) -> dict[str, Any]:
 
 
 def _written(value: int, tune: Tune) -> int | str:
-    """As the plan's parameter holds it: times and rates have their unit. `value`: of a share, the capacity."""
+    """As the plan's parameter holds it, with its unit. `value`: of a share, the capacity."""
     if tune.share is not None:
         per_s = tune.share * value
         return f"{1000 * tune.among / per_s:.0f}ms" if tune.among else f"{per_s:.0f}/s"
@@ -121,7 +123,7 @@ def _cores(plan: Plan) -> list[int]:
 
 
 def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: object) -> int:
-    """The value, the milliseconds or the capacity, with as many digits as were measured: two, of a capacity three."""
+    """The value or the milliseconds, with two digits; or the capacity, with three: no more was measured."""
     with server.start(cores=_cores(plan)) as running:
         if tune.share is not None:
             value = max(1, round(_capacity(running, plan, tune)))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jostle.analysis.results import Phase
+from jostle.analysis.results import Phase, RampStep
 from jostle.analysis.stats.over_rounds import AtLeast, Value
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.topics.phased import sustained
@@ -65,26 +65,27 @@ def bytes_per_answer(data: TrialData) -> float | None:
     return _per_answer(data, data.counts.bytes_in.sum())
 
 
-def growth(figure: str) -> Callable[[TrialData], float | None]:
-    """By how much a figure of the time to headers ("mean", "deviation") grew at once during the ramp-up.
+def growth(figure: Callable[[RampStep], float | None]) -> Callable[[TrialData], float | None]:
+    """By how much a figure of the time to headers grew at once during the ramp-up.
 
     The largest ratio of a step of the ramp to the step before: about 1 where the figure stays or creeps,
     several where it jumps. None where there is no ramp, or a step without two answers.
     """
 
     def largest(data: TrialData) -> float | None:
-        values = [getattr(step, f"headers_{figure}_s") for step in ramp_steps(data)]
-        if not values or not all(values):
+        values = [figure(step) for step in ramp_steps(data)]
+        known = [value for value in values if value]
+        if len(known) < len(values) or not known:
             return None
-        return max(after / before for before, after in itertools.pairwise(values))
+        return max(after / before for before, after in itertools.pairwise(known))
 
     return largest
 
 
 def clients_in_time(data: TrialData) -> Value:
-    """Connections open in the last step of the ramp-up before the 95th percentile of the time to headers first
-    exceeds `IN_TIME_S`; at least so many where it never does.
+    """Connections open in the last step of the ramp-up before the p95 of headers exceeds `IN_TIME_S`.
 
+    At least so many where it never does.
     None where there is no ramp, or the first step is too slow.
     """
     held = 0

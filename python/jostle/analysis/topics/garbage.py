@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.results import Garbage
-from jostle.analysis.stats.over_rounds import mean_over_rounds, typical_over_rounds
+from jostle.analysis.stats.over_rounds import mean_over_rounds
 from jostle.analysis.trial.data import TrialData
 
 __all__ = ["garbage_collection", "garbage_collections"]
@@ -33,7 +33,7 @@ def garbage_collections(grouped: Mapping[Key, Sequence[TrialData]]) -> list[Garb
                     contestant,
                     workload,
                     mean_over_rounds(shares, "share"),
-                    typical_over_rounds(often, ""),
+                    mean_over_rounds(often, ""),
                 )
             )
     return found

@@ -1,7 +1,7 @@
 """What a thread costs, seen from outside: the time and memory of a request to /spawn/N, divided by N.
 
-Memory is what the server holds; address space is what it may use: a stack is reserved whole, and held as far as
-it was touched.
+Memory is what the server holds; address space is what it may use: a stack is reserved whole, and held as far
+as it was touched.
 """
 
 import re
@@ -34,9 +34,9 @@ def memory_per_thread(data: TrialData) -> float | None:
 
 
 def virtual_memory_per_thread(data: TrialData) -> float | None:
-    """The most address space that the server's process tree had, less what it had before, in bytes per thread."""
-    count = started_threads(data)
-    before = (data.trial.description.get("before") or {}).get("peak_virtual_bytes")
+    """The most address space that the process tree had, less what it had before, in bytes per thread."""
+    count, sample = started_threads(data), data.trial.description.get("before")
+    before = sample.get("peak_virtual_bytes") if sample else None
     peak = data.vitals.peak_virtual_bytes
     if not count or not data.ok() or not before or not peak:
         return None

@@ -58,7 +58,7 @@ def phased(
 def _published(
     published: Sequence[PublishedFigure], load: PhasedLoad, clients: Rows, end_s: float
 ) -> dict[str, Rows]:
-    """Of each of `LEVELS` the two ends of a line for each figure that fits on one axis with what was found."""
+    """Of each of `LEVELS` the two ends of a line for each figure that fits beside what was found."""
     marks: dict[str, Rows] = {}
     for quantity, column in LEVELS.items():
         size = (load.asked or 0) if quantity == "clients held" else 1

@@ -26,8 +26,9 @@ def throughput(view: View) -> Picture:
     rows, rounds = _bar_rows(view)
     hue = of_contestants(view.order, names)
     bars = _bars(
-        data, rows, rounds, names, {"color": hue, **strength(view)}, "fast requests per second", room=1.32
-    )
+        data, rows, rounds, names, {"color": hue, **strength(view)}, "fast requests per second",
+        room=1.32, published=[],
+    )  # fmt: skip
     kept = {"layer": _kept(data, view, names, hue), "width": 330, "height": ROW_PX * len(names)}
     body = {"concat": [{**bars, "width": 400, "height": ROW_PX * len(names)}, kept], "columns": 2}
     published = any(p.starvation and p.starvation.published_with for p in view.panels)
@@ -162,9 +163,7 @@ def completed(
     order: Sequence[str],
     published: Sequence[PublishedFigure] = (),
 ) -> Picture | None:
-    """A bar and its interval per contestant of one workload, with what was published of it; None where one bar
-    is all.
-    """
+    """A bar, its interval and what was published per contestant of one workload; None of one bar."""
     if len(summaries) < 2:
         return None
     data = Datasets()

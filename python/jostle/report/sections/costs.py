@@ -1,5 +1,5 @@
-"""What a plan sets beside one another: ratios of workloads, the cost of threads and of garbage collection, earlier
-runs of a load.
+"""What a plan sets beside one another: ratios of workloads, the cost of threads and of garbage collection,
+earlier runs of a load.
 """
 
 from collections.abc import Sequence
@@ -79,7 +79,8 @@ def threads(result: RunResult, group: Sequence[Threads]) -> Table:
     title = summary.title if summary else group[0].workload
     names = columns(
         "contestant =",
-        "memory each = | as published = published | address space each = | time each = | before = | at most =",
+        "memory each = | as published = published | address space each = | time each = | before ="
+        " | at most =",
     )
     table = Table(f"{title}: what each of {group[0].count:,} costs", names)
     for t in group:

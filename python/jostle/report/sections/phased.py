@@ -93,9 +93,11 @@ def phases(result: RunResult) -> Table:
 
 
 def ramp(result: RunResult) -> Table:
-    """A row per contestant and tenth of the ramp-up; beside a mean, how many times that of the step before."""
+    """A row per contestant and tenth of the ramp-up; beside a mean, how many times the one before."""
     words = "contestant | workload | until" if _several(result) else "contestant | until"
-    names = "open at most | requests | headers: mean | times the step before | deviation | p95 | server's cores"
+    names = (
+        "open at most | requests | headers: mean | times the step before | deviation | p95 | server's cores"
+    )
     table = Table("The ramp-up, step by step, of the trial of median throughput", columns(words, names))
     for c in result.phased_loads:
         before = None
