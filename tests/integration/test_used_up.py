@@ -99,7 +99,7 @@ def test_a_server_in_the_limit_of_its_workload_is_ended_beyond_it_and_leaves_no_
     (tmp_path / "hungry.py").write_text(EATER)
     plan = PLAN.replace("reference-null", "hungry").replace("/hello", "/eat")
     plan = plan.replace("request = {", 'memory = "64MB"\nrequest = {')
-    command = 'command = ["python3", "hungry.py", "{port}"]\nfolder = "."\n'
+    command = 'command = ["python3", "hungry.py", "{port}"]\nfolder = "."\nuser = "root"\n'
     (tmp_path / "plan.toml").write_text(plan + f"[contestant.hungry]\n{command}")
     finished = jostle_command("run", "plan.toml", "--no-pages")
     assert finished.returncode == 3, finished.stderr

@@ -85,7 +85,7 @@ def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:
         (("[tune.count]", "[tune.cuont]"), "tune.cuont: there is no parameter 'cuont'"),
         (("count = 1_000", 'count = "many"'), "that is a whole number"),
         (("/count/{value}", "/count/9"), "get: {value} is missing"),
-        (('takes = "20ms"', ""), "takes or times, one of them"),
+        (('takes = "20ms"', ""), "takes, times or share, one of them"),
         (('on = "reference-null"', 'on = "reference-nul"'), "there is no contestant 'reference-nul'"),
     ],
 )
