@@ -116,7 +116,7 @@ def test_a_gentle_look_stays_within_its_limits() -> None:
     said: list[str] = []
     explanation = explained(Server(), *ALL_ROUTES, tell=said.append)
     assert explanation.connections <= GENTLE.connections
-    assert said[0] == "gentle: at most 16 connections at once, 50 requests/s on average and 3 minutes"
+    assert said[0] == "gentle: at most 16 connections at once, 50 requests/s on average and 180 s"
     assert len(said) > 8
     assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
 
@@ -178,7 +178,7 @@ def test_pauses_are_told_with_period_and_length() -> None:
 
 def test_without_pauses_it_says_how_short_one_may_have_been_missed() -> None:
     finding = of(explained(Server(), FAST), Topic.PAUSES)
-    assert finding.says == "No pause was seen in 20 s."
+    assert finding.says == "No pause was seen in 22 s."
     assert not finding.notable
     assert "95 times in 100" in finding.evidence[0]
 

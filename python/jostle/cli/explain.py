@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jostle import units
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import GENERATOR, OUTPUT, REQUEST, TLS
 from jostle.cli.output import FORMS, Form, OutputFile, put_document, report_written
@@ -32,8 +33,8 @@ database or another service tells the rest. A contestant's contract names its
 routes. Each finding is decided, or says why not and what would tell.
 
 It sends bursts of requests at stated times and compares when they are answered
-with what every known way of serving them would give. It takes up to 3 minutes.
-A server that jostle did not start is treated gently: what is allowed is said
+with what every known way of serving them would give, for 3 minutes at most. A
+server that jostle did not start is treated gently: what is allowed is said
 before it begins. docs/EXPLAIN.md teaches how to read it.
 """
 
@@ -71,6 +72,12 @@ def explain(
             rich_help_panel=PROBES,
         ),
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            "--budget", metavar="TIME", help="At most this long: 30s, 3m (3m).", rich_help_panel=PROBES
+        ),
+    ] = "3m",
     overload: Annotated[
         bool,
         typer.Option(
@@ -137,6 +144,7 @@ def explain(
             slow=slow or (),
             wait=wait,
             intensity=None if gentle is None else "gentle" if gentle else "thorough",
+            budget=_seconds(budget),
             overload=overload,
             headers=headers or (),
             insecure=insecure,
@@ -148,6 +156,16 @@ def explain(
     if save is not None:
         _save(explanation, save)
     return ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.UNTRUSTED
+
+
+LEAST_S, MOST_S = 20.0, 3600.0
+
+
+def _seconds(text: str) -> float:
+    seconds = units.duration(text, bare="s")
+    if not LEAST_S <= seconds <= MOST_S:
+        raise PlanError(f"--budget: {text} is not between 20 s and an hour", "3m is what it usually takes")
+    return seconds
 
 
 def _save(explanation: "Explanation", base: Path) -> None:

@@ -15,6 +15,9 @@ __all__ = ["LIGHT", "idle_pauses", "light_stream", "poisson"]
 LIGHT = 0.1
 """The stream keeps no more than this part of a worker busy."""
 
+STREAM = 1 / 8
+"""Its part of the time allowed."""
+
 IDLE_S = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 16.0, 21.0, 31.0, 36.0)
 """Pauses of the idle connections: between them lie the usual limits of 2, 5, 10, 15, 20 and 30 s."""
 
@@ -38,8 +41,8 @@ def light_stream(session: Session) -> None:
     `session.stream`.
     """
     limits, opening = session.limits, session.opening
-    seconds = min(limits.stream_s, max(0.0, session.budget.left_s - 5.0))
-    if seconds < limits.stream_s / 2:
+    seconds = min(STREAM * limits.seconds, session.budget.left_s)
+    if seconds < STREAM * limits.seconds / 2:
         return
     pauses = idle_pauses(seconds)
     idle_rate = (2 * len(pauses)) / seconds

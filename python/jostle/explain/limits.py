@@ -11,33 +11,29 @@ __all__ = ["GENTLE", "THOROUGH", "Budget", "Limits"]
 class Limits:
     """What is never exceeded.
 
-    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`:
-    in all. `stream_rate_per_s`, `stream_s`: of the light stream."""
+    `rate_per_s`: requests per second, on average over each probe. `connections`: open at once. `seconds`: in
+    all, of which every probe has its share. `stream_rate_per_s`: of the light stream.
+    """
 
     name: str
     rate_per_s: float
     connections: int
-    seconds: float
     stream_rate_per_s: float
-    stream_s: float
+    seconds: float = 180.0
 
     @property
     def stated(self) -> str:
         """Said before anything is sent."""
         return (
             f"at most {self.connections} connections at once, {self.rate_per_s:g} requests/s on average and "
-            f"{self.seconds / 60:g} minutes"
+            f"{self.seconds:g} s"
         )
 
 
-GENTLE = Limits(
-    "gentle", rate_per_s=50.0, connections=16, seconds=180.0, stream_rate_per_s=50.0, stream_s=20.0
-)
+GENTLE = Limits("gentle", rate_per_s=50.0, connections=16, stream_rate_per_s=50.0)
 """For a server that jostle did not start: others may be using it."""
 
-THOROUGH = Limits(
-    "thorough", rate_per_s=1000.0, connections=64, seconds=180.0, stream_rate_per_s=200.0, stream_s=25.0
-)
+THOROUGH = Limits("thorough", rate_per_s=1000.0, connections=64, stream_rate_per_s=200.0)
 """For a server of one's own."""
 
 

@@ -58,6 +58,7 @@ def explain(
     slow: Sequence[str] = (),
     wait: str | None = None,
     intensity: Intensity | None = None,
+    budget: float = 180.0,
     overload: bool = False,
     headers: Sequence[str] = (),
     insecure: bool = False,
@@ -69,10 +70,10 @@ def explain(
 
     `server`: the URL of a server that runs, or the label of a contestant, which is started. `slow`,
     `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
-    its own. `intensity`: "gentle" is the default for a server that jostle did not start. `overload`: also
-    probes that overload it. `timeout`: seconds after which an answer is given up. `tell`: hears what is
-    allowed and what is being asked. Raises `JostleError` where there is nothing to explain: nobody
-    answers, with an error, or with a redirect."""
+    its own. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`: seconds
+    for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an answer is
+    given up. `tell`: hears what is allowed and what is being asked. Raises `JostleError` where there is
+    nothing to explain: nobody answers, with an error, or with a redirect."""
     with _target(
         server,
         slow=slow,
@@ -83,11 +84,12 @@ def explain(
         share_cores=share_cores,
     ) as target:
         limits = LIMITS[intensity or ("thorough" if target.started_here else "gentle")]
+        limits = replace(limits, seconds=budget)
         looks = [look(target, route) for route in target.routes]
         check(target, looks)
-        budget = Budget(limits)
-        sender = EngineSender(target, budget, timeout)
-        return examine(target, looks, sender, budget, overload=overload, tell=tell)
+        spent = Budget(limits)
+        sender = EngineSender(target, spent, timeout)
+        return examine(target, looks, sender, spent, overload=overload, tell=tell)
 
 
 def is_contestant(name: str) -> bool:

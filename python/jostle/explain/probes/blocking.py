@@ -23,8 +23,8 @@ SHORTER = 1 / 3
 STREAM_PER_S = 25.0
 """At most: few are due while one long request runs."""
 
-LEAST_S, MOST_S = 2.0, 5.0
-"""Length of a stream; within it, as many of the other requests as fit."""
+CELL, MOST_CELL = 1 / 90, 1 / 36
+"""Parts of the time allowed for a stream: of a short route, and at most."""
 
 LEAST_REQUESTS = 10
 
@@ -74,8 +74,9 @@ def _distinct(routes: Sequence[Alone], fast: Alone, slow: Alone) -> list[Alone]:
 
 def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> InterferenceCell:
     """`one` in a light stream beside so many `clients`."""
+    allowed_s = session.limits.seconds
     rate = min(STREAM_PER_S, LIGHT / one.demand_s)
-    length_s = min(MOST_S, max(LEAST_S, LEAST_REQUESTS * 2 / rate))
+    length_s = min(MOST_CELL * allowed_s, max(CELL * allowed_s, 2 * LEAST_REQUESTS / rate))
     times = poisson(rate, length_s, seed=len(session.interference))
     others = Beside(beside.route, clients) if beside else None
     answers = session.sender.stream(one.route, times, max(1, session.limits.connections - clients), others)
@@ -129,10 +130,12 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
                 "longer on average."
             )
         case "free":
-            text = (
-                f"Short requests do not wait for long ones: beside {who}, {fast.route.name} takes "
-                f"{amount(added, 's')} longer on average."
+            longer = (
+                f"takes {amount(added, 's')} longer on average"
+                if added > fast.demand_s / 10
+                else "takes no longer"
             )
+            text = f"Short requests do not wait for long ones: beside {who}, {fast.route.name} {longer}."
         case _:
             text = (
                 f"Short requests wait for a part of a long one: beside {who}, {fast.route.name} takes "

@@ -14,8 +14,8 @@ __all__ = ["asked_anew", "cache"]
 
 PAIRS = 8
 
-TIME_S = 10.0
-"""For all pairs."""
+TIME = 1 / 18
+"""Of the time allowed, for all pairs."""
 
 FASTER, ALIKE = 0.6, 0.85
 """Second over first: up to the one it came from a cache, from the other on it did not."""
@@ -31,7 +31,11 @@ def asked_anew(route: Route, number: int) -> Route:
 def cache(session: Session) -> Finding:
     """Asks for the longest route that can be afforded, in pairs."""
     topic = Topic.CACHE
-    affordable = [alone for alone in session.alone.values() if 4 * PAIRS * alone.demand_s <= TIME_S]
+    affordable = [
+        alone
+        for alone in session.alone.values()
+        if 4 * PAIRS * alone.demand_s <= TIME * session.limits.seconds
+    ]
     if not affordable:
         return cannot_tell(topic, Reason.TOO_SLOW, "every route takes too long for it", "a shorter route")
     chosen = max(affordable, key=lambda alone: (alone.route.role != "wait", alone.demand_s))

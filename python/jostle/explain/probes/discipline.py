@@ -17,11 +17,8 @@ from jostle.formatting import amount, percent, plural
 
 __all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "words"]
 
-TIME_S = {"gentle": 15.0, "thorough": 30.0}
-"""Of the server's work, for all bursts."""
-
-KEPT_S = 45.0
-"""Left for what comes after."""
+TIME, KEPT = 1 / 8, 1 / 3
+"""Parts of the time allowed: of the server's work for all bursts, and what is left for other probes."""
 
 NAMES = {
     Family.FIRST_COME: "first come, first served",
@@ -45,11 +42,11 @@ def send_sized(session: Session) -> None:
     }
     at_once = design.parallelism(session.observed("equal"))
     chosen = design.bursts_to_send(
-        list(sizes), at_once, most=most(session), budget=TIME_S[session.limits.name], seed=session.seed
+        list(sizes), at_once, most=most(session), budget=TIME * session.limits.seconds, seed=session.seed
     )
     session.tell(f"who is served when: {plural(len(chosen), 'burst')} of {_listed(list(sizes.values()))}")
     for jobs in chosen:
-        if session.budget.left_s < KEPT_S:
+        if session.budget.left_s < KEPT * session.limits.seconds:
             break
         session.send_jobs("discipline", jobs, sizes)
 

@@ -19,8 +19,8 @@ __all__ = ["SHORTEST_S", "how_many", "parallelism", "send_equal", "unfit"]
 SHORTEST_S = 0.002
 """Bursts of shorter requests are decided by the time that it takes to send them."""
 
-TIME_S = 20.0
-"""For the bursts of equal requests, of a server that serves one at a time."""
+TIME = 1 / 9
+"""Of the time allowed, for the bursts of equal requests, of a server that serves one at a time."""
 
 
 def unfit(session: Session, topic: Topic) -> Finding | None:
@@ -55,7 +55,7 @@ def unfit(session: Session, topic: Topic) -> Finding | None:
 def most(session: Session) -> int:
     """The largest burst that is allowed, and that can be afforded where one request is served at a time."""
     slow = session.slow
-    affordable = int(TIME_S / (2 * slow.demand_s)) if slow else 0
+    affordable = int(TIME * session.limits.seconds / (2 * slow.demand_s)) if slow else 0
     return min(session.limits.connections, affordable)
 
 

@@ -124,44 +124,46 @@ def pauses(session: Session) -> Finding:
             notable=False,
             figures={"longest": Estimate(max(took), n=len(took))},
         )
-    longest = max(stall.length_s for stall in seen)
-    typical = statistics.median(stall.length_s for stall in seen)
     evidence.append(
         "Stalls at "
-        + ", ".join(
-            f"{stall.end_s - stall.length_s:.2f} s ({amount(stall.length_s, 's')})" for stall in seen[:12]
-        )
+        + ", ".join(f"{s.end_s - s.length_s:.2f} s ({amount(s.length_s, 's')})" for s in seen[:12])
         + (f" and {len(seen) - 12} more." if len(seen) > 12 else ".")
     )
-    figures = {"longest": Estimate(longest, n=len(seen)), "typical": Estimate(typical, n=len(seen))}
-    every = period(seen)
-    if every is not None:
-        return found(
-            topic,
-            f"It pauses every {amount(every, 's')}, for {amount(longest, 's')} or more.",
-            evidence,
-            {"every": Estimate(every, n=len(seen)), **figures},
-        )
+    long = [stall for stall in seen if stall.length_s >= SURELY_S]
+    for those in (long, seen):  # what the machine does is short, and never regular
+        if (every := period(those)) is not None:
+            longest = max(stall.length_s for stall in those)
+            figures = {"every": Estimate(every, n=len(those)), **_lengths(those)}
+            text = f"It pauses every {amount(every, 's')}, for {amount(longest, 's')} or more."
+            return found(topic, text, evidence, figures)
+    longest = max(stall.length_s for stall in seen)
     pressure = session.pressure or 0.0
-    if pressure <= BUSY and sum(stall.length_s >= SURELY_S for stall in seen) >= FEW:
+    if pressure <= BUSY and len(long) >= FEW:
         return found(
             topic,
-            f"It pauses at irregular times, {plural(len(seen), 'time')} in {length_s:.0f} s, the longest for "
+            f"It pauses at irregular times, {plural(len(long), 'time')} in {length_s:.0f} s, the longest for "
             f"{amount(longest, 's')}.",
             evidence,
-            figures,
+            _lengths(long),
         )
+    waited = f" (threads waited for a core for {amount(pressure, 'share')} of the time)" if pressure else ""
     return cannot_tell(
         topic,
         Reason.AMBIGUOUS,
-        f"{plural(len(seen), 'request')} or groups of them came late, by {amount(longest, 's')} at most "
-        f"and at "
-        "irregular times, which the machine may have caused"
-        + (f" (threads waited for a core for {amount(pressure, 'share')} of the time)" if pressure else ""),
-        "a quieter machine, and a longer stream: --thorough",
+        f"some requests came late, by {amount(longest, 's')} at most and at irregular times, which the "
+        f"machine may have caused{waited}",
+        "a quieter machine, and a longer stream: a larger --budget",
         evidence,
-        figures,
+        _lengths(seen),
     )
+
+
+def _lengths(those: Sequence[Stall]) -> dict[str, Estimate]:
+    lengths = [stall.length_s for stall in those]
+    return {
+        "longest": Estimate(max(lengths), n=len(lengths)),
+        "typical": Estimate(statistics.median(lengths), n=len(lengths)),
+    }
 
 
 def _generator_stalls(answers: Sequence[Answer]) -> int:

@@ -46,22 +46,13 @@ def rate_limit(session: Session) -> Finding:
     length_s = light.answers[-1].due_s
     rate = len(light.answers) / length_s
     if not refused:
-        others = session.refusals
-        if others:
-            return cannot_tell(
-                topic,
-                Reason.AMBIGUOUS,
-                f"bursts were refused ({plural(others, 'request')}), and the light stream of "
-                f"{amount(rate, '/s')} was "
-                "not",
-                "--overload, which tells a queue limit from a rate limit",
-            )
+        bursts = f" Of bursts, {plural(session.refusals, 'request')} were." if session.refusals else ""
         return found(
             topic,
             f"No rate limit up to {amount(rate, '/s')}.",
             [
                 f"{plural(len(light.answers), 'request')} in {length_s:.0f} s; none was answered with "
-                f"429 or 503."
+                f"429 or 503.{bursts}"
             ],
             notable=False,
             figures={"offered": Estimate(rate, unit="/s", n=len(light.answers))},

@@ -20,16 +20,13 @@ __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 LEAST, MOST = 10, 40
 """Requests of a route: so many at least for an interval of the median, and no more than these."""
 
-ROUTE_S = 5.0
-"""Time for one route."""
+ROUTE, WARM = 1 / 60, 1 / 60
+"""Parts of the time allowed: for measuring one route, and for warming it up."""
 
 COMPUTES, WAITS = 0.7, 0.3
 """Shares of the service time that the server's CPU was busy, from which on it computes or up to which it
 waits.
 """
-
-WARM_S = 3.0
-"""For warming a route up."""
 
 FLAT = 0.05
 """Two batches of requests whose medians differ by no more than this take the same time."""
@@ -55,7 +52,7 @@ def _warmed(session: Session, route: Route) -> list[Answer]:
         return answers
     count = max(3, min(10, int(0.5 / max(before, 1 / session.limits.rate_per_s))))
     began = session.budget.now()
-    while session.budget.now() - began < WARM_S:
+    while session.budget.now() - began < WARM * session.limits.seconds:
         batch = session.sender.serial(route, count, session.pause_s(route))
         answers += batch
         now = _median(batch)
@@ -83,7 +80,7 @@ def service_time(session: Session, route: Route) -> Finding:
             "a route that answers 200",
         )
     each_s = max(times[-1], 1 / session.limits.rate_per_s)
-    count = max(LEAST, min(MOST, int(ROUTE_S / each_s)))
+    count = max(LEAST, min(MOST, int(ROUTE * session.limits.seconds / each_s)))
     usage = session.target.usage
     before = usage() if usage else None
     answers = session.sender.serial(route, count, session.pause_s(route))

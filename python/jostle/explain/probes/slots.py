@@ -13,8 +13,8 @@ from jostle.formatting import amount
 
 __all__ = ["send_waits", "slots", "unfit"]
 
-TIME_S = 20.0
-"""For all bursts, of a server that lets one request wait at a time."""
+TIME = 1 / 9
+"""Of the time allowed, for all bursts, of a server that lets one request wait at a time."""
 
 REPEATS = 2
 
@@ -60,7 +60,7 @@ def unfit(session: Session) -> Finding | None:
 
 def most(session: Session, wait: Alone) -> int:
     """The largest burst that is allowed, and that can be afforded where one request waits at a time."""
-    return min(session.limits.connections, int(TIME_S / (2 * REPEATS * wait.demand_s)))
+    return min(session.limits.connections, int(TIME * session.limits.seconds / (2 * REPEATS * wait.demand_s)))
 
 
 def send_waits(session: Session) -> None:

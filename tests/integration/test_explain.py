@@ -1,0 +1,84 @@
+"""`jostle explain` against servers whose behaviour is known: the whole path, real sockets.
+
+A busy machine may keep it from telling; what it must never do is to tell something else.
+"""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from jostle.explain.schema import explanation_schema
+from support.real import Jostle, as_json, reference_server
+
+SIZES = ["--slow", "/work?us=16000", "--slow", "/work?us=8000", "--slow", "/work?us=4000"]
+
+
+def explain(jostle_command: Jostle, *arguments: str) -> dict[str, Any]:
+    """What is said of it as JSON, which has its form."""
+    found = as_json(
+        jostle_command("explain", *arguments, "--thorough", "--budget", "20s", "-q", "--json", timeout=240)
+    )
+    jsonschema.validate(found, explanation_schema())
+    return found
+
+
+def said(explanation: dict[str, Any], topic: str) -> dict[str, Any]:
+    return next(finding for finding in explanation["findings"] if finding["topic"] == topic)
+
+
+def test_four_workers_are_found_and_nothing_else_is_said(jostle_command: Jostle) -> None:
+    with reference_server("workers", "--workers", "4") as url:
+        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--wait", "/sleep?ms=50")
+    discipline, at_once = said(explanation, "discipline"), said(explanation, "parallelism")
+    assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
+    if at_once["decided"]:
+        (figure,) = at_once["figures"]
+        assert figure["figure"]["low"] <= 4 <= (figure["figure"]["high"] or 4)
+    assert said(explanation, "slots for waiting requests")["says"].startswith(("At least ", "Cannot tell"))
+    assert said(explanation, "queue limit")["reason"] == "it was not asked for"
+    assert len(explanation["bursts"]) > 20
+    assert explanation["connections"] <= 64
+
+
+def test_a_contestant_is_started_and_explained(jostle_command: Jostle) -> None:
+    explanation = explain(jostle_command, "node")
+    discipline = said(explanation, "discipline")
+    assert discipline["says"] == "One worker, first come, first served." or not discipline["decided"]
+    assert said(explanation, "slots for waiting requests")["says"].startswith(("At least ", "Cannot tell"))
+    assert "waits for most" not in said(explanation, "CPU or waiting")["says"]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [("/nothing-of-that-name", "answers 404"), ("/slow/x", "answers 400")],
+)
+def test_an_error_is_no_server_to_explain(jostle_command: Jostle, path: str, word: str) -> None:
+    with reference_server("workers") as url:
+        finished = jostle_command("explain", f"{url}{path}", "--json")
+    refused(finished, word)
+
+
+def test_a_server_that_is_down_gets_a_message(jostle_command: Jostle) -> None:
+    refused(jostle_command("explain", "http://127.0.0.1:1/"), "cannot connect to 127.0.0.1:1")
+    refused(jostle_command("explain", "nodee"), "there is no contestant 'nodee'")
+
+
+def refused(finished: subprocess.CompletedProcess[str], word: str) -> None:
+    """One message, no traceback, no figure."""
+    assert finished.returncode == 2, finished.stderr
+    assert finished.stdout == ""
+    assert word in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_a_page_and_a_record_are_kept(jostle_command: Jostle, null_server: str, tmp_path: Path) -> None:
+    finished = jostle_command(
+        "explain", f"{null_server}/", "--budget", "20s", "-q", "--save", tmp_path / "kept"
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert max(map(len, finished.stdout.splitlines())) <= 80
+    (folder,) = (tmp_path / "kept").iterdir()
+    assert {file.name for file in folder.iterdir()} == {"explanation.json", "explain.html"}
