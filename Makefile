@@ -47,8 +47,8 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 	scripts/fuzz.sh $(SECONDS)
 
 test-python:    ## Those of the Python package: side by side, then alone those that measure.
-	$(BIN)/pytest -n auto --dist loadfile --ignore tests/integration
-	$(BIN)/pytest tests/integration
+	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) + 1) --dist loadfile
+	$(BIN)/pytest -m alone tests/integration
 
 audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
 	$(BIN)/python scripts/audit

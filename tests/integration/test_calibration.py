@@ -11,6 +11,8 @@ import pytest
 from jostle.record import RunRecord
 from support.real import command, environment
 
+pytestmark = pytest.mark.alone
+
 LOADS = ["1 client", "64 clients", "2,000 requests/s"]
 
 

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from support.real import Jostle, as_json
+
+pytestmark = pytest.mark.alone
 
 PLAN = """
 title = "Does one slow request starve the fast ones?"

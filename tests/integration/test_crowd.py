@@ -9,6 +9,8 @@ from jostle import experiments
 from jostle.plan import load_plan
 from support.real import Jostle, as_json, command, environment
 
+pytestmark = pytest.mark.alone
+
 SHORT = ["ramp-up=2s", "sustain=2s", "ramp-down=2s", "requests=2"]
 
 

@@ -13,6 +13,8 @@ import pytest
 from jostle.host.cores import available_cores, real_time_allowed
 from support.real import Jostle, as_json
 
+pytestmark = pytest.mark.alone
+
 PLAN = """
 title = "What did the machine do?"
 contestants = ["reference-workers"]

@@ -2,7 +2,11 @@
 
 import socket
 
+import pytest
+
 from support.real import Jostle, as_json
+
+pytestmark = pytest.mark.alone
 
 
 def test_the_database_stands_beside_every_figure(jostle_command: Jostle) -> None:

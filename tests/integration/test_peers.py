@@ -11,8 +11,12 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pytest
+
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.real import as_json, command, environment, reference_server
+
+pytestmark = pytest.mark.alone
 
 TURNS = 5
 SECONDS = 1

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from support.real import Jostle, as_json
+
+pytestmark = pytest.mark.alone
 
 SHORT = [
     *("--set", "count=2000000", "--set", "costly=1000000"),

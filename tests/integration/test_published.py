@@ -8,7 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.real import Jostle, as_json, command, environment
+
+pytestmark = pytest.mark.alone
 
 QUICK = ["--quick", "--rounds", "2", "--json", "--no-pages"]
 

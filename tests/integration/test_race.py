@@ -6,8 +6,12 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.real import Jostle, as_json, command, environment, recorded
+
+pytestmark = pytest.mark.alone
 
 PLAN = """
 title = "Does one slow request starve the fast ones?"
