@@ -40,6 +40,7 @@ class WorkloadState(TypedDict):
     excess: dict[str, int]  # answers after which bytes came that belong to none
     passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
+    redirects: int  # that were followed: the request to which each led counts as one of its own
 
 class ThreadState(TypedDict):
     cpu_ns: int

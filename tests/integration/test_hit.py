@@ -17,6 +17,7 @@ def outcomes(result: dict) -> dict[str, int]:
 def test_exactly_the_requests_asked_for_are_sent(jostle_command: Jostle, null_server: str) -> None:
     result = as_json(jostle_command("hit", null_server, "-n", "1000", "-c", "7", "--json"))
     assert outcomes(result) == {"ok": 1000}
+    assert result["folder"] == "", "the record was not kept"
 
 
 def test_the_table_starts_with_the_verdict(jostle_command: Jostle, null_server: str) -> None:

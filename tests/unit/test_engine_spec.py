@@ -64,7 +64,13 @@ def test_a_whole_run() -> None:
     }
     exact = {"status": [], "body": {"exact": "1936"}}
     anything: dict[str, Any] = {"status": [], "body": None}
-    both = {"target": target, "order": "weighted", "timeouts": timeouts, "body_limit": None}
+    both = {
+        "target": target,
+        "order": "weighted",
+        "timeouts": timeouts,
+        "body_limit": None,
+        "redirects": None,
+    }
     assert made == {
         "seed": 7,
         "threads": 1,
@@ -322,3 +328,15 @@ def test_the_keys_are_those_of_the_contract() -> None:
     for struct, part in parts.items():
         known, needed = fields_of(struct)
         assert needed <= part.keys() <= known, struct
+
+
+def test_redirects_may_lead_to_hosts_that_are_allowed_and_from_loopback_to_loopback() -> None:
+    body = 'request = { get = "/" }\nload = { clients = 1, for = "1s" }\nredirects = 3'
+    workload = parse_plan(HEAD + body, "plan.toml").workload["w"]
+
+    def rule(host: str) -> Any:
+        spec = engine_spec("w", workload, Address(host=host, port=80), allowed_hosts=["mine"])
+        return spec["workloads"][0]["redirects"]
+
+    assert rule("h") == {"most": 3, "hosts": ["mine"]}
+    assert rule("127.0.0.1") == {"most": 3, "hosts": ["mine", "localhost", "127.0.0.1", "::1"]}

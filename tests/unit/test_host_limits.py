@@ -8,7 +8,8 @@ import pytest
 from jostle import contestant
 from jostle.contestant.capacity import max_connections
 from jostle.doctor import checks
-from jostle.generator.capacity import local_ports, processes_for
+from jostle.errors import StartRefused
+from jostle.generator.capacity import local_ports, processes_for, with_sources
 from jostle.host import limits
 from jostle.host.limits import CgroupLimits, OpenFiles, PortRange, cgroup_limits, connections_within
 
@@ -39,6 +40,42 @@ def test_doctor_and_generator_agree_on_the_local_ports(
     monkeypatch.setattr(limits, "PORT_RANGE", tmp_path / "range")
     assert local_ports() == 10_000 - limits.RESERVED_PORTS
     assert checks._local_ports(limits.local_port_range()).message.startswith("10,000:")
+
+
+@pytest.mark.parametrize(
+    ("ports", "aside", "free"),
+    [
+        ("40000\t49999\n", "\n", 10_000),
+        ("40000\t49999\n", "8080,40000-40009,49999-50010\n", 9_989),
+        ("40000\t40000\n", "40000\n", 0),
+    ],
+)
+def test_ports_that_are_set_aside_are_not_free(
+    ports: str, aside: str, free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "range").write_text(ports)
+    (tmp_path / "aside").write_text(aside)
+    monkeypatch.setattr(limits, "PORT_RANGE", tmp_path / "range")
+    monkeypatch.setattr(limits, "SET_ASIDE", tmp_path / "aside")
+    assert limits.free_local_ports() == free
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1"])
+@pytest.mark.parametrize("ports", [0, 1])
+def test_a_machine_without_local_ports_is_told_before_the_run(host: str, ports: int) -> None:
+    target = {"host": host, "port": 80, "connect_to": [], "source_addresses": []}
+    load = {"closed": {"clients": 1, "requests_per_connection": None, "requests": None}}
+    spec = {"workloads": [{"target": target, "load": load}]}
+    with pytest.raises(StartRefused, match="no local ports"):
+        with_sources(spec, ports)
+    unix = {**target, "connect_to": ["unix:/run/app"]}
+    assert with_sources({"workloads": [{"target": unix, "load": load}]}, ports)
+
+
+def test_few_local_ports_are_used_by_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "range").write_text("40000\t40099\n")
+    monkeypatch.setattr(limits, "PORT_RANGE", tmp_path / "range")
+    assert local_ports() == 50
 
 
 @pytest.mark.parametrize("text", ["", "32768", "a b", "1 2 3"])

@@ -179,6 +179,7 @@ GIVEN: dict[str, Any] = {
     "connect_timeout": "1s",
     "warm_up": "2s",
     "body_limit": 100,
+    "redirects": 3,
     "rows": True,
     "connect_to": ["127.0.0.1:1"],
     "source_addresses": ["127.0.0.2"],

@@ -107,6 +107,7 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("excess", texts(py, &state.excess)?)?;
     dict.set_item("passed_over", texts(py, &state.passed_over)?)?;
     dict.set_item("backoffs", state.backoffs)?;
+    dict.set_item("redirects", state.redirects)?;
     Ok(dict)
 }
 

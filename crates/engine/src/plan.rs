@@ -4,6 +4,7 @@ use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
 use crate::schedule::phases::Phases;
 use crate::spec::{LoadSpec, Role, ShareSpec};
+use crate::wire::redirect::Redirects;
 use crate::wire::request::Request;
 use crate::wire::target::Target;
 use crate::wire::watch::Limits;
@@ -34,6 +35,8 @@ pub struct Workload {
     /// Of a closed load that has them.
     pub phases: Option<Phases>,
     pub limits: Limits,
+    /// How redirects are followed, if they are.
+    pub redirects: Option<Redirects>,
 }
 
 impl Plan {

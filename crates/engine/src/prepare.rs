@@ -8,12 +8,14 @@ use crate::scenario::Mix;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
-use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, TargetSpec, WorkloadSpec};
+use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, WorkloadSpec};
 use crate::wire::h1::codec::{Template, encode_request};
 use crate::wire::linger::MOST_LINGERING;
+use crate::wire::redirect::Redirects;
 use crate::wire::request::{Request, Turns};
 use crate::wire::tap::Tap;
 use crate::wire::target::Target;
+use crate::wire::url::Origin;
 use crate::wire::verify::BodyVerifier;
 use crate::wire::watch::Limits;
 
@@ -62,7 +64,9 @@ fn prepare_workload(
     spec: WorkloadSpec,
     share: ShareSpec,
 ) -> Result<Workload, StartError> {
-    let host = host_header(&spec.target);
+    let target = &spec.target;
+    let host = Origin::new(target.tls.is_some(), &target.host, target.port).authority();
+    let redirects = Redirects::new(&spec);
     let name = spec.name;
     let phases = match &spec.load {
         LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
@@ -83,7 +87,9 @@ fn prepare_workload(
         limits: Limits {
             timeouts: spec.timeouts,
             body: spec.body_limit,
+            follow: redirects.is_some(),
         },
+        redirects,
     })
 }
 
@@ -112,27 +118,15 @@ fn prepare_request(
     })
 }
 
-/// As in a URL: an IPv6 address in brackets, the port only where it is not the scheme's own.
-fn host_header(target: &TargetSpec) -> String {
-    let bare_ipv6 = target.host.contains(':') && !target.host.starts_with('[');
-    let host = if bare_ipv6 {
-        format!("[{}]", target.host)
-    } else {
-        target.host.clone()
-    };
-    let usual = if target.tls.is_some() { 443 } else { 80 };
-    if target.port == usual {
-        host
-    } else {
-        format!("{host}:{}", target.port)
-    }
-}
-
 fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
     let ShareSpec { index, of } = share_of(spec.share);
-    let connections = spec.workloads.iter().map(|workload| match &workload.load {
-        LoadSpec::Closed(closed) => share(closed.clients, index, of),
-        LoadSpec::Open(open) => share(open.max_connections, index, of),
+    let connections = spec.workloads.iter().map(|workload| {
+        let clients = match &workload.load {
+            LoadSpec::Closed(closed) => closed.clients,
+            LoadSpec::Open(open) => open.max_connections,
+        };
+        // A redirect may lead a client to another server while its own connection stays.
+        share(clients, index, of) * if workload.redirects.is_some() { 2 } else { 1 }
     });
     let needed = connections.sum::<u64>()
         + open_files()
@@ -161,21 +155,4 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn host_headers_are_as_in_urls() {
-        let target = |host: &str, port| {
-            let spec = serde_json::json!({"host": host, "port": port});
-            host_header(&serde_json::from_value(spec).unwrap())
-        };
-        assert_eq!(target("example.org", 80), "example.org");
-        assert_eq!(target("example.org", 443), "example.org:443");
-        assert_eq!(target("::1", 8080), "[::1]:8080");
-        assert_eq!(target("[::1]", 80), "[::1]");
-    }
 }

@@ -105,7 +105,8 @@ impl Crowd {
             self.resize(stage);
         }
         while let Some(slot) = self.timeouts.pop_due(stage.now, unanswered(&self.clients)) {
-            self.ended(slot, stage.now, Outcome::ResponseTimeout, stage);
+            let request = self.request_in_flight(slot);
+            self.ended(slot, request, stage.now, Outcome::ResponseTimeout, stage);
         }
         while let Some(slot) = self.thinking.pop_due(&mut self.clients, stage.now) {
             self.send(slot, stage);
@@ -115,7 +116,7 @@ impl Crowd {
     /// The server has answered.
     pub fn answered(&mut self, job: Job, at: Nanos, stage: &mut Stage) {
         if unanswered(&self.clients)(job.slot, job.turn) {
-            self.ended(job.slot, at, Outcome::Ok, stage);
+            self.ended(job.slot, job.request, at, Outcome::Ok, stage);
         }
     }
 
@@ -123,7 +124,8 @@ impl Crowd {
     pub fn stop(&mut self, stage: &mut Stage) {
         for slot in 0..self.clients.len() as u32 {
             if self.clients[slot as usize].next == IN_FLIGHT {
-                self.record(slot, stage.now, Outcome::Unfinished, stage);
+                let request = self.request_in_flight(slot);
+                self.record(slot, request, stage.now, Outcome::Unfinished, stage);
             }
         }
     }
@@ -189,8 +191,8 @@ impl Crowd {
         stage.server.arrive(stage.now, job);
     }
 
-    fn ended(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
-        self.record(slot, at, outcome, stage);
+    fn ended(&mut self, slot: u32, request: u16, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+        self.record(slot, request, at, outcome, stage);
         self.in_flight -= 1;
         let pause = self.pause(slot);
         let client = &mut self.clients[slot as usize];
@@ -202,11 +204,11 @@ impl Crowd {
         }
     }
 
-    fn record(&mut self, slot: u32, at: Nanos, outcome: Outcome, stage: &mut Stage) {
+    fn record(&self, slot: u32, request: u16, at: Nanos, outcome: Outcome, stage: &mut Stage) {
         let client = self.clients[slot as usize];
         stage.recorder.ended(&Ended {
             workload: self.workload,
-            request: self.request(slot, client.turn),
+            request,
             phase: self
                 .phases
                 .as_ref()
@@ -221,6 +223,11 @@ impl Crowd {
     fn leave(&mut self, slot: u32) {
         self.clients[slot as usize].next = ABSENT;
         self.alive -= 1;
+    }
+
+    /// A client has no room to remember it, and whoever answers gives it back.
+    fn request_in_flight(&self, slot: u32) -> u16 {
+        self.request(slot, self.clients[slot as usize].turn)
     }
 
     /// The request that a client takes at this turn. Where clients end and are replaced, each begins anew.

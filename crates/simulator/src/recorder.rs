@@ -108,7 +108,11 @@ impl Recorder {
                 .iter_mut()
                 .filter_map(|series| series.take().map(|series| *series))
                 .collect(),
-            workloads: self.loads.iter_mut().map(Load::give_away).collect(),
+            workloads: self
+                .loads
+                .iter_mut()
+                .map(|load| load.state.give_away())
+                .collect(),
             // A simulated generator is never busy and never late.
             threads: vec![ThreadState {
                 cpu_ns: 0,
@@ -125,20 +129,8 @@ impl Recorder {
 impl Load {
     /// Adds to ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: Nanos) {
-        let elapsed = now - self.changed;
-        self.state.in_flight_ns += u128::from(self.state.in_flight) * u128::from(elapsed);
+        self.state.pass(now - self.changed);
         self.changed = now;
-    }
-
-    fn give_away(&mut self) -> WorkloadState {
-        let kept = WorkloadState {
-            in_flight: self.state.in_flight,
-            clients: self.state.clients,
-            connections: self.state.connections,
-            backlog: self.state.backlog,
-            ..WorkloadState::default()
-        };
-        std::mem::replace(&mut self.state, kept)
     }
 }
 

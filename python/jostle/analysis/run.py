@@ -266,6 +266,11 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
         notes.append(
             f"TLS sessions were resumed in {format_count(resumed)} of {format_count(connects)} connects."
         )
+    if followed := sum(f.total("redirects") for f in data):
+        notes.append(
+            f"Redirects were followed, {format_count(followed)} in all: each led to a request that counts by "
+            "itself, in the rates and in the response times."
+        )
     if any(
         f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data
     ):

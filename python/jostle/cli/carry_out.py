@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["carry_out", "go_on", "show"]
 
 
-def carry_out(plan: Plan, base: Path, slug: str, *, seed: int | None, output: RunOutput) -> int:
-    """Run `plan`, give its result as `output` says; the exit code."""
+def carry_out(
+    plan: Plan, base: Path, slug: str, *, seed: int | None, output: RunOutput, kept: bool = True
+) -> int:
+    """Run `plan`, give its result as `output` says; the exit code. `kept`: the record stays in `base`."""
     executor = executor_for(plan)
-    return _carried_out(lambda observer: run_experiment(plan, base, slug, seed, executor, observer), output)
+    return _carried_out(
+        lambda observer: run_experiment(plan, base, slug, seed, executor, observer), output, kept=kept
+    )
 
 
 def go_on(folder: Path, output: RunOutput) -> int:
@@ -42,7 +47,7 @@ def go_on(folder: Path, output: RunOutput) -> int:
     return _carried_out(lambda observer: resume_experiment(run, executor, observer), output)
 
 
-def _carried_out(work: Callable[[Silent], Outcome], output: RunOutput) -> int:
+def _carried_out(work: Callable[[Silent], Outcome], output: RunOutput, *, kept: bool = True) -> int:
     """What was measured is shown whatever ended the run; an error is raised where nothing was."""
     observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()
@@ -61,7 +66,7 @@ def _carried_out(work: Callable[[Silent], Outcome], output: RunOutput) -> int:
         observer.close()
     assert observer.folder is not None
     form, undecided = output.form, output.undecided_as
-    code = show(observer.folder, form, output.output, pages=pages, undecided=undecided)
+    code = show(observer.folder, form, output.output, pages=pages, undecided=undecided, kept=kept)
     return code if complete or code is ExitCode.FAILED else ExitCode.UNTRUSTED
 
 
@@ -83,13 +88,17 @@ def show(
     pages: bool,
     undecided: Undecided | None,
     full: bool = False,
+    kept: bool = True,
 ) -> ExitCode:
-    """Analyse the run in `folder`, give its result in `form`, write its pages; the exit code."""
+    """Analyse the run in `folder`, give its result in `form`, write its pages; the exit code.
+
+    `kept`: the folder stays, so that the result may name it.
+    """
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
 
     result = analyse(RunRecord.open(folder), distributions=pages or form is not Form.json)
-    put(result, form, output, full=full)
+    put(result if kept else replace(result, folder=""), form, output, full=full)
     if pages:
         _write_pages(result, folder, say=form is Form.text and output is None)
     answered = any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)

@@ -41,7 +41,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
 Closed loop (-c): each client waits for its answer before it sends again. Open
 loop (--rate): requests are sent at a rate, however fast the server answers,
 and response times count from when a request was due. Redirects are answers;
-they are not followed.
+-L follows them, and counts each request on the way.
 """
 
 
@@ -127,6 +127,19 @@ class HitOptions:
             group=REQUEST,
         ),
     ] = None
+    location: Annotated[
+        bool,
+        _option("-L", "--location", help="Follow redirects, as curl does.", group=REQUEST),
+    ] = False
+    redirects: Annotated[
+        int | None,
+        _option(
+            "--max-redirs",
+            metavar="N",
+            help="Follow at most N redirects of a request (-L: 5).",
+            group=REQUEST,
+        ),
+    ] = None
     connect_timeout: Annotated[
         str | None,
         _option(
@@ -205,9 +218,11 @@ class HitOptions:
 
     def plan(self, context: typer.Context, url: str) -> "Plan":
         """The plan for `url`. Raises `PlanError` in the words of the options."""
-        from jostle.plan.hit import hit_plan
+        from jostle.plan.hit import REDIRECTS, hit_plan
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
+        if given.pop("location") and self.redirects is None:
+            given["redirects"] = REDIRECTS
         if (socket := given.pop("unix_socket")) is not None:
             if not socket.is_socket():
                 raise PlanError(f"--unix-socket: {socket} is not a socket", "is its server running?")
@@ -238,4 +253,4 @@ def hit(
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, output=output)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
-        return carry_out(plan, Path(folder), "hit", seed=seed, output=output)
+        return carry_out(plan, Path(folder), "hit", seed=seed, output=output, kept=False)

@@ -27,6 +27,7 @@ __all__ = [
     "Seed",
     "option_names",
     "refuse_beside",
+    "run_folders",
     "split_contestants",
     "split_settings",
     "split_workloads",
@@ -63,7 +64,7 @@ AllowTargets = Annotated[
     typer.Option(
         "--allow-target",
         metavar="HOST",
-        help="A host that the cluster may load; repeatable.",
+        help="A host that the cluster may load, or a redirect may lead to; repeatable.",
         rich_help_panel=GENERATOR,
     ),
 ]
@@ -159,6 +160,13 @@ def split_settings(settings: Iterable[str] | None) -> dict[str, str]:
             raise PlanError(f"--set {setting!r} is not NAME=VALUE", "for example: --set slow=41")
         values[name.strip()] = value.strip()
     return values
+
+
+def run_folders(paths: Iterable[Path]) -> list[Path]:
+    """Without the index that `jostle history` keeps beside the runs: a shell's runs/* names it, too."""
+    from jostle.analysis.history import INDEX
+
+    return [path for path in paths if path.name != INDEX]
 
 
 def refuse_beside(

@@ -15,7 +15,7 @@ from jostle.host.limits import (
     RESERVED_FILES,
     RESERVED_PORTS,
     connections_within,
-    local_port_range,
+    free_local_ports,
     open_files,
 )
 from jostle.units import format_count
@@ -30,6 +30,9 @@ __all__ = [
     "with_sources",
 ]
 
+LEAST_PORTS = 2
+"""Fewer carry no load."""
+
 PROCESSES_PER_CORE = 4
 """More are not started unless the plan says so."""
 
@@ -40,9 +43,10 @@ def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
 
 
 def connections_of(workload: Mapping[str, Any]) -> int:
-    """The most connections that it can have at once."""
+    """The most connections that it can have at once: a redirect may lead each client to a second server."""
     load = workload["load"]
-    return int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+    clients = int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
+    return 2 * clients if workload.get("redirects") else clients
 
 
 def _connections_in_all(workload: Mapping[str, Any]) -> int:
@@ -89,7 +93,8 @@ def processes_for(
 
 def local_ports() -> int:
     """Connections that one local address can have to one address and port."""
-    return len(local_port_range()) - RESERVED_PORTS
+    free = free_local_ports()
+    return max(free - RESERVED_PORTS, free // 2)
 
 
 def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str, Any]:
@@ -111,12 +116,22 @@ def with_sources(spec: Mapping[str, Any], ports: int | None = None) -> dict[str,
     for workload in spec["workloads"]:
         destinations = destinations_of(workload["target"])
         if destinations:
+            _refuse_without_ports(ports)
             key = repr(destinations)
             each = [math.ceil(total[key] / len(destinations)) for total in (at_once, in_all)]
             target = _with_room(workload["target"], destinations, each[0], each[1], ports)
             workload = {**workload, "target": target}
         workloads.append(workload)
     return {**spec, "workloads": workloads}
+
+
+def _refuse_without_ports(ports: int) -> None:
+    if ports < LEAST_PORTS:
+        raise StartRefused(
+            "this machine has no local ports for connections: all but a few of net.ipv4.ip_local_port_range "
+            "are set aside (ip_local_reserved_ports), or the range is empty",
+            "widen it: sudo sysctl -w net.ipv4.ip_local_port_range='1024 65535'",
+        )
 
 
 def _with_room(

@@ -147,6 +147,7 @@ STATE = (
     "connects",
     "resumed",
     "backoffs",
+    "redirects",
 )
 TEXTS = ("excess", "passed_over")
 

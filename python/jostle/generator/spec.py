@@ -9,6 +9,7 @@ from typing import Any
 
 from jostle import units
 from jostle.errors import BadValue, PlanError
+from jostle.generator.capacity import is_loopback
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
 from jostle.plan.request import PEER, Expect, Request
@@ -17,6 +18,9 @@ from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
 
 __all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "without_secrets"]
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +45,11 @@ def engine_spec(
     cores: Sequence[int] = (),
     real_time: bool = False,
     attentive: bool | None = False,
+    allowed_hosts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """One run of a workload: the measured load first, then the background, if any.
 
+    `allowed_hosts`: to which redirects may lead, in addition to the server's own.
     `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that the
     workload names are read here. Raises `PlanError` for a file that is missing.
     """
@@ -62,6 +68,7 @@ def engine_spec(
         "load": _load(workload.load),
         "timeouts": timeouts,
         "body_limit": workload.body_limit,
+        "redirects": _redirects(workload.redirects, address.host, allowed_hosts),
     }
     workloads = [measured]
     if workload.background is not None:
@@ -142,6 +149,13 @@ def _tls(tls: Tls) -> dict[str, Any]:
         "version": tls.version,
         "resume": tls.resume,
     }
+
+
+def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any] | None:
+    """From loopback they may lead to loopback, under whatever name."""
+    if most is None:
+        return None
+    return {"most": most, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
 
 
 def _pem(path: Path, kind: str) -> str:

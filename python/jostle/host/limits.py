@@ -18,6 +18,7 @@ __all__ = [
     "cgroup_folders",
     "cgroup_limits",
     "connections_within",
+    "free_local_ports",
     "local_port_range",
     "memory_bytes",
     "open_files",
@@ -31,6 +32,7 @@ RESERVED_PORTS = 200
 """Local ports that other programs may have taken."""
 
 PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+SET_ASIDE = Path("/proc/sys/net/ipv4/ip_local_reserved_ports")
 ACCEPT_QUEUE = Path("/proc/sys/net/core/somaxconn")
 NO_LIMIT_BYTES = 1 << 60
 """cgroup v1 writes "no limit" as a number near 2^63, rounded to pages."""
@@ -84,6 +86,14 @@ def local_port_range() -> PortRange:
     found = PortRange.parse(PORT_RANGE.read_text())
     assert found is not None, f"{PORT_RANGE} holds two numbers"
     return found
+
+
+def free_local_ports() -> int:
+    """How many of that range the kernel gives to connections: an administrator may set some aside."""
+    ports = local_port_range()
+    aside = (part.partition("-") for part in _read(SET_ASIDE).split(",") if part)
+    taken = {port for low, _, high in aside for port in range(int(low), int(high or low) + 1)}
+    return len(ports) - sum(ports.low <= port <= ports.high for port in taken)
 
 
 def accept_queue() -> int:

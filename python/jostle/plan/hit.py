@@ -13,10 +13,12 @@ from jostle.plan.model import Plan
 from jostle.plan.request import METHODS
 from jostle.text import host_and_port
 
-__all__ = ["PLACES", "hit_plan"]
+__all__ = ["PLACES", "REDIRECTS", "hit_plan"]
 
 CLIENTS = 10
 SECONDS = 10.0
+REDIRECTS = 5
+"""So many are followed for one request, where the user says only that they are."""
 BARE_RATE = re.compile(r"[\d_,.]+([eE][+-]?\d+)?[kM]?")
 """A rate without its time, which is then a second."""
 
@@ -48,6 +50,7 @@ PLACES = {
     "connect_timeout": f"{WORKLOAD}.connect-timeout",
     "warm_up": f"{WORKLOAD}.warm-up",
     "body_limit": f"{WORKLOAD}.body-limit",
+    "redirects": f"{WORKLOAD}.redirects",
     "rows": f"{WORKLOAD}.rows",
     "connect_to": f"{WORKLOAD}.connection.connect-to",
     "source_addresses": f"{WORKLOAD}.connection.source-addresses",

@@ -1,12 +1,7 @@
-"""The JSON schema of plans, and the reference table in the documentation: both made from the model.
-
-python -m jostle.plan.schema --check      fails when a file in docs/ is out of date
-python -m jostle.plan.schema --write      writes them
-"""
+"""The JSON schema of plans, and the reference table in the documentation: both made from the model."""
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +19,7 @@ from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload
 
-__all__ = ["plan_schema"]
+__all__ = ["files", "plan_schema"]
 
 BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
 
@@ -130,7 +125,7 @@ def _default(table: type[Table], name: str) -> str:
     return "" if value is None or isinstance(value, dict) else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
-def _files(docs: Path) -> dict[Path, str]:
+def files(docs: Path) -> dict[Path, str]:
     """What the files in `docs` should hold."""
     page = (docs / "PLAN.md").read_text(encoding="utf-8")
     pattern = re.compile(re.escape(BEGIN) + ".*" + re.escape(END), re.DOTALL)
@@ -138,25 +133,3 @@ def _files(docs: Path) -> dict[Path, str]:
         docs / "plan.schema.json": json.dumps(plan_schema(), indent=2, ensure_ascii=False) + "\n",
         docs / "PLAN.md": pattern.sub(lambda _: f"{BEGIN}\n{reference()}\n{END}", page),
     }
-
-
-def main(arguments: list[str]) -> int:
-    docs = Path(__file__).parents[3] / "docs"
-    if arguments not in (["--check"], ["--write"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    stale = {
-        path: text
-        for path, text in _files(docs).items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    }
-    for path, text in stale.items():
-        if arguments == ["--write"]:
-            path.write_text(text, encoding="utf-8")
-        else:
-            print(f"{path} is out of date: run `python -m jostle.plan.schema --write`", file=sys.stderr)
-    return 1 if stale and arguments == ["--check"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

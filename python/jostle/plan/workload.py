@@ -71,6 +71,12 @@ class Workload(Table):
     connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
+    redirects: PositiveCount | None = Field(
+        default=None,
+        description="follow redirects as `curl -L` does, at most this many for one request; each leads to a "
+        "request that counts by itself. Another host must be in `allow-targets` of [cluster]. Without it a "
+        "redirect is an answer like any other",
+    )
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
     warm_up_clients: PositiveCount | None = Field(
         default=None,

@@ -338,6 +338,7 @@ class WorkloadEntry(TypedDict, total=False):
 
     `resumed`: TLS handshakes that were not full ones. `excess`: answers after which bytes came that belong
     to none. `passed_over`: addresses of the host's name that did not accept while another one did.
+    `redirects`: those that were followed; the request to which each led counts as one of its own.
     """
 
     due: Count
@@ -352,6 +353,7 @@ class WorkloadEntry(TypedDict, total=False):
     excess: dict[str, Count]
     passed_over: dict[str, Count]
     backoffs: Count
+    redirects: Count
 
 
 class ThreadEntry(TypedDict):

@@ -36,6 +36,8 @@ class Outcome(StrEnum):
     UNFINISHED = "unfinished"
     STALE = "stale"
     """A reused connection that the server had closed: not a byte of the answer came."""
+    REDIRECT_FAILED = "redirect_failed"
+    """A redirect that could not be followed: one too many, or to where the load may not go."""
 
 
 _LABELS: Mapping[str, str] = {

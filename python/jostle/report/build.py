@@ -50,7 +50,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             Section("Details", _details(result, record), Depth.MAIN, key="details"),
         ],
         affects=validity.affects(result),
-        finish="" if result.complete else f"jostle run --resume {result.folder}",
+        finish="" if result.complete or not result.folder else f"jostle run --resume {result.folder}",
         links=provenance.links(result, record),
     )
 

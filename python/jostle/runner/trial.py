@@ -256,6 +256,7 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
         cores=placement.generator_cores if pinned else [],
         real_time=own_cores and _paced(context.workload) and real_time_allowed(),
         attentive=_attentive(context, own_cores=own_cores),
+        allowed_hosts=plan.cluster.allow_targets if plan.cluster else (),
     )
 
 

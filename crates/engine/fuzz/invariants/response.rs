@@ -6,7 +6,7 @@ use super::input::{Cut, pieces};
 
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
-    head: Option<(u16, bool)>,
+    head: Option<(u16, bool, Option<Box<[u8]>>)>,
     body: Vec<u8>,
     left: usize,
 }
@@ -38,9 +38,10 @@ fn decode(
                     status,
                     keep_alive,
                     closes,
+                    location,
                 } => {
                     assert!(used > 0 && status >= 200 && !(keep_alive && closes));
-                    assert_eq!(seen.head.replace((status, keep_alive)), None);
+                    assert_eq!(seen.head.replace((status, keep_alive, location)), None);
                 }
                 Step::Body(bytes) => {
                     assert!(bytes > 0);
@@ -63,12 +64,12 @@ pub fn check(data: &[u8]) {
     let sizes = [0; 6].map(|_| cut.number());
     let bytes = cut.0;
 
-    let mut decoder = ResponseDecoder::new(limit);
+    let mut decoder = ResponseDecoder::new(limit).with_locations(true);
     let whole = decode(&mut decoder, head_request, &[bytes]);
     let cut_up = pieces(bytes, &sizes);
     // The used decoder and a new one.
     assert_eq!(decode(&mut decoder, head_request, &cut_up), whole);
-    let mut fresh = ResponseDecoder::new(limit);
+    let mut fresh = ResponseDecoder::new(limit).with_locations(true);
     assert_eq!(decode(&mut fresh, head_request, &cut_up), whole);
 
     let single: Vec<&[u8]> = bytes.chunks(1).collect();

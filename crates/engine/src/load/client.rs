@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::load::Shared;
@@ -12,8 +13,10 @@ use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::LoadSpec;
 use crate::wire::link::{Link, Unasked};
+use crate::wire::redirect::Hop;
 use crate::wire::request::Call;
 use crate::wire::tap::TapStates;
+use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
@@ -45,15 +48,35 @@ pub struct Client {
     taps: TapStates,
 }
 
-/// A client's link, and what it keeps from one to the next.
+/// A client's way to its server.
 struct Route {
     shared: Rc<Shared>,
     /// Index of its workload.
     workload: usize,
+    line: Line,
+}
+
+/// A link, and what is kept from one to the next.
+#[derive(Default)]
+struct Line {
     link: Option<Link>,
     /// Exchanges that the link has carried.
     used: u64,
     sessions: Sessions,
+}
+
+/// Where redirects have led a client; empty for a request that has met none.
+#[derive(Default)]
+struct Detour {
+    /// What is asked for next.
+    hop: Option<Box<Hop>>,
+    /// At another server than its own.
+    away: Option<Box<Away>>,
+}
+
+struct Away {
+    target: Arc<Target>,
+    line: Line,
 }
 
 impl Client {
@@ -64,9 +87,7 @@ impl Client {
             route: Route {
                 shared,
                 workload,
-                link: None,
-                used: 0,
-                sessions: Sessions::default(),
+                line: Line::default(),
             },
             taps: TapStates::default(),
         }
@@ -76,74 +97,106 @@ impl Client {
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
         self.number = number;
-        self.route.sessions = Sessions::default();
+        self.route.line.sessions = Sessions::default();
     }
 
-    /// One request, from its intended start to its record.
+    /// One request, from its intended start to its record, and those to which redirects lead.
     ///
     /// Boxed: what it needs is needed by those only that have a request in flight, not by all who think; and the next
     /// one gets the memory that the caches hold still.
     pub fn perform(
         &mut self,
-        job: Job,
+        mut job: Job,
         random: &mut Stream,
     ) -> Pin<Box<impl Future<Output = Ended>>> {
         Box::pin(async move {
-            let Route {
-                shared, workload, ..
-            } = &self.route;
-            let shared = shared.clone();
-            let workload = &shared.plan.workloads[*workload];
-            let phase = workload.phase_at(job.intended);
-            let mut sample = Sample::due(
-                workload.index,
-                job.request,
-                phase,
-                self.number,
-                job.intended,
-                job.ran,
-            );
-            if self.seat.stopping() {
-                return self.finish(sample, Outcome::NeverSent);
-            }
-            self.route.check(&self.seat);
-            let request = &workload.requests[job.request];
-            let mut watch = Watch {
-                seat: &self.seat,
-                recorder: &shared.recorder,
-                limits: &workload.limits,
-                request,
-                taps: &mut self.taps,
-                sample: &mut sample,
-                at: 0,
-            };
-            let route = &mut self.route;
-            let link = match &mut route.link {
-                Some(link) => link,
-                none => {
-                    let (dialer, sessions) = (&shared.dialers[route.workload], &mut route.sessions);
-                    let open = Link::open(dialer, &workload.target, sessions, &mut watch);
-                    match Box::pin(open).await {
-                        Ok(link) => none.insert(link),
-                        Err(outcome) => return self.finish(sample, outcome),
-                    }
+            let mut detour = Detour::default();
+            loop {
+                let ended = self.request(&job, &mut detour, random).await;
+                if detour.hop.is_none() || !self.seat.running(ended.at) {
+                    self.route.come_home(detour, &self.seat);
+                    return ended;
                 }
-            };
-            route.used += 1;
-            let call = Call {
-                request,
-                random,
-                last: job.last || per_connection(workload).is_some_and(|most| route.used >= most),
-            };
-            let outcome = link.exchange(call, &mut watch).await;
-            let spent = link.is_spent();
-            let ended = self.finish(sample, outcome);
-            // At the end of the run links stay until all have been counted.
-            if spent && self.seat.running(ended.at) {
-                self.hang_up();
+                self.route.redirected(ended.at);
+                (job.intended, job.ran) = (ended.at, None);
             }
-            ended
         })
+    }
+
+    /// One request: the one that the job names, or the one to which a redirect has led.
+    async fn request(&mut self, job: &Job, detour: &mut Detour, random: &mut Stream) -> Ended {
+        let Route {
+            shared, workload, ..
+        } = &self.route;
+        let shared = shared.clone();
+        let workload = &shared.plan.workloads[*workload];
+        let phase = workload.phase_at(job.intended);
+        let mut sample = Sample::due(
+            workload.index,
+            job.request,
+            phase,
+            self.number,
+            job.intended,
+            job.ran,
+        );
+        if self.seat.stopping() {
+            return finish(&self.seat, &shared, sample, Outcome::NeverSent);
+        }
+        self.route.check(&self.seat);
+        let request = &workload.requests[job.request];
+        let mut watch = Watch {
+            seat: &self.seat,
+            recorder: &shared.recorder,
+            limits: &workload.limits,
+            request,
+            taps: &mut self.taps,
+            sample: &mut sample,
+            at: 0,
+            redirect: None,
+        };
+        let hop = detour.hop.take();
+        let (target, line) = self
+            .route
+            .line_to(hop.as_deref(), &mut detour.away, &self.seat);
+        let target = target.as_deref().unwrap_or(&workload.target);
+        let link = match &mut line.link {
+            Some(link) => link,
+            none => {
+                let dialer = &shared.dialers[workload.index];
+                let open = Link::open(dialer, target, &mut line.sessions, &mut watch);
+                match Box::pin(open).await {
+                    Ok(link) => none.insert(link),
+                    Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
+                }
+            }
+        };
+        line.used += 1;
+        let last = job.last || per_connection(workload).is_some_and(|most| line.used >= most);
+        let call = Call {
+            request,
+            template: match &hop {
+                Some(hop) => hop.template(last),
+                None => request.template(last),
+            },
+            random,
+            last,
+        };
+        let mut outcome = link.exchange(call, &mut watch).await;
+        let spent = link.is_spent();
+        if let (Outcome::Ok, Some(redirects), Some(redirect)) =
+            (outcome, &workload.redirects, watch.redirect.take())
+        {
+            match redirects.next(job.request, hop.as_deref(), &redirect) {
+                Ok(next) => detour.hop = Some(Box::new(next)),
+                Err(failure) => outcome = watch.failed(failure),
+            }
+        }
+        let ended = finish(&self.seat, &shared, sample, outcome);
+        // At the end of the run links stay until all have been counted.
+        if spent && self.seat.running(ended.at) {
+            line.hang_up(&shared, workload.index, &self.seat);
+        }
+        ended
     }
 
     pub fn hang_up(&mut self) {
@@ -170,31 +223,47 @@ impl Client {
         let seat: &Seat = seat;
         seat.wait_for(ready, move |cx| route.listen(seat, cx))
     }
-
-    fn finish(&mut self, mut sample: Sample, outcome: Outcome) -> Ended {
-        self.seat.clear_deadline();
-        if sample.end == 0 {
-            sample.end = self.seat.now();
-        }
-        sample.outcome = outcome;
-        // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
-        if !self.seat.running(sample.end) {
-            sample.outcome = sample.given_up();
-            sample.why = None;
-            sample.end = self.route.shared.last_moment();
-        }
-        self.route.shared.recorder.borrow_mut().ended(&sample);
-        Ended {
-            outcome: sample.outcome,
-            at: sample.end,
-        }
-    }
 }
 
 impl Route {
+    /// The line to where a hop is: the client's own, or one to another server (`Some` target).
+    fn line_to<'a>(
+        &'a mut self,
+        hop: Option<&Hop>,
+        away: &'a mut Option<Box<Away>>,
+        seat: &Seat,
+    ) -> (Option<Arc<Target>>, &'a mut Line) {
+        let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
+            return (None, &mut self.line);
+        };
+        if let Some(mut other) = away.take_if(|away| !Arc::ptr_eq(&away.target, target)) {
+            other.line.hang_up(&self.shared, self.workload, seat);
+        }
+        let away = away.get_or_insert_with(|| {
+            let line = Line::default();
+            Box::new(Away {
+                target: target.clone(),
+                line,
+            })
+        });
+        (Some(target.clone()), &mut away.line)
+    }
+
+    fn redirected(&self, now: u64) {
+        let mut recorder = self.shared.recorder.borrow_mut();
+        recorder.redirected(self.workload, now);
+    }
+
+    /// The way is at its end: what led to other servers is closed.
+    fn come_home(&self, detour: Detour, seat: &Seat) {
+        if let Some(mut away) = detour.away {
+            away.line.hang_up(&self.shared, self.workload, seat);
+        }
+    }
+
     /// Gives the link up if it takes no other exchange.
     fn check(&mut self, seat: &Seat) {
-        if let Some(link) = &mut self.link
+        if let Some(link) = &mut self.line.link
             && let Err(unasked) = link.room()
         {
             self.give_up(unasked, seat);
@@ -203,7 +272,7 @@ impl Route {
 
     /// Gives the link up if the server closes it or speaks unasked; wakes the task when it does.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
-        if let Some(link) = &mut self.link
+        if let Some(link) = &mut self.line.link
             && let Poll::Ready(unasked) = link.poll_unasked(cx)
         {
             self.give_up(unasked, seat);
@@ -219,9 +288,15 @@ impl Route {
     }
 
     fn hang_up(&mut self, seat: &Seat) {
+        self.line.hang_up(&self.shared, self.workload, seat);
+    }
+}
+
+impl Line {
+    fn hang_up(&mut self, shared: &Shared, workload: usize, seat: &Seat) {
         if let Some(link) = self.link.take() {
             self.used = 0;
-            self.shared.recorder.borrow_mut().parted(self.workload);
+            shared.recorder.borrow_mut().parted(workload);
             link.part(seat);
         }
     }
@@ -230,6 +305,25 @@ impl Route {
 impl Drop for Client {
     fn drop(&mut self) {
         self.hang_up();
+    }
+}
+
+fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) -> Ended {
+    seat.clear_deadline();
+    if sample.end == 0 {
+        sample.end = seat.now();
+    }
+    sample.outcome = outcome;
+    // Nothing that comes after the end counts, so that all requests in flight end at the same moment.
+    if !seat.running(sample.end) {
+        sample.outcome = sample.given_up();
+        sample.why = None;
+        sample.end = shared.last_moment();
+    }
+    shared.recorder.borrow_mut().ended(&sample);
+    Ended {
+        outcome: sample.outcome,
+        at: sample.end,
     }
 }
 

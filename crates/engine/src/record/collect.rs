@@ -286,6 +286,7 @@ impl WorkloadState {
         self.in_flight_ns += other.in_flight_ns;
         self.connects += other.connects;
         self.backoffs += other.backoffs;
+        self.redirects += other.redirects;
         self.resumed += other.resumed;
         self.excess.append(&other.excess);
         self.passed_over.append(&other.passed_over);

@@ -178,8 +178,10 @@ pub enum Outcome {
     /// The peer closed a connection that had carried requests before, and not a byte of this one's answer had come:
     /// both may have been in the right.
     Stale,
+    /// The answer was a redirect that could not be followed: one too many, or to where the load may not go.
+    RedirectFailed,
 }
-pub const OUTCOMES: usize = 16;
+pub const OUTCOMES: usize = 17;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -197,6 +199,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "never_sent",
     "unfinished",
     "stale",
+    "redirect_failed",
 ];
 
 #[derive(Debug, Clone, Default)]
@@ -224,6 +227,27 @@ pub struct WorkloadState {
     /// Waits of closed clients after a failed connect: 10 ms, doubled up to 1 s while it goes on failing. They are
     /// added to the think time; without them a closed loop against a dead server would only measure itself.
     pub backoffs: u64,
+    /// Redirects that were followed: the request to which each led counts as one of its own.
+    pub redirects: u64,
+}
+
+impl WorkloadState {
+    /// Time goes by: adds to ∫ in-flight dt.
+    pub fn pass(&mut self, elapsed_ns: u64) {
+        self.in_flight_ns += u128::from(self.in_flight) * u128::from(elapsed_ns);
+    }
+
+    /// Gives away the state of an interval; the next one begins with what is there now.
+    pub fn give_away(&mut self) -> Self {
+        let next = Self {
+            in_flight: self.in_flight,
+            clients: self.clients,
+            connections: self.connections,
+            backlog: self.backlog,
+            ..Self::default()
+        };
+        std::mem::replace(self, next)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -182,6 +182,12 @@ impl Recorder {
         self.loads[workload].state.backoffs += 1;
     }
 
+    /// A redirect led to a request that is begun now.
+    pub fn redirected(&mut self, workload: usize, now: u64) {
+        self.due(workload, now);
+        self.loads[workload].state.redirects += 1;
+    }
+
     /// A closed client begins a request.
     pub fn due(&mut self, workload: usize, now: u64) {
         self.roll(now);
@@ -341,8 +347,7 @@ impl Recorder {
 impl Load {
     /// Adds to ∫ in-flight dt up to `now`.
     fn advance(&mut self, now: u64) {
-        let elapsed = now.saturating_sub(self.changed);
-        self.state.in_flight_ns += u128::from(self.state.in_flight) * u128::from(elapsed);
+        self.state.pass(now.saturating_sub(self.changed));
         self.changed = self.changed.max(now);
     }
 
@@ -355,13 +360,7 @@ impl Load {
     }
 
     fn give_away(&mut self) -> WorkloadState {
-        let kept = WorkloadState {
-            in_flight: self.state.in_flight,
-            clients: self.state.clients,
-            connections: self.state.connections,
-            ..WorkloadState::default()
-        };
-        let mut given = std::mem::replace(&mut self.state, kept);
+        let mut given = self.state.give_away();
         if let Some(at_end) = self.at_end {
             (given.clients, given.connections) = at_end;
         }

@@ -67,6 +67,20 @@ pub struct WorkloadSpec {
     /// A longer body is not read to its end: `too_large`. No limit when `None`.
     #[serde(default)]
     pub body_limit: Option<u64>,
+    /// Redirects are followed; without it they are answers like any other.
+    #[serde(default)]
+    pub redirects: Option<RedirectSpec>,
+}
+
+/// How redirects are followed, as `curl -L` does: each is a request of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedirectSpec {
+    /// Of one request, at least 1; one more is a failure.
+    pub most: u32,
+    /// Hosts to which a redirect may lead, beside that of the target.
+    #[serde(default)]
+    pub hosts: Vec<String>,
 }
 
 /// A background workload ends with the run and never keeps it alive.
@@ -109,7 +123,7 @@ pub struct TargetSpec {
     pub nodelay: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
     /// Do not verify the server's certificate.

@@ -169,6 +169,16 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
             return invalid(field, "it is 0: nothing answers in no time");
         }
     }
+    if workload
+        .redirects
+        .as_ref()
+        .is_some_and(|rule| rule.most == 0)
+    {
+        return invalid(
+            "redirects.most",
+            "it is 0: leave redirects out if none is to be followed",
+        );
+    }
     match &workload.load {
         LoadSpec::Closed(closed) => check_closed(&workload.name, closed),
         LoadSpec::Open(open) => check_open(&workload.name, open),

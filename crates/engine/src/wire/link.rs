@@ -37,8 +37,12 @@ impl Link {
             Ok((transport, times)) => match transport.alpn() {
                 None | Some(b"http/1.1") => {
                     watch.connected(times);
-                    let link = h1::Link::new(transport, dialer.common.clone(), watch.body_limit());
-                    Ok(Self::H1(link))
+                    Ok(Self::H1(h1::Link::new(
+                        transport,
+                        dialer.common.clone(),
+                        watch.limits.body,
+                        watch.limits.follow,
+                    )))
                 }
                 Some(other) => Err(watch.failed(unspoken(other))),
             },

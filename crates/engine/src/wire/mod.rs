@@ -11,12 +11,14 @@ pub mod failure;
 pub mod h1;
 pub mod linger;
 pub mod link;
+pub mod redirect;
 pub mod request;
 pub mod rotation;
 pub mod tap;
 pub mod target;
 pub mod tls;
 pub mod transport;
+pub mod url;
 pub mod verify;
 pub mod watch;
 

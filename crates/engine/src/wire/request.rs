@@ -24,6 +24,8 @@ pub struct Request {
 /// One use of a request.
 pub struct Call<'a> {
     pub request: &'a Request,
+    /// What is sent: the request's own, or that of a redirect.
+    pub template: &'a Template,
     /// Where its parameters come from.
     pub random: &'a mut Stream,
     /// No other request follows on this connection.

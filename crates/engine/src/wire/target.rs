@@ -63,6 +63,29 @@ impl Target {
                 .map(|text| parse(text).ok_or_else(|| not_an_address(workload, text)));
             (None, addresses.collect::<Result<_, _>>()?)
         };
+        Self::at(workload, spec, name, addresses)
+    }
+
+    /// One whose name is resolved for every connection; nothing is asked of the network now.
+    pub fn resolved_later(workload: &str, spec: &TargetSpec) -> Result<Self, StartError> {
+        if let Ok(ip) = spec.host.parse::<IpAddr>() {
+            let address = Address::Tcp((ip, spec.port).into());
+            return Self::at(workload, spec, None, vec![address]);
+        }
+        let name = Name {
+            host: spec.host.clone(),
+            port: spec.port,
+            resolve_each: true,
+        };
+        Self::at(workload, spec, Some(name), Vec::new())
+    }
+
+    fn at(
+        workload: &str,
+        spec: &TargetSpec,
+        name: Option<Name>,
+        addresses: Vec<Address>,
+    ) -> Result<Self, StartError> {
         let tls = spec
             .tls
             .as_ref()

@@ -8,14 +8,17 @@ use crate::record::sample::{ConnectTimes, Sample};
 use crate::seat::Seat;
 use crate::spec::TimeoutSpec;
 use crate::wire::failure::Failure;
+use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
-/// How long an answer may take and how large it may be.
+/// How long an answer may take, how large it may be, and whether it may send its client elsewhere.
 #[derive(Debug)]
 pub struct Limits {
     pub timeouts: TimeoutSpec,
     pub body: Option<u64>,
+    /// Redirects are followed; else they are answers like any other.
+    pub follow: bool,
 }
 
 /// Watches one request: notes its moments, sets its deadlines, shows its answer to the taps.
@@ -28,13 +31,11 @@ pub struct Watch<'a> {
     pub sample: &'a mut Sample,
     /// When the last bytes came.
     pub at: u64,
+    /// The answer sends its client elsewhere, and is followed there.
+    pub redirect: Option<Box<Redirect>>,
 }
 
 impl Watch<'_> {
-    pub fn body_limit(&self) -> Option<u64> {
-        self.limits.body
-    }
-
     /// A connection is asked for at `start`; gives its deadline.
     pub fn connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.sample.workload);
@@ -110,10 +111,26 @@ impl Watch<'_> {
         self.sample.bytes_in += bytes as u64;
     }
 
-    /// The head was in what has come.
-    pub fn head(&mut self, status: u16) {
+    /// The head was in what has come. `location`: where it sends its client, if redirects are followed.
+    pub fn head(&mut self, status: u16, location: Option<Box<[u8]>>) {
         self.sample.headers = Some(self.at);
         self.sample.status = status;
+        self.redirect = location.map(|location| {
+            let from = String::new();
+            Box::new(Redirect {
+                status,
+                location,
+                from,
+            })
+        });
+    }
+
+    /// The exchange is over, and this was the whole request.
+    pub fn sent(&mut self, request: &[u8]) {
+        if let Some(redirect) = &mut self.redirect {
+            let path = request.split(|byte| *byte == b' ').nth(1);
+            redirect.from = String::from_utf8_lossy(path.unwrap_or_default()).into_owned();
+        }
     }
 
     /// After the whole answer came bytes that belong to none.
@@ -135,10 +152,13 @@ impl Watch<'_> {
         self.failed(Failure::new(Outcome::ResponseTimeout, why))
     }
 
-    /// The answer is whole: was it the right one?
+    /// The answer is whole: was it the right one? A redirect that is followed need not be: the answer at its end is.
     pub fn complete(&mut self) -> Outcome {
         self.sample.end = self.at;
         let right_body = self.taps.end(&self.request.taps);
+        if self.redirect.is_some() {
+            return Outcome::Ok;
+        }
         if !self.request.accepts(self.sample.status) {
             Outcome::WrongStatus
         } else if right_body {

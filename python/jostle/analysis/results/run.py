@@ -27,7 +27,7 @@ class RunResult:
     """Everything that a report shows."""
 
     title: str
-    folder: str
+    folder: str  # "" where the record was not kept
     started: str  # ISO 8601
     complete: bool
     incomplete_reason: str

@@ -269,7 +269,8 @@ def _interactive_law(data: TrialData) -> Check | None:
         return None
     there = clients * data.duration_s
     answered = data.total("response_sum_ns") / 1e9
-    spent = answered + data.given_up.total_s + data.think_s() * requests
+    pauses = requests - data.total("redirects")  # after a redirect nobody thinks
+    spent = answered + data.given_up.total_s + data.think_s() * pauses
     residual = abs(there - spent) / there if there else 0.0
     chance = BY_CHANCE * data.think_deviation_s() * math.sqrt(requests) / there if there else 0.0
     limit = INTERACTIVE_SUSPECT + chance

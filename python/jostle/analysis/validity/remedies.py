@@ -24,6 +24,8 @@ REMEDIES: Mapping[str, str] = {
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: of what is given up only a bound is known",
     Outcome.MALFORMED: "what answers does not speak HTTP/1.1: ask it by hand (curl -v)",
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",
+    Outcome.REDIRECT_FAILED: "a loop: ask by hand (curl -L); another host: --allow-target HOST, "
+    "if it is yours",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

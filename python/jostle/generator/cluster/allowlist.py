@@ -12,8 +12,8 @@ __all__ = ["refuse_unlisted_targets"]
 def refuse_unlisted_targets(spec: Mapping[str, Any], allowed: Collection[str]) -> None:
     """Raises `StartRefused` where a host off loopback is not among `allowed`."""
     for workload in spec["workloads"]:
-        for place in destinations_of(workload["target"]):
-            host = place.rpartition(":")[0].strip("[]")
+        places = [place.rpartition(":")[0].strip("[]") for place in destinations_of(workload["target"])]
+        for host in (*places, *(workload.get("redirects") or {"hosts": ()})["hosts"]):
             if not is_loopback(host) and host not in allowed:
                 raise StartRefused(
                     f"the cluster is not allowed to load {host}",

@@ -41,11 +41,17 @@ enum State {
 }
 
 impl Link {
-    pub fn new(transport: Transport, common: Rc<Common>, body_limit: Option<u64>) -> Self {
+    /// `locations`: redirects are followed, so where they lead is told.
+    pub fn new(
+        transport: Transport,
+        common: Rc<Common>,
+        body_limit: Option<u64>,
+        locations: bool,
+    ) -> Self {
         Self {
             transport,
             common,
-            decoder: ResponseDecoder::new(body_limit),
+            decoder: ResponseDecoder::new(body_limit).with_locations(locations),
             state: State::Open,
             reused: false,
             head_request: false,
@@ -85,7 +91,7 @@ impl Link {
     }
 
     pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let template = call.request.template(call.last);
+        let template = call.template;
         let common = self.common.clone();
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
@@ -93,6 +99,7 @@ impl Link {
             call.request.fill(template, call.random, &mut filled);
             &filled
         });
+        let sent = unsent;
         self.state = State::Spent;
         self.head_request = template.is_head();
         self.decoder.begin(self.head_request);
@@ -107,6 +114,7 @@ impl Link {
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let state = exchange.state_after(call.last);
+        watch.sent(sent);
         self.state = state;
         self.reused = true;
         if filled.capacity() > 0 {
@@ -204,8 +212,9 @@ impl Exchange<'_, '_> {
                     status,
                     keep_alive,
                     closes,
+                    location,
                 } => {
-                    self.watch.head(status);
+                    self.watch.head(status, location);
                     (self.keep_alive, self.closes) = (keep_alive, closes);
                 }
                 Step::Body(length) => self.watch.body(&input[used - length..used]),

@@ -32,6 +32,11 @@ impl Head {
     pub fn interim(&self) -> bool {
         self.status < 200
     }
+
+    /// A client may be sent elsewhere without being asked (RFC 9110 section 15.4).
+    pub fn redirects(&self) -> bool {
+        matches!(self.status, 301 | 302 | 303 | 307 | 308)
+    }
 }
 
 /// The last head that this thread parsed. Servers send the same head again and again (the date in it changes once
@@ -79,19 +84,35 @@ pub(super) fn parse_head(
     })
 }
 
-fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
+/// Where a whole head sends its client; `None` where it does not say.
+pub(super) fn location(head: &[u8]) -> Option<Box<[u8]>> {
     let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
+    config()
+        .parse_response_with_uninit_headers(&mut response, head, &mut headers)
+        .ok()?;
+    let named = |header: &&Header| header.name.eq_ignore_ascii_case("location");
+    let found = response.headers.iter().find(named)?;
+    Some(found.value.into())
+}
+
+fn config() -> ParserConfig {
     let mut config = ParserConfig::default();
     // A user agent must accept folded lines (RFC 9112 section 5.2).
     config.allow_obsolete_multiline_headers_in_responses(true);
-    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
-    {
-        Ok(Status::Complete(length)) => length,
-        Ok(Status::Partial) => return Ok(None),
-        Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
-        Err(error) => return Err(DecodeError::Head(error)),
-    };
+    config
+}
+
+fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, DecodeError> {
+    let mut headers = [const { MaybeUninit::<Header>::uninit() }; MAX_HEADERS];
+    let mut response = Response::new(&mut []);
+    let length =
+        match config().parse_response_with_uninit_headers(&mut response, bytes, &mut headers) {
+            Ok(Status::Complete(length)) => length,
+            Ok(Status::Partial) => return Ok(None),
+            Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
+            Err(error) => return Err(DecodeError::Head(error)),
+        };
     let (Some(status), Some(version)) = (response.code, response.version) else {
         unreachable!("httparse fills in status and version of a whole head")
     };

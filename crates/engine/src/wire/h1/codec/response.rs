@@ -1,11 +1,11 @@
 //! The response decoder: bytes in; events, "need more" or an error out.
 
 use super::chunked::{ChunkStep, Chunks};
-use super::framing::{Framing, Head, parse_head};
+use super::framing::{Framing, Head, location, parse_head};
 use super::{DecodeError, MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// What the consumed bytes were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// All input is consumed, and the response goes on.
     NeedMore,
@@ -16,6 +16,8 @@ pub enum Step {
         keep_alive: bool,
         /// The server is going to close it.
         closes: bool,
+        /// Of a redirect: its Location, if that was asked for.
+        location: Option<Box<[u8]>>,
     },
     /// That many of the consumed bytes, at their END, are body; at least 1.
     Body(usize),
@@ -37,6 +39,8 @@ pub struct ResponseDecoder {
     allowance: u64,
     stage: Stage,
     head_request: bool,
+    /// Where redirects lead is told.
+    locations: bool,
 }
 
 /// Where in the response the next byte stands; the transitions are drawn in the module's documentation.
@@ -70,7 +74,14 @@ impl ResponseDecoder {
             allowance: body_limit,
             stage: WHOLE,
             head_request: false,
+            locations: false,
         }
+    }
+
+    /// One that tells where redirects lead, or does not.
+    #[must_use]
+    pub fn with_locations(self, locations: bool) -> Self {
+        Self { locations, ..self }
     }
 
     /// A new response is expected; `head_request`: to a HEAD request, so it has no body whatever its head says.
@@ -148,19 +159,33 @@ impl ResponseDecoder {
                     .take_while(|byte| matches!(byte, b'\r' | b'\n'))
                     .count();
             }
-            let head_request = self.head_request;
-            let parse = |bytes: &[u8]| parse_head(bytes, head_request);
+            let (head_request, locations) = (self.head_request, self.locations);
+            let parse = |bytes: &[u8]| {
+                let head = parse_head(bytes, head_request)?;
+                Ok(head.map(|(length, head)| {
+                    let location = (locations && head.redirects())
+                        .then(|| location(&bytes[..length]))
+                        .flatten();
+                    (length, (head, location))
+                }))
+            };
             let (length, head) = self.gather(&input[used..], parse, DecodeError::HeadTooLarge)?;
             used += length;
             match head {
                 None => return Ok((used, Step::NeedMore)),
-                Some(head) if head.interim() => {}
-                Some(head) => return self.body_follows(head).map(|step| (used, step)),
+                Some((head, _)) if head.interim() => {}
+                Some((head, location)) => {
+                    return self.body_follows(head, location).map(|step| (used, step));
+                }
             }
         }
     }
 
-    fn body_follows(&mut self, head: Head) -> Result<Step, DecodeError> {
+    fn body_follows(
+        &mut self,
+        head: Head,
+        location: Option<Box<[u8]>>,
+    ) -> Result<Step, DecodeError> {
         self.stage = match head.framing {
             Framing::Length(length) if length > self.body_limit => {
                 return Err(DecodeError::BodyTooLarge);
@@ -173,6 +198,7 @@ impl ResponseDecoder {
             status: head.status,
             keep_alive: head.keep_alive,
             closes: head.closes,
+            location,
         })
     }
 

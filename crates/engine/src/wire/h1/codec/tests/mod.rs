@@ -51,6 +51,7 @@ fn decode_with(
                     status,
                     keep_alive,
                     closes,
+                    ..
                 } => {
                     assert!(
                         !(keep_alive && closes),

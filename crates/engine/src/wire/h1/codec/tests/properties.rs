@@ -173,7 +173,7 @@ proptest! {
         loop {
             let (used, step) = decoder.step(&bytes[at..]).unwrap();
             at += used;
-            prop_assert_ne!(step, Step::End);
+            prop_assert_ne!(&step, &Step::End);
             if step == Step::NeedMore {
                 break;
             }

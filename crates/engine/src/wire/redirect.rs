@@ -1,0 +1,354 @@
+//! Redirects, followed as `curl -L` follows them: each is a request of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::record::interval::Outcome;
+use crate::spec::validate::StartError;
+use crate::spec::{RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
+use crate::wire::failure::Failure;
+use crate::wire::h1::codec::{Template, encode_request};
+use crate::wire::target::Target;
+use crate::wire::url::{Origin, Url};
+
+/// Servers other than the workload's own that its redirects may lead to. Each takes memory for its certificates.
+const MOST_PLACES: usize = 16;
+
+/// Headers that are for the workload's own server and go to no other (curl does the same).
+const FOR_HOME_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
+
+/// How the redirects of one workload are followed. Shared by all workers.
+#[derive(Debug)]
+pub struct Redirects {
+    rule: RedirectSpec,
+    /// The workload's own server.
+    home: Origin,
+    target: TargetSpec,
+    requests: Vec<RequestSpec>,
+    workload: String,
+    /// Other servers, as far as they were needed.
+    places: Mutex<Vec<(Origin, Arc<Target>)>>,
+}
+
+/// An answer that sends its client elsewhere.
+#[derive(Debug)]
+pub struct Redirect {
+    pub status: u16,
+    /// As the answer has it.
+    pub location: Box<[u8]>,
+    /// Path and query of the request that it answers.
+    pub from: String,
+}
+
+/// A request to which a redirect led.
+#[derive(Debug)]
+pub struct Hop {
+    url: Url,
+    method: String,
+    /// It carries the body of the first request.
+    with_body: bool,
+    /// Redirects up to here.
+    count: u32,
+    pub keep_alive: Template,
+    pub close: Template,
+    /// `None`: the workload's own server.
+    pub elsewhere: Option<Arc<Target>>,
+}
+
+impl Redirects {
+    pub fn new(spec: &WorkloadSpec) -> Option<Self> {
+        let rule = spec.redirects.clone()?;
+        let target = &spec.target;
+        Some(Self {
+            rule,
+            home: Origin::new(target.tls.is_some(), &target.host, target.port),
+            target: target.clone(),
+            requests: spec.requests.clone(),
+            workload: spec.name.clone(),
+            places: Mutex::default(),
+        })
+    }
+
+    /// What is asked for next on the way that began with request number `request` and has led to `hop`.
+    pub fn next(
+        &self,
+        request: usize,
+        hop: Option<&Hop>,
+        redirect: &Redirect,
+    ) -> Result<Hop, Failure> {
+        self.follow(request, hop, redirect)
+            .map_err(|why| Failure::new(Outcome::RedirectFailed, why))
+    }
+
+    fn follow(
+        &self,
+        request: usize,
+        hop: Option<&Hop>,
+        redirect: &Redirect,
+    ) -> Result<Hop, String> {
+        let first = &self.requests[request];
+        let count = hop.map_or(0, |hop| hop.count) + 1;
+        if count > self.rule.most {
+            return Err(format!("more than {} redirects", self.rule.most));
+        }
+        let (origin, method, with_body) = match hop {
+            Some(hop) => (&hop.url.origin, &hop.method, hop.with_body),
+            None => (&self.home, &first.method, true),
+        };
+        let here = Url {
+            origin: origin.clone(),
+            path: redirect.from.clone(),
+        };
+        let url = here
+            .join(&redirect.location)
+            .map_err(|why| format!("its Location cannot be followed: {why}"))?;
+        if !self.allows(&url.origin.host) {
+            return Err(format!("to {}, which may not be loaded", url.origin));
+        }
+        let (method, with_body) = changed(redirect.status, method, with_body);
+        let spec = self.request(first, &url, &method, with_body);
+        let encode = |keep_alive| {
+            encode_request(&spec, &url.origin.authority(), keep_alive).map_err(|e| e.to_string())
+        };
+        Ok(Hop {
+            keep_alive: encode(true)?,
+            close: encode(false)?,
+            elsewhere: self.place(&url.origin)?,
+            url,
+            method,
+            with_body,
+            count,
+        })
+    }
+
+    /// A server must not be able to turn the load on somebody else.
+    fn allows(&self, host: &str) -> bool {
+        let listed = |allowed: &String| {
+            let allowed = allowed.trim_start_matches('[').trim_end_matches(']');
+            allowed.eq_ignore_ascii_case(host)
+        };
+        host == self.home.host || self.rule.hosts.iter().any(listed)
+    }
+
+    fn request(
+        &self,
+        first: &RequestSpec,
+        url: &Url,
+        method: &str,
+        with_body: bool,
+    ) -> RequestSpec {
+        let mut spec = first.clone();
+        spec.method = method.to_owned();
+        spec.path.clone_from(&url.path);
+        spec.params.clear();
+        if !with_body {
+            spec.body_base64 = None;
+        }
+        let at_home = url.origin == self.home;
+        spec.headers.retain(|(name, _)| {
+            let name = name.to_ascii_lowercase();
+            (with_body || !name.starts_with("content-"))
+                && (at_home || !FOR_HOME_ONLY.contains(&name.as_str()))
+        });
+        spec
+    }
+
+    fn place(&self, origin: &Origin) -> Result<Option<Arc<Target>>, String> {
+        if *origin == self.home {
+            return Ok(None);
+        }
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, target)) = places.iter().find(|(known, _)| known == origin) {
+            return Ok(Some(target.clone()));
+        }
+        if places.len() >= MOST_PLACES {
+            return Err(format!("to more than {MOST_PLACES} other servers"));
+        }
+        let target = self.target_at(origin).map_err(|error| error.to_string())?;
+        let target = Arc::new(target);
+        places.push((origin.clone(), target.clone()));
+        Ok(Some(target))
+    }
+
+    fn target_at(&self, origin: &Origin) -> Result<Target, StartError> {
+        let spec = TargetSpec {
+            host: origin.host.clone(),
+            port: origin.port,
+            connect_to: Vec::new(),
+            resolve_each: true,
+            tls: origin.tls.then(|| self.tls_for(&origin.host)),
+            ..self.target.clone()
+        };
+        Target::resolved_later(&self.workload, &spec)
+    }
+
+    /// The client's certificate is for the workload's own host only.
+    fn tls_for(&self, host: &str) -> TlsSpec {
+        let own = self.target.tls.clone().unwrap_or_default();
+        if host == self.home.host {
+            return own;
+        }
+        TlsSpec {
+            client_cert_pem: None,
+            client_key_pem: None,
+            server_name: None,
+            ..own
+        }
+    }
+}
+
+impl Hop {
+    pub fn template(&self, last: bool) -> &Template {
+        if last { &self.close } else { &self.keep_alive }
+    }
+}
+
+/// The next request's method, and whether it carries the body: RFC 9110 section 15.4, and for 301 and 302 what all
+/// clients do.
+fn changed(status: u16, method: &str, with_body: bool) -> (String, bool) {
+    match (status, method) {
+        (307 | 308, _) | (301 | 302, "GET" | "HEAD") => (method.to_owned(), with_body),
+        (_, "HEAD") => (method.to_owned(), false),
+        _ => ("GET".to_owned(), false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn redirects(request: Value, rule: Value) -> Redirects {
+        let spec = json!({
+            "name": "w", "role": "measured", "target": {"host": "home", "port": 80},
+            "requests": [request], "load": {"closed": {"clients": 1}}, "redirects": rule,
+            "timeouts": {"connect_ns": 1, "total_ns": 1},
+        });
+        Redirects::new(&serde_json::from_value(spec).unwrap()).unwrap()
+    }
+
+    fn post() -> Value {
+        json!({
+            "name": "r", "method": "POST", "path": "/a/b", "body_base64": "aGk=",
+            "headers": [["Content-Type", "text/plain"], ["Cookie", "c"], ["Authorization", "a"], ["X", "y"]],
+        })
+    }
+
+    fn answer(status: u16, location: &str) -> Redirect {
+        let from = "/a/b".into();
+        let location = location.as_bytes().into();
+        Redirect {
+            status,
+            location,
+            from,
+        }
+    }
+
+    fn text(hop: &Hop) -> &str {
+        std::str::from_utf8(hop.keep_alive.fixed().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn methods_and_bodies_change_as_clients_change_them() {
+        for (status, method, becomes, body) in [
+            (301, "POST", "GET", false),
+            (302, "PUT", "GET", false),
+            (303, "POST", "GET", false),
+            (303, "HEAD", "HEAD", false),
+            (301, "HEAD", "HEAD", true),
+            (302, "GET", "GET", true),
+            (307, "POST", "POST", true),
+            (308, "DELETE", "DELETE", true),
+        ] {
+            assert_eq!(
+                changed(status, method, true),
+                (becomes.to_owned(), body),
+                "{status} {method}"
+            );
+        }
+        assert_eq!(changed(307, "GET", false), ("GET".to_owned(), false));
+    }
+
+    #[test]
+    fn a_post_becomes_a_get_without_body_and_its_headers_or_stays_whole() {
+        let redirects = redirects(post(), json!({"most": 5}));
+        let seen = redirects.next(0, None, &answer(302, "c?q=1")).unwrap();
+        assert!(seen.elsewhere.is_none());
+        let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
+        let start = format!("GET /a/c?q=1 HTTP/1.1\r\nHost: home\r\n{agent}");
+        let own = "Cookie: c\r\nAuthorization: a\r\nX: y\r\n";
+        assert_eq!(text(&seen), format!("{start}{own}\r\n"));
+        let seen = redirects.next(0, None, &answer(307, "/d")).unwrap();
+        assert!(text(&seen).starts_with("POST /d HTTP/1.1\r\n"));
+        assert!(text(&seen).ends_with("Content-Length: 2\r\n\r\nhi"));
+    }
+
+    #[test]
+    fn credentials_stay_at_home() {
+        let redirects = redirects(post(), json!({"most": 5, "hosts": ["other"]}));
+        for location in ["http://other/", "https://home/", "http://home:81/"] {
+            let seen = redirects.next(0, None, &answer(307, location)).unwrap();
+            assert!(seen.elsewhere.is_some());
+            assert!(text(&seen).contains("X: y\r\n"), "{}", text(&seen));
+            assert!(!text(&seen).contains("Cookie") && !text(&seen).contains("Authorization"));
+        }
+        let away = redirects.next(0, None, &answer(307, "//other/")).unwrap();
+        let back = redirects.next(0, Some(&away), &answer(307, "//home/"));
+        assert!(text(&back.unwrap()).contains("Authorization: a\r\n"));
+    }
+
+    #[test]
+    fn a_client_s_certificate_stays_with_its_host() {
+        let mut redirects = redirects(post(), json!({"most": 5}));
+        redirects.target.tls = Some(TlsSpec {
+            client_key_pem: Some("key".into()),
+            insecure: true,
+            ..TlsSpec::default()
+        });
+        assert!(redirects.tls_for("home").client_key_pem.is_some());
+        let other = redirects.tls_for("other");
+        assert!(other.client_key_pem.is_none() && other.insecure);
+    }
+
+    #[test]
+    fn a_server_cannot_turn_the_load_on_another_host() {
+        let redirects = redirects(post(), json!({"most": 5, "hosts": ["Other", "[::1]"]}));
+        let next = |location| redirects.next(0, None, &answer(302, location));
+        for allowed in ["//OTHER:81/", "//[::1]/", "//home/"] {
+            assert!(next(allowed).is_ok(), "{allowed}");
+        }
+        let failure = next("https://stranger/").unwrap_err();
+        assert_eq!(failure.outcome, Outcome::RedirectFailed);
+        assert_eq!(failure.why, "to https://stranger, which may not be loaded");
+        let failure = next("ftp://home/").unwrap_err();
+        assert_eq!(
+            failure.why,
+            "its Location cannot be followed: ftp is not HTTP"
+        );
+    }
+
+    #[test]
+    fn redirects_end() {
+        let redirects = redirects(post(), json!({"most": 2}));
+        let first = redirects.next(0, None, &answer(302, "/a/b")).unwrap();
+        let second = redirects
+            .next(0, Some(&first), &answer(302, "/a/b"))
+            .unwrap();
+        let third = redirects.next(0, Some(&second), &answer(302, "/a/b"));
+        assert_eq!(third.unwrap_err().why, "more than 2 redirects");
+    }
+
+    #[test]
+    fn a_server_cannot_fill_the_memory_with_other_servers() {
+        let redirects = redirects(post(), json!({"most": 5}));
+        let next = |port| {
+            let location = format!("http://home:{port}/");
+            redirects.next(0, None, &answer(302, &location))
+        };
+        for port in 1000..1000 + MOST_PLACES {
+            assert!(next(port).is_ok());
+        }
+        assert!(next(1000).is_ok(), "known");
+        assert_eq!(next(999).unwrap_err().why, "to more than 16 other servers");
+    }
+}
