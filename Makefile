@@ -17,19 +17,14 @@ setup: ## Tools, the locked environment, the engine and the reference servers.
 demo: setup ## Set up and race two real servers; about 5 minutes the first time.
 	$(BIN)/jostle race starvation --quick --contestants node,go || [ $$? = 3 ] # 3: measured, and judged invalid
 
-check: setup ## Formatting, lints, types, import arrows, schemas of plans, results and run folders, licences, known holes.
+check: setup ## Formatting, lints, types, import arrows, documents made from the code, licences, known holes.
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m jostle.plan.schema --check
-	$(BIN)/python -m jostle.report.schema --check
-	$(BIN)/python -m jostle.report.article_pages --check
-	$(BIN)/python -m jostle.record.schema --check
-	$(BIN)/python -m jostle.explain.schema --check
-	$(BIN)/python -m jostle.cli.reference --check
+	$(BIN)/python scripts/docs.py --check
 	$(BIN)/python scripts/audit
 
 runtimes: setup ## Debian packages: the runtimes of all contestants, the browser for the page's tests, and peers.

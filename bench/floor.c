@@ -5,34 +5,16 @@
  *
  * Prints what one second cost, from 1.5 s after the ramp to 0.5 s before the end: {"rate":…, "user":…, "system":…}
  */
-#include <arpa/inet.h>
-#include <err.h>
-#include <fcntl.h>
-#include <netinet/tcp.h>
-#include <stdint.h>
+#include "system_calls.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <time.h>
-
-#define SECOND UINT64_C(1000000000)
-
-enum { EVENTS = 1024, ANSWER_BYTES = 1024 };
 
 struct due { uint64_t at; int device; };
 
 static struct due *queue; /* a binary heap, its first entry at 1 */
 static int queued;
-
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static double random_part(void) { return rand() / (RAND_MAX + 1.0); }
 
@@ -52,26 +34,6 @@ static int pop(void) {
     }
     queue[i] = last;
     return device;
-}
-
-static void set_alarm(int alarm, uint64_t at) {
-    struct itimerspec value = {.it_value = {at / SECOND, at % SECOND}};
-    if (timerfd_settime(alarm, TFD_TIMER_ABSTIME, &value, NULL)) err(1, "timerfd_settime");
-}
-
-static void watch(int poll, int file, int number) {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = number};
-    if (epoll_ctl(poll, EPOLL_CTL_ADD, file, &event)) err(1, "epoll_ctl");
-}
-
-static int connected(int port) {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int file = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
-    if (file < 0 || connect(file, (void *)&address, sizeof address)) err(1, "port %d", port);
-    fcntl(file, F_SETFL, O_NONBLOCK);
-    setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    return file;
 }
 
 static double seconds(struct timeval t) { return t.tv_sec + t.tv_usec / 1e6; }

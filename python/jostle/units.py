@@ -272,6 +272,11 @@ def format_share(share: float) -> str:
     return scale(share, "share").write(share)
 
 
+def format_number(value: float) -> str:
+    """A plain number with three digits and never an exponent: "0.05", "1.5", "1,060"."""
+    return Scale(1.0, "", _plain_digits).number(value)
+
+
 def format_count(value: float) -> str:
     """Whole, with thousands marked: "10,000"."""
     return f"{value:,.0f}"

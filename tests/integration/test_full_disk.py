@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jostle.record import RunRecord
-from support.real import Jostle, command, reference_server
+from support.real import Jostle, command, environment, reference_server
 
 KILOBYTES = 300
 
@@ -67,6 +67,22 @@ def test_in_a_trial_the_load_stops_and_what_was_recorded_stands(jostle_command: 
     assert trial.histogram("response").get_total_count() > 100
     assert RunRecord.open(folder).incomplete_why
     assert not list(folder.rglob("*.part"))
+
+
+def test_a_limit_of_the_size_of_files_is_told_as_a_full_disk_is(tmp_path: Path) -> None:
+    """EFBIG from the kernel: `ulimit -f`."""
+    with reference_server("run-to-completion") as url:
+        words = command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", tmp_path)
+        limited = ["prlimit", "--fsize=60000", *words]
+        stopped = subprocess.run(limited, capture_output=True, text=True, timeout=30, env=environment())
+    assert stopped.returncode == 3, stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert stopped.stderr.count("has reached the greatest size that this process may write (ulimit -f)") == 1
+    assert "jostle run --resume" in stopped.stderr
+    (folder,) = tmp_path.glob("20*")
+    (trial,) = RunRecord.open(folder).trials
+    assert trial.status == "cut short"
+    assert trial.histogram("response").get_total_count() > 100
 
 
 def test_while_the_report_is_written_the_figures_are_shown_and_nothing_torn_stays(

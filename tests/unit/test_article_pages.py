@@ -1,10 +1,12 @@
 """docs/articles: claims come from the results, and only where they were judged by today's rules."""
 
+from pathlib import Path
 from typing import Any
 
 from jostle import experiments
-from jostle.report.article_pages import DOCS, PLACE, filled, main
+from jostle.report.article_pages import PLACE, filled
 
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "before\n<!-- claims: threads begin -->\nstale text\n<!-- claims: threads end -->\nafter\n"
 
 
@@ -37,7 +39,6 @@ def test_what_was_judged_by_other_rules_counts_as_not_measured() -> None:
     assert page.count("not measured yet") == len(experiments.load("threads").claim)
 
 
-def test_the_pages_hold_a_place_for_every_experiment_and_are_up_to_date() -> None:
+def test_the_pages_hold_a_place_for_every_experiment() -> None:
     pages = [path.read_text() for path in (DOCS / "articles").glob("*.md")]
     assert sorted(match[2] for page in pages for match in PLACE.finditer(page)) == experiments.names()
-    assert main(["--check"]) == 0

@@ -164,6 +164,18 @@ def test_wrong_numbers_of_things_are_refused(runs: tuple[Path, Path], arguments:
         run(runs[0], *arguments)
 
 
+def test_the_index_that_history_keeps_beside_the_runs_is_no_run(tmp_path: Path) -> None:
+    """A shell's runs/* names it, too."""
+    make_run(tmp_path, trials({"node": 0.002, "go": 0.004}))
+    run_command("history", tmp_path)
+    assert (tmp_path / "index.ndjson").exists()
+    everything = sorted(tmp_path.iterdir())
+    code, text = run_command("compare", *everything, "--contestants", "node,go")
+    assert code == 0
+    assert "go" in text
+    assert run_command("report", *everything, "--format", "md")[0] == 0
+
+
 def test_one_condition_needs_no_list(runs: tuple[Path, Path]) -> None:
     one, listed = (jostle.compare(*runs, fail_if=given) for given in ("p50 > +1 %", ["p50 > +1 %"]))
     assert one.result.conditions == listed.result.conditions != []

@@ -15,8 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 OLD = Path(__file__).parents[1] / "data" / "run-format-1"
 
 
-def test_the_published_schema_is_up_to_date_and_valid() -> None:
-    assert schema.main(["--check"]) == 0
+def test_the_published_schema_is_valid() -> None:
     Draft202012Validator.check_schema(json.loads((DOCS / "record.schema.json").read_text()))
 
 
@@ -39,7 +38,7 @@ def test_another_form_is_noticed(tmp_path: Path) -> None:
     found = "\n".join(schema.violations(folder))
     assert "'invented' was unexpected" in found
     assert "'fine' is not one of" in found
-    assert schema.main(["--check", str(folder)]) == 1
+    assert schema.main([str(folder)]) == 1
 
 
 def test_every_file_is_described_in_the_documentation() -> None:

@@ -3,22 +3,17 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from jostle.analysis import validity
 from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.cli import COMMANDS
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.reference import FOLDER, commands, main
+from jostle.cli.reference import commands
 
-
-def test_the_pages_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--check"]) == 0, capsys.readouterr().err
-    assert main([]) == 2
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_every_command_is_on_its_page() -> None:
-    text = (FOLDER / "cli.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
     names = [name for name, _ in commands()]
     assert {f"jostle {name}" for name in COMMANDS} <= set(names)
     assert all(f"## {name}\n" in text for name in names)
@@ -43,5 +38,5 @@ def test_every_check_is_in_the_catalogue_and_no_other() -> None:
 
 
 def test_every_exit_code_is_explained() -> None:
-    text = (FOLDER / "exit-codes.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/exit-codes.md").read_text(encoding="utf-8")
     assert all(f"\n| {code.value} | " in text for code in ExitCode)

@@ -97,6 +97,19 @@ def test_long_names_and_an_empty_run_fit() -> None:
     assert printed(replace(make_hit(), summaries=[], trials=[])).startswith("✓ valid")
 
 
+def test_long_names_are_broken_where_their_parts_meet() -> None:
+    long = replace(RUNTIMES[0], name="a-contestant-with-a-very-long-name:workers=16,pool=128")
+    lines = [line.split("  ")[0].strip() for line in printed(make_plain([long])).splitlines()]
+    first = lines.index("a-contestant-with-a-very-")
+    assert lines[first : first + 3] == ["a-contestant-with-a-very-", "long-name:workers=16,", "pool=128"]
+
+
+def test_a_record_that_is_not_kept_cannot_be_resumed() -> None:
+    text = printed(replace(make_hit(), complete=False, incomplete_reason="stopped", folder=""))
+    assert "cut short: stopped" in text
+    assert "resume" not in text
+
+
 def test_distributions_without_shapes_are_left_out() -> None:
     """`--json` and quick results are analysed without what only pictures need."""
     result = make_plain()
@@ -210,6 +223,7 @@ def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None
         ("it was late", "it was late"),
         ("it was late (2 of 3 rounds)", "it was late (2 of 3 rounds)"),
         ("it was late; others had the core for 2 s", "it was late"),
+        ("25 % failed (20 reset; 20 × by peer); see there", "25 % failed (20 reset; 20 × by peer)"),
         ("it was late; others (two) had the core (2 of 3 rounds)", "it was late (2 of 3 rounds)"),
     ],
 )

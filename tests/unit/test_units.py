@@ -176,6 +176,21 @@ def test_rates_bytes_and_counts_are_shown() -> None:
     assert units.format_count(10000) == "10,000"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1060.0, "1,060"),
+        (123456.0, "123,456"),
+        (1.5, "1.5"),
+        (0.05, "0.05"),
+        (0.000032, "0.000032"),
+        (-2.0, "−2"),
+    ],
+)
+def test_a_plain_number_never_has_an_exponent(value: float, shown: str) -> None:
+    assert units.format_number(value) == shown
+
+
 @given(MAGNITUDES)
 def test_a_shown_duration_reads_back_to_three_digits(seconds: float) -> None:
     shown, fine = units.format_duration(seconds), units.format_duration(seconds, fine=True)

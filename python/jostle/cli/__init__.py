@@ -107,7 +107,10 @@ def _leaving(function: Callable[..., int]) -> Callable[..., None]:
     return leave
 
 
-NO_PLACE_TO_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPIPE, errno.EIO)
+NO_PLACE_TO_WRITE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS),
+    *(errno.EACCES, errno.EPIPE, errno.EIO),
+)
 """The other end of a pipe is gone, a terminal is closed, a disk is full: nothing of ours is wrong."""
 
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import OUTPUT, Into
+from jostle.cli.options import OUTPUT, Into, run_folders
 from jostle.cli.output import OutputFile, UndecidedAs
 from jostle.errors import PlanError
 from jostle.host.files import write_whole
@@ -101,6 +101,7 @@ def compare(
         finally:
             observer.close()
     else:
+        folders = sides = run_folders(folders)
         if VERSUS in folders:
             at = folders.index(VERSUS)
             sides = [folders[:at], folders[at + 1 :]]

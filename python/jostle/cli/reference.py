@@ -1,22 +1,14 @@
-"""The reference pages that are made from the code: commands, and checks with their thresholds.
+"""The reference pages that are made from the code: commands, and checks with their thresholds."""
 
-python -m jostle.cli.reference --check      fails when a page in docs/reference is out of date
-python -m jostle.cli.reference --write      writes them
-"""
-
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from jostle import cli
 
-__all__ = ["commands", "main", "pages"]
+__all__ = ["commands", "files"]
 
-FOLDER = Path(__file__).parents[3] / "docs" / "reference"
-WIDTH = 80
-MADE = "<!-- Made by `python -m jostle.cli.reference --write`. -->"
+MADE = "<!-- Made by scripts/docs.py. -->"
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -33,9 +25,9 @@ def commands() -> Iterator[tuple[str, Any]]:
         yield from below(f"jostle {name}", cli.command(name))
 
 
-def pages() -> dict[Path, str]:
-    """What each page says."""
-    return {FOLDER / "cli.md": _cli(), FOLDER / "checks.md": _checks()}
+def files(docs: Path) -> dict[Path, str]:
+    """What each page in `docs` says; the commands as they print their help at this width of the terminal."""
+    return {docs / "reference/cli.md": _cli(), docs / "reference/checks.md": _checks()}
 
 
 def _cli() -> str:
@@ -62,23 +54,3 @@ def _checks() -> str:
     )
     head = ["| check | asks | suspect | invalid |", "|---|---|---|---|"]
     return "\n\n".join(["# Checks", MADE, about, "\n".join([*head, *rows])]) + "\n"
-
-
-def main(arguments: list[str]) -> int:
-    """0; 1 where `--check` finds a page out of date; 2 for other arguments."""
-    if arguments not in (["--check"], ["--write"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    os.environ["COLUMNS"] = str(WIDTH)
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
-    for path in stale:
-        if arguments == ["--write"]:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(pages()[path], encoding="utf-8")
-        else:
-            print(f"{path} is out of date: run `python -m jostle.cli.reference --write`", file=sys.stderr)
-    return 1 if stale and arguments == ["--check"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

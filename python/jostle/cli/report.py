@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import OUTPUT
+from jostle.cli.options import OUTPUT, run_folders
 from jostle.cli.output import FORMS, Form, OutputFile, UndecidedAs, put, report_written
 from jostle.errors import PlanError
 
@@ -61,6 +61,7 @@ def report(
     ] = False,
     undecided: UndecidedAs = None,
 ) -> int:
+    folders = run_folders(folders)
     if form is None and output is None:
         from jostle.cli.carry_out import show
 

@@ -1,18 +1,13 @@
-"""The published JSON schema of explanations, made from their dataclasses.
-
-python -m jostle.explain.schema --check      fails when docs/explanation.schema.json is out of date
-python -m jostle.explain.schema --write      writes it
-"""
+"""The published JSON schema of explanations, made from their dataclasses."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from jostle.explain.results import FORMAT, Explanation
 from jostle.record.schema import without_titles
 
-__all__ = ["explanation_schema"]
+__all__ = ["explanation_schema", "files"]
 
 
 def explanation_schema() -> dict[str, Any]:
@@ -37,20 +32,7 @@ def explanation_schema() -> dict[str, Any]:
     }
 
 
-def main(arguments: list[str]) -> int:
-    """0; 1 where `--check` finds the file out of date; 2 for other arguments."""
-    if arguments not in (["--check"], ["--write"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    path = Path(__file__).parents[3] / "docs" / "explanation.schema.json"
+def files(docs: Path) -> dict[Path, str]:
+    """What the file in `docs` should hold."""
     text = json.dumps(explanation_schema(), indent=2, ensure_ascii=False) + "\n"
-    if arguments == ["--write"]:
-        path.write_text(text, encoding="utf-8")
-    elif not path.exists() or path.read_text(encoding="utf-8") != text:
-        print(f"{path} is out of date: run `python -m jostle.explain.schema --write`", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return {docs / "explanation.schema.json": text}

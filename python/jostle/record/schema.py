@@ -1,8 +1,6 @@
 """The published JSON schema of run folders, made from the types of `jostle.record.layout`.
 
-python -m jostle.record.schema --check         fails when docs/record.schema.json is out of date
-python -m jostle.record.schema --write         writes it
-python -m jostle.record.schema --check RUN…    fails when a file of these folders is not of its form
+python -m jostle.record.schema RUN…    fails when a file of these folders is not of its form
 """
 
 import json
@@ -13,7 +11,7 @@ from typing import Any
 
 from jostle.record.layout import FILES, FORMAT
 
-__all__ = ["record_schema", "violations", "without_titles"]
+__all__ = ["files", "record_schema", "violations", "without_titles"]
 
 
 def record_schema() -> dict[str, Any]:
@@ -68,24 +66,16 @@ def violations(run: Path) -> Iterator[str]:
                     yield f"{path}, {number}: {error.json_path}: {error.message[:200]}"
 
 
-def main(arguments: list[str]) -> int:
-    path = Path(__file__).parents[3] / "docs" / "record.schema.json"
-    text = json.dumps(record_schema(), indent=2, ensure_ascii=False) + "\n"
-    match arguments:
-        case ["--write"]:
-            path.write_text(text, encoding="utf-8")
-        case ["--check"]:
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                print(f"{path} is out of date: run `python -m jostle.record.schema --write`", file=sys.stderr)
-                return 1
-        case ["--check", *runs]:
-            found = [line for run in runs for line in violations(Path(run))]
-            print("\n".join(found), end="\n" if found else "")
-            return 1 if found else 0
-        case _:
-            print(__doc__, file=sys.stderr)
-            return 2
-    return 0
+def files(docs: Path) -> dict[Path, str]:
+    """What the file in `docs` should hold."""
+    return {docs / "record.schema.json": json.dumps(record_schema(), indent=2, ensure_ascii=False) + "\n"}
+
+
+def main(runs: list[str]) -> int:
+    """0; 1 where a file of a run is not of its form."""
+    found = [line for run in runs for line in violations(Path(run))]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

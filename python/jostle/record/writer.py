@@ -207,7 +207,11 @@ def written(run: Path) -> Iterator[None]:
 def _record_lost(run: Path, error: OSError) -> RecordLost:
     if not run.is_dir():
         return RecordLost(f"{run} is gone: nothing more can be recorded", "run the plan again")
-    full = {errno.ENOSPC: f"the disk of {run} is full", errno.EDQUOT: f"the disk quota of {run} is used up"}
+    full = {
+        errno.ENOSPC: f"the disk of {run} is full",
+        errno.EDQUOT: f"the disk quota of {run} is used up",
+        errno.EFBIG: f"a file in {run} has reached the greatest size that this process may write (ulimit -f)",
+    }
     return RecordLost(
         full.get(error.errno or 0, f"{run} cannot be written: {reason(error)}"),
         f"what was recorded is kept: jostle report {run}\n"

@@ -1,8 +1,5 @@
 """The claims in docs/articles, filled in from the results of `jostle race --all`: nothing is typed by hand.
 
-python -m jostle.report.article_pages            writes them, from docs/results/results.json
-python -m jostle.report.article_pages --check    fails when a page is not up to date
-
 A page has a place for each experiment: `<!-- claims: NAME begin -->`, `<!-- claims: NAME end -->`.
 Claims are those of the plan as it is now; one that the results do not have was not measured yet, and says so.
 Where a page says `<!-- lines of code: NAME NAME begin -->`, the programs of these contestants are counted.
@@ -10,23 +7,19 @@ Where a page says `<!-- lines of code: NAME NAME begin -->`, the programs of the
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jostle import experiments, roster
 from jostle.analysis.judge.rule import Rule
-from jostle.host.files import write_whole
 from jostle.plan import Plan
 from jostle.plan.claims import Claim
 from jostle.plan.metrics import METRICS
 from jostle.report.sections.marks import claim_mark
 from jostle.roster.lines_of_code import lines_of_code
 
-__all__ = ["filled", "main"]
-
-DOCS = Path(__file__).parents[3] / "docs"
+__all__ = ["PLACE", "files", "filled"]
 
 PLACE = re.compile(r"(<!-- claims: ([a-z0-9-]+) begin -->\n).*?(<!-- claims: \2 end -->)", re.DOTALL)
 
@@ -83,23 +76,8 @@ def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
     return rules == {(part["rule"], part.get("published")) for part in known["criteria"]}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """The exit code."""
-    results = json.loads((DOCS / "results/results.json").read_text(encoding="utf-8"))
-    stale = []
-    for path in sorted((DOCS / "articles").glob("*.md")):
-        page = path.read_text(encoding="utf-8")
-        if (new := filled(page, results)) == page:
-            continue
-        if "--check" in arguments:
-            stale.append(path.name)
-        else:
-            write_whole(path, new)
-    if stale:
-        command = "python -m jostle.report.article_pages"
-        print(f"docs/articles: {', '.join(stale)} out of date: run `{command}`", file=sys.stderr)
-    return 1 if stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def files(docs: Path) -> dict[Path, str]:
+    """What the pages in `docs` should say, by the results there."""
+    results = json.loads((docs / "results/results.json").read_text(encoding="utf-8"))
+    pages = sorted((docs / "articles").glob("*.md"))
+    return {path: filled(path.read_text(encoding="utf-8"), results) for path in pages}

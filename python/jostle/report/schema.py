@@ -1,18 +1,13 @@
-"""The published JSON schema of results, made from the dataclasses of the analysis.
-
-python -m jostle.report.schema --check      fails when docs/result.schema.json is out of date
-python -m jostle.report.schema --write      writes it
-"""
+"""The published JSON schema of results, made from the dataclasses of the analysis."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import FORMAT, CompareResult, RunResult
 from jostle.record.schema import without_titles
 
-__all__ = ["result_schema"]
+__all__ = ["files", "result_schema"]
 
 
 def result_schema() -> dict[str, Any]:
@@ -42,19 +37,6 @@ def result_schema() -> dict[str, Any]:
     }
 
 
-def main(arguments: list[str]) -> int:
-    if arguments not in (["--check"], ["--write"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    path = Path(__file__).parents[3] / "docs" / "result.schema.json"
-    text = json.dumps(result_schema(), indent=2, ensure_ascii=False) + "\n"
-    if arguments == ["--write"]:
-        path.write_text(text, encoding="utf-8")
-    elif not path.exists() or path.read_text(encoding="utf-8") != text:
-        print(f"{path} is out of date: run `python -m jostle.report.schema --write`", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def files(docs: Path) -> dict[Path, str]:
+    """What the file in `docs` should hold."""
+    return {docs / "result.schema.json": json.dumps(result_schema(), indent=2, ensure_ascii=False) + "\n"}

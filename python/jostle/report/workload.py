@@ -14,6 +14,7 @@ from jostle.text import one_line
 __all__ = [
     "QUANTILES",
     "as_published",
+    "as_written",
     "describe_load",
     "describe_outcomes",
     "moment",
@@ -92,8 +93,12 @@ def as_published(figure: PublishedFigure | None) -> str:
     """A figure as its author wrote it: "114 requests/5 s"."""
     if figure is None:
         return ""
-    number = f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:g}"
-    return one_line(f"{number} {figure.unit}".rstrip())
+    return one_line(f"{as_written(figure.value)} {figure.unit}".rstrip())
+
+
+def as_written(value: float) -> str:
+    """A number as its author wrote it, with all of its digits."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def published_per_s(figure: PublishedFigure | None) -> float | None:

@@ -5,9 +5,9 @@ import functools
 import itertools
 import random
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,16 @@ if TYPE_CHECKING:
     from jostle.database.current import CurrentDatabase
     from jostle.runner.resume import Unfinished
 
-__all__ = ["Outcome", "find_room", "measured", "resume_experiment", "run_experiment", "with_their_labels"]
+__all__ = [
+    "Outcome",
+    "check_connections",
+    "find_room",
+    "measured",
+    "resume_experiment",
+    "run_experiment",
+    "with_their_labels",
+    "workloads_on",
+]
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,8 @@ def run_experiment(
         writer.journal("trial planned", **planned.as_record())
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
-    sound = _run_all(trials, plan, ready, writer, executor, observer, seed, quiet=quiet)
+    session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
+    sound = _run_all(session, trials)
     return Outcome(writer.folder, complete=sound and not skipped)
 
 
@@ -107,30 +117,25 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
             writer.journal("trial set aside", number=planned.number, folder=aside)
     observer.scheduled(run.trials, run.folder)
     quiet = (cpu_pressure() or 0.0) < BUSY
-    sound = _run_all(run.left, run.plan, left, writer, executor, observer, run.seed, quiet=quiet)
+    session = _Session(run.plan, _by_label(left), writer, executor, observer, run.seed, quiet)
+    sound = _run_all(session, run.left)
     return Outcome(run.folder, complete=sound and all(run.done.values()) and not run.skipped)
 
 
-def _run_all(
-    trials: list[Planned],
-    plan: Plan,
-    ready: list[Contestant],
-    writer: RunWriter,
-    executor: Executor,
-    observer: Observer,
-    seed: int,
-    *,
-    quiet: bool,
-) -> bool:
+def _by_label(ready: Iterable[Contestant]) -> dict[str, Contestant]:
+    return {contestant.label: contestant for contestant in ready}
+
+
+def _run_all(session: "_Session", trials: list[Planned]) -> bool:
     """Run them in their order, and close the run; whether all of them ended as they should.
 
     However the run ends, its journal says why.
     """
+    plan, writer, observer = session.plan, session.writer, session.observer
     try:
         _build_peers(plan, observer)
-        with _databases(plan, ready) as databases:
-            by_label = {contestant.label: contestant for contestant in ready}
-            session = _Session(plan, by_label, writer, executor, observer, seed, databases, quiet)
+        with _databases(plan, session.contestants.values()) as databases:
+            session = replace(session, databases=databases)
             budget = Budget(plan.budget)
             sound = session.run_all(trials)
             if plan.until_decided:
@@ -164,11 +169,12 @@ def _why_stopped(error: BaseException) -> str:
     return error.message if isinstance(error, JostleError) else f"{type(error).__name__}: {error}"
 
 
-def _databases(plan: Plan, ready: list[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
+def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManager["CurrentDatabase | None"]:
     """The databases of the run, on the server's cores; None where no contestant uses one.
 
     The first is started here: where there can be none, that is said before anything is measured.
     """
+    ready = list(ready)
     labels = [contestant.label for contestant in ready]
     users = {contestant.label for contestant in ready if contestant.file.database}
     used = [workload for workload in plan.selected.values() if users & {*workload.measured_on(labels)}]
@@ -203,8 +209,7 @@ def _build(
     labels = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            loads = [w for w in plan.selected.values() if contestant.label in w.measured_on(labels)]
-            _build_one(contestant, loads, observer)
+            _build_one(contestant, workloads_on(plan, contestant, labels), observer)
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
@@ -221,12 +226,22 @@ def _build(
     return ready, skipped
 
 
-def _build_one(contestant: Contestant, loads: list[Workload], observer: Observer) -> None:
+def _build_one(contestant: Contestant, loads: Iterable[Workload], observer: Observer) -> None:
     """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_capacity(contestant, max((workload.min_connections for workload in loads), default=0))
+    check_connections(contestant, loads)
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
+
+
+def workloads_on(plan: Plan, contestant: Contestant, labels: Sequence[str]) -> list[Workload]:
+    """Those that it is measured under, being one of `labels`."""
+    return [load for load in plan.selected.values() if contestant.label in load.measured_on(labels)]
+
+
+def check_connections(contestant: Contestant, loads: Iterable[Workload]) -> None:
+    """Raises `TooFewFiles` where it cannot hold the connections of every one of `loads`."""
+    check_capacity(contestant, max((load.min_connections for load in loads), default=0))
 
 
 def with_their_labels(plan: Plan) -> Plan:
@@ -282,8 +297,8 @@ class _Session:
     executor: Executor
     observer: Observer
     seed: int
-    databases: "CurrentDatabase | None"
     quiet: bool
+    databases: "CurrentDatabase | None" = None
     given_up: list[str] = field(default_factory=list)
     """Why nothing more is measured again in this run; empty as long as it is."""
 

@@ -4,13 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle import contestant as contestants
-from jostle.contestant.capacity import check_capacity
 from jostle.errors import MissingRuntime, TooFewFiles
-from jostle.generator import LocalExecutor
+from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.runner.disk_space import free_bytes, least_bytes
 from jostle.runner.duration import expected_s
-from jostle.runner.experiment import find_room, measured, with_their_labels
+from jostle.runner.experiment import (
+    check_connections,
+    find_room,
+    measured,
+    with_their_labels,
+    workloads_on,
+)
 from jostle.runner.observer import Silent
 from jostle.runner.schedule import Planned, schedule
 
@@ -44,17 +49,13 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     plan = with_their_labels(plan)
     observer = _Skipped()
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
-    if plan.cluster is None:
-        find_room(plan, found, LocalExecutor(plan.processes))
+    if plan.cluster is None or not plan.cluster.address:  # a cluster would be started to be asked
+        find_room(plan, found, executor_for(plan))
     skipped = observer.why
+    every = [contestant.label for contestant in found]
     for contestant in found:
-        needed = [
-            w.min_connections
-            for w in plan.selected.values()
-            if contestant.label in w.measured_on(plan.contestants)
-        ]
         try:
-            check_capacity(contestant, max(needed, default=0))
+            check_connections(contestant, workloads_on(plan, contestant, every))
             contestant.versions()
         except (MissingRuntime, TooFewFiles) as error:
             skipped[contestant.label] = error.message

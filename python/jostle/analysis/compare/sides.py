@@ -127,8 +127,8 @@ def _compared(
         logs = np.log(xs), np.log(ys)
         rounds = tuple(np.exp(logs[1] - logs[0]).tolist()) if paired else ()
         ratio = Estimate(y / x, unit="", n=n, note=note, rounds=rounds)
-        if paired and too_far_apart(rounds):
-            note = too_far_apart(rounds)
+        if paired and (apart := too_far_apart(rounds, "")):
+            note = apart
             ratio = replace(ratio, value=None, note=note)
         elif not note:
             contrast = (

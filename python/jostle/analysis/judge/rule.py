@@ -6,6 +6,7 @@ from typing import Literal
 
 from jostle.analysis.results import Estimate
 from jostle.formatting import amount
+from jostle.units import format_number
 
 __all__ = ["Answer", "Rule", "distrusted", "written"]
 
@@ -48,7 +49,7 @@ class Rule:
 
 def written(value: float, unit: str) -> str:
     """A limit, or the value that it is about: ratios as plain numbers."""
-    return f"{value:.3g}" if unit in ("", "ratio") else amount(value, unit)
+    return format_number(value) if unit in ("", "ratio") else amount(value, unit)
 
 
 def distrusted(what: str, message: str) -> str:

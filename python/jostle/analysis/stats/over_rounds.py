@@ -26,6 +26,7 @@ from jostle.analysis.stats.quantile_ci import (
 )
 from jostle.analysis.stats.sample import WeightedSample, pool
 from jostle.analysis.stats.special import stdtrit
+from jostle.formatting import amount
 
 __all__ = [
     "RESOLUTION",
@@ -84,12 +85,12 @@ def half_width(values: Sequence[float], scale: float, confidence: float = CONFID
     return float(stdtrit(n - 1, (1 + confidence) / 2)) * deviation / math.sqrt(n)
 
 
-def too_far_apart(values: Sequence[float]) -> str:
+def too_far_apart(values: Sequence[float], unit: str) -> str:
     """Why values of at least 0 have no mean; "" where they have."""
     ordered = sorted(values)
     if all(above <= TENFOLD * below for below, above in itertools.pairwise(ordered)):
         return ""
-    shown = ", ".join(f"{value:.3g}" for value in ordered[:ROUNDS_NAMED])
+    shown = ", ".join(amount(value, unit) for value in ordered[:ROUNDS_NAMED])
     more = "" if len(values) <= ROUNDS_NAMED else ", …"
     return f"rounds are of two kinds, more than tenfold apart, and have no mean: {shown}{more}"
 
@@ -104,7 +105,7 @@ def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CON
         return Estimate(mean, unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
     if max(values) == 0:
         return Estimate(0.0, unit=unit, n=n, note="it is 0 in every round", rounds=rounds)
-    if note := too_far_apart(rounds):
+    if note := too_far_apart(rounds, unit):
         return Estimate(None, unit=unit, n=n, note=note, rounds=rounds)
     half = half_width(values, mean, confidence)
     return Estimate(mean, max(0.0, mean - half), mean + half, unit, n=n, rounds=rounds)
@@ -125,7 +126,7 @@ def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = 
     middle = float(logs.mean())
     if n < LEAST_ROUNDS:
         found = Estimate(math.exp(middle), unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
-    elif (note := too_far_apart(numbers)) and not any(isinstance(value, AtLeast) for value in values):
+    elif (note := too_far_apart(numbers, unit)) and not any(isinstance(value, AtLeast) for value in values):
         return Estimate(None, unit=unit, n=n, note=note, rounds=rounds)
     else:
         half = half_width(logs.tolist(), 1.0, confidence)

@@ -17,7 +17,7 @@ from jostle.analysis.trial.counters import Refusal
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import until_the_end
 from jostle.record.outcomes import outcome_label
-from jostle.units import format_count
+from jostle.units import format_count, format_duration
 
 __all__ = ["clients_held", "phased_loads", "sustained", "sustained_throughput", "time_to_headers"]
 
@@ -166,7 +166,7 @@ def _first_refusal(trials: Sequence[TrialData]) -> str:
     if not first:
         return ""
     at_s, opened, kinds = min(first)
-    return f"after {at_s:.3g} s, with {format_count(opened)} open: {kinds}"
+    return f"after {format_duration(at_s)}, with {format_count(opened)} open: {kinds}"
 
 
 def _told(refusal: Refusal) -> tuple[float, int, str]:

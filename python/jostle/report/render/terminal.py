@@ -1,7 +1,9 @@
 """What a person sees when a run is over: verdict first, 80 columns, plain where it is piped."""
 
+import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jostle.formatting import Formatted, amount, percent
@@ -39,6 +41,9 @@ SHAPE_WIDTH = 16
 BAR_WIDTH = 40
 BINS = 10
 LABEL_WIDTH = 12
+LEAST_NAME = 10
+JOINTS = re.compile(r"(?<=[-:,/_. ])")
+"""Where a name may be broken."""
 
 
 def render(document: Document, console: "Console", *, full: bool = False) -> None:
@@ -76,8 +81,17 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
 
 def _short(text: str) -> str:
     """What was found, without what explains it after a semicolon; in how many rounds stays."""
-    found, _, explained = text.partition("; ")
+    found, explained = _at_semicolon(text)
     return found + explained[explained.rfind(" (") :] if explained.endswith(" rounds)") else found
+
+
+def _at_semicolon(text: str) -> tuple[str, str]:
+    """Before and after the first one that stands in no bracket."""
+    for semicolon in re.finditer("; ", text):
+        before = text[: semicolon.start()]
+        if before.count("(") == before.count(")"):
+            return before, text[semicolon.end() :]
+    return text, ""
 
 
 def _where(reason: Reason, text: str) -> str:
@@ -168,13 +182,44 @@ def _tables(table: Table, console: "Console") -> None:
 
 
 def _table(table: Table, console: "Console") -> None:
-    """The columns that 80 characters have room for; shapes and intervals only where they fit, too."""
+    """The columns that 80 characters have room for; shapes and intervals only where they fit, too.
+
+    Where not even the rest does, long names go on in the next line.
+    """
+    wide = console.options.update(width=10 * console.width)
     for shapes, intervals in ((True, True), (False, True), (False, False)):
         drawn = _rich(table, shapes=shapes, intervals=intervals)
-        wide = console.options.update(width=10 * console.width)
-        if console.measure(drawn, options=wide).maximum <= console.width:
+        excess = console.measure(drawn, options=wide).maximum - console.width
+        if excess <= 0:
             break
+    else:
+        drawn = _rich(_with_folded_names(table, excess), shapes=False, intervals=False)
     console.print(drawn)
+
+
+def _with_folded_names(table: Table, excess: int) -> Table:
+    """The same, with the widest column of words narrower by `excess`, as far as that can be."""
+    words = [i for i in table.places(narrow=True) if table.columns[i].kind == "word"]
+    widths = {i: max((len(str(row[i])) for row in table.rows), default=0) for i in words}
+    if not widths:
+        return table
+    widest = max(widths, key=lambda i: widths[i])
+    width = max(LEAST_NAME, widths[widest] - excess)
+    rows = [
+        tuple(_folded(str(v), width) if i == widest else v for i, v in enumerate(row)) for row in table.rows
+    ]
+    return replace(table, rows=rows)
+
+
+def _folded(name: str, width: int) -> str:
+    """In lines of at most `width`, broken behind blanks and the signs that join names."""
+    lines = [""]
+    for part in JOINTS.split(name):
+        if lines[-1] and len(lines[-1] + part.rstrip()) > width:
+            lines.append(part)
+        else:
+            lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _rich(table: Table, *, shapes: bool, intervals: bool) -> "RichTable":

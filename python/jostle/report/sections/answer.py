@@ -200,11 +200,11 @@ def _single(result: RunResult, summary: WorkloadSummary) -> list[Block]:
         *([Paragraph(load, label="load")] if load else []),
         Paragraph(f"{formatted(summary.throughput)}{asked}{_received(result, summary)}", label="throughput"),
         Paragraph(describe_outcomes(summary) + failed, label="outcomes"),
+        *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []),
         _times(summary),
         *_unknown(summary),
         *_medians(summary),
         Histogram(summary.response_distribution, unanswered(summary.outcomes)),
-        *([Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []),
         Section(
             "", [workloads([summary], "Over all rounds"), Paragraph(HOW_TIMES, small=True)], Depth.DETAIL
         ),

@@ -10,7 +10,7 @@ from jostle.formatting import amount, formatted, percent
 from jostle.report import charts
 from jostle.report.document import Block, Column, Depth, Figure, Section, Table, columns
 from jostle.report.views import contestants, find_summary
-from jostle.report.workload import quantiles
+from jostle.report.workload import as_written, quantiles
 
 __all__ = ["earlier", "garbage", "ratio_groups", "ratios", "section", "thread_groups", "threads"]
 
@@ -63,7 +63,8 @@ def published_ratio(r: Ratio) -> str:
     """As the article's figures have it, or nothing."""
     if r.published is None or not r.published_against:
         return ""
-    return f"{r.published / r.published_against:.3f} ({r.published:g} / {r.published_against:g})"
+    ratio = r.published / r.published_against
+    return f"{ratio:.3f} ({as_written(r.published)} / {as_written(r.published_against)})"
 
 
 def thread_groups(result: RunResult) -> list[list[Threads]]:

@@ -88,12 +88,14 @@ def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
         of_it = [c.statement for c in found if c.verdict == verdict and not c.absent]
         if of_it:
             names = f" ({'; '.join(of_it)})" if verdict in ("not reproduced", "does not hold") else ""
-            texts.append(f"{len(of_it)} {_PLURAL.get(verdict, verdict)}{names}")
+            word = _TALLIED.get(verdict, verdict) if len(of_it) == 1 else _PLURAL.get(verdict, verdict)
+            texts.append(f"{len(of_it)} {word}{names}")
     absent = sum(bool(c.absent) for c in found)
     return ", ".join([*texts, *([f"{absent} not measured"] if absent else [])])
 
 
-_PLURAL = {"cannot tell": "undecided", "holds": "hold", "does not hold": "do not hold"}
+_TALLIED = {"cannot tell": "undecided"}
+_PLURAL = {**_TALLIED, "holds": "hold", "does not hold": "do not hold"}
 
 
 def parts(result: RunResult) -> Table:
