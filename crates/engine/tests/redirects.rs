@@ -1,5 +1,7 @@
 //! Redirects: followed where that is asked for, each a request of its own.
 
+#![allow(clippy::needless_pass_by_value, reason = "literals are given")]
+
 mod support;
 
 use std::collections::BTreeMap;

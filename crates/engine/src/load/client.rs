@@ -53,12 +53,12 @@ struct Route {
     shared: Rc<Shared>,
     /// Index of its workload.
     workload: usize,
-    line: Line,
+    way: Way,
 }
 
-/// A link, and what is kept from one to the next.
+/// To one server: a link, and what is kept from one to the next.
 #[derive(Default)]
-struct Line {
+struct Way {
     link: Option<Link>,
     /// Exchanges that the link has carried.
     used: u64,
@@ -76,7 +76,7 @@ struct Detour {
 
 struct Away {
     target: Arc<Target>,
-    line: Line,
+    way: Way,
 }
 
 impl Client {
@@ -87,7 +87,7 @@ impl Client {
             route: Route {
                 shared,
                 workload,
-                line: Line::default(),
+                way: Way::default(),
             },
             taps: TapStates::default(),
         }
@@ -97,7 +97,7 @@ impl Client {
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
         self.number = number;
-        self.route.line.sessions = Sessions::default();
+        self.route.way.sessions = Sessions::default();
     }
 
     /// One request, from its intended start to its record, and those to which redirects lead.
@@ -155,23 +155,23 @@ impl Client {
             redirect: None,
         };
         let hop = detour.hop.take();
-        let (target, line) = self
+        let (target, way) = self
             .route
-            .line_to(hop.as_deref(), &mut detour.away, &self.seat);
+            .way_to(hop.as_deref(), &mut detour.away, &self.seat);
         let target = target.as_deref().unwrap_or(&workload.target);
-        let link = match &mut line.link {
+        let link = match &mut way.link {
             Some(link) => link,
             none => {
                 let dialer = &shared.dialers[workload.index];
-                let open = Link::open(dialer, target, &mut line.sessions, &mut watch);
+                let open = Link::open(dialer, target, &mut way.sessions, &mut watch);
                 match Box::pin(open).await {
                     Ok(link) => none.insert(link),
                     Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
                 }
             }
         };
-        line.used += 1;
-        let last = job.last || per_connection(workload).is_some_and(|most| line.used >= most);
+        way.used += 1;
+        let last = job.last || per_connection(workload).is_some_and(|most| way.used >= most);
         let call = Call {
             request,
             template: match &hop {
@@ -194,7 +194,7 @@ impl Client {
         let ended = finish(&self.seat, &shared, sample, outcome);
         // At the end of the run links stay until all have been counted.
         if spent && self.seat.running(ended.at) {
-            line.hang_up(&shared, workload.index, &self.seat);
+            way.hang_up(&shared, workload.index, &self.seat);
         }
         ended
     }
@@ -226,27 +226,27 @@ impl Client {
 }
 
 impl Route {
-    /// The line to where a hop is: the client's own, or one to another server (`Some` target).
-    fn line_to<'a>(
+    /// The way to where a hop is: the client's own, or one to another server (`Some` target).
+    fn way_to<'a>(
         &'a mut self,
         hop: Option<&Hop>,
         away: &'a mut Option<Box<Away>>,
         seat: &Seat,
-    ) -> (Option<Arc<Target>>, &'a mut Line) {
+    ) -> (Option<Arc<Target>>, &'a mut Way) {
         let Some(target) = hop.and_then(|hop| hop.elsewhere.as_ref()) else {
-            return (None, &mut self.line);
+            return (None, &mut self.way);
         };
         if let Some(mut other) = away.take_if(|away| !Arc::ptr_eq(&away.target, target)) {
-            other.line.hang_up(&self.shared, self.workload, seat);
+            other.way.hang_up(&self.shared, self.workload, seat);
         }
         let away = away.get_or_insert_with(|| {
-            let line = Line::default();
+            let way = Way::default();
             Box::new(Away {
                 target: target.clone(),
-                line,
+                way,
             })
         });
-        (Some(target.clone()), &mut away.line)
+        (Some(target.clone()), &mut away.way)
     }
 
     fn redirected(&self, now: u64) {
@@ -257,13 +257,13 @@ impl Route {
     /// The way is at its end: what led to other servers is closed.
     fn come_home(&self, detour: Detour, seat: &Seat) {
         if let Some(mut away) = detour.away {
-            away.line.hang_up(&self.shared, self.workload, seat);
+            away.way.hang_up(&self.shared, self.workload, seat);
         }
     }
 
     /// Gives the link up if it takes no other exchange.
     fn check(&mut self, seat: &Seat) {
-        if let Some(link) = &mut self.line.link
+        if let Some(link) = &mut self.way.link
             && let Err(unasked) = link.room()
         {
             self.give_up(unasked, seat);
@@ -272,7 +272,7 @@ impl Route {
 
     /// Gives the link up if the server closes it or speaks unasked; wakes the task when it does.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
-        if let Some(link) = &mut self.line.link
+        if let Some(link) = &mut self.way.link
             && let Poll::Ready(unasked) = link.poll_unasked(cx)
         {
             self.give_up(unasked, seat);
@@ -288,11 +288,11 @@ impl Route {
     }
 
     fn hang_up(&mut self, seat: &Seat) {
-        self.line.hang_up(&self.shared, self.workload, seat);
+        self.way.hang_up(&self.shared, self.workload, seat);
     }
 }
 
-impl Line {
+impl Way {
     fn hang_up(&mut self, shared: &Shared, workload: usize, seat: &Seat) {
         if let Some(link) = self.link.take() {
             self.used = 0;

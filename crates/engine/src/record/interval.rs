@@ -238,6 +238,7 @@ impl WorkloadState {
     }
 
     /// Gives away the state of an interval; the next one begins with what is there now.
+    #[must_use]
     pub fn give_away(&mut self) -> Self {
         let next = Self {
             in_flight: self.in_flight,

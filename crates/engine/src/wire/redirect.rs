@@ -137,7 +137,7 @@ impl Redirects {
         with_body: bool,
     ) -> RequestSpec {
         let mut spec = first.clone();
-        spec.method = method.to_owned();
+        method.clone_into(&mut spec.method);
         spec.path.clone_from(&url.path);
         spec.params.clear();
         if !with_body {
@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    fn redirects(request: Value, rule: Value) -> Redirects {
+    fn redirects(request: &Value, rule: &Value) -> Redirects {
         let spec = json!({
             "name": "w", "role": "measured", "target": {"host": "home", "port": 80},
             "requests": [request], "load": {"closed": {"clients": 1}}, "redirects": rule,
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_post_becomes_a_get_without_body_and_its_headers_or_stays_whole() {
-        let redirects = redirects(post(), json!({"most": 5}));
+        let redirects = redirects(&post(), &json!({"most": 5}));
         let seen = redirects.next(0, None, &answer(302, "c?q=1")).unwrap();
         assert!(seen.elsewhere.is_none());
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn credentials_stay_at_home() {
-        let redirects = redirects(post(), json!({"most": 5, "hosts": ["other"]}));
+        let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["other"]}));
         for location in ["http://other/", "https://home/", "http://home:81/"] {
             let seen = redirects.next(0, None, &answer(307, location)).unwrap();
             assert!(seen.elsewhere.is_some());
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_client_s_certificate_stays_with_its_host() {
-        let mut redirects = redirects(post(), json!({"most": 5}));
+        let mut redirects = redirects(&post(), &json!({"most": 5}));
         redirects.target.tls = Some(TlsSpec {
             client_key_pem: Some("key".into()),
             insecure: true,
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_server_cannot_turn_the_load_on_another_host() {
-        let redirects = redirects(post(), json!({"most": 5, "hosts": ["Other", "[::1]"]}));
+        let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["Other", "[::1]"]}));
         let next = |location| redirects.next(0, None, &answer(302, location));
         for allowed in ["//OTHER:81/", "//[::1]/", "//home/"] {
             assert!(next(allowed).is_ok(), "{allowed}");
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn redirects_end() {
-        let redirects = redirects(post(), json!({"most": 2}));
+        let redirects = redirects(&post(), &json!({"most": 2}));
         let first = redirects.next(0, None, &answer(302, "/a/b")).unwrap();
         let second = redirects
             .next(0, Some(&first), &answer(302, "/a/b"))
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_server_cannot_fill_the_memory_with_other_servers() {
-        let redirects = redirects(post(), json!({"most": 5}));
+        let redirects = redirects(&post(), &json!({"most": 5}));
         let next = |port| {
             let location = format!("http://home:{port}/");
             redirects.next(0, None, &answer(302, &location))

@@ -1,6 +1,6 @@
 //! Where a redirect leads: references in URLs by RFC 3986 section 5, for http and https.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A server as a URL names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn encoded(reference: &[u8]) -> Result<String, String> {
         match byte {
             byte if byte.is_ascii_control() => return Err("it has a control character".into()),
             b'{' | b'}' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'|' | b' ' | 0x80.. => {
-                text.push_str(&format!("%{byte:02X}"));
+                write!(text, "%{byte:02X}").expect("writing into memory does not fail");
             }
             byte => text.push(char::from(*byte)),
         }
