@@ -1,5 +1,6 @@
 """Each probe against answers that are made up: what is decided, and what cannot be told and why."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,28 +11,29 @@ from jostle.analysis.results import Estimate
 from jostle.errors import PlanError, UnknownName
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, found
-from jostle.explain.limits import GENTLE, THOROUGH
+from jostle.explain.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.paragraph import paragraph
 from jostle.explain.probes.blocking import verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import fate
 from jostle.explain.probes.pauses import Stall, period, stalls
-from jostle.explain.probes.rate_limit import bucket
+from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
 from jostle.explain.routes import LONGEST_S, contract_routes
 from jostle.explain.run import is_contestant
 from jostle.explain.schema import explanation_schema
-from jostle.explain.send import Answer, as_burst
+from jostle.explain.send import Answer, Light, as_burst
+from jostle.explain.session import Session
 from jostle.explain.target import Route, check, intermediary, path_of
 from jostle.plan.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
 from jostle.report.document import figures_in
 from jostle.report.render import html, markdown
 from support.pictures import validated
-from support.served import FAST, HALF, QUARTER, SLOW, WAIT, Server, explained, look_at, target_of
+from support.served import FAST, HALF, QUARTER, SLOW, WAIT, FakeSender, Server, explained, look_at, target_of
 
 
 def answer(due: float, took: float | None, status: int = 200, *, sent: float | None = None) -> Answer:
@@ -121,24 +123,45 @@ def test_a_gentle_look_stays_within_its_limits() -> None:
     assert of(explanation, Topic.QUEUE_LIMIT).reason is Reason.NOT_ASKED
 
 
-def test_a_rate_limit_is_told_by_its_bucket() -> None:
-    """10 requests at once, then 20 per second, of 50 per second."""
-    tokens, last = 10.0, 0.0
+def token_bucket(rate: float, burst: float) -> Callable[[float], bool]:
+    """Whether a request at a time is refused."""
+    tokens, last = burst, 0.0
 
     def refuses(at: float) -> bool:
         nonlocal tokens, last
-        tokens, last = min(10.0, tokens + 20 * max(0.0, at - last)), at
+        tokens, last = min(burst, tokens + rate * max(0.0, at - last)), at
         if tokens < 1:
             return True
         tokens -= 1
         return False
 
+    return refuses
+
+
+def test_a_rate_limit_is_told_by_its_bucket() -> None:
+    refuses = token_bucket(20, 10)
     found_bucket = bucket([answer(i / 50, 0.001, 429 if refuses(i / 50) else 200) for i in range(500)])
     assert found_bucket is not None
     rate, burst = found_bucket
     assert rate == pytest.approx(20, rel=0.05)
     assert burst == pytest.approx(10, abs=2)
     assert bucket([answer(i / 50, 0.001) for i in range(50)]) is None
+
+
+def test_who_refused_bursts_is_asked_at_the_highest_rate_allowed() -> None:
+    budget = Budget(THOROUGH, now=lambda: 0.0)
+    server = Server(refuses=token_bucket(100, 20))
+    session = Session(target_of(FAST), FakeSender(server, budget), budget, lambda _: None)
+    session.light = Light([answer(float(i), 0.001) for i in range(20)], 1, [])
+    assert rate_limit(session).says == "No rate limit up to 1.05/s."
+    session.refusals = 7
+    finding = rate_limit(session)
+    rate, burst = finding.figure("rate"), finding.figure("burst")
+    assert rate is not None
+    assert burst is not None
+    assert rate.value == pytest.approx(100, rel=0.02)
+    assert burst.value == pytest.approx(20, abs=1.5)
+    assert finding.says.endswith("at once, and refuses the rest with 429.")
 
 
 def test_a_server_that_refuses_what_bursts_ask_is_not_taken_for_full() -> None:

@@ -57,12 +57,21 @@ def blocking(session: Session) -> Finding:
     chosen = _distinct(routes, fast, slow)
     clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
     besides = [one for one in chosen if one is not fast]
+    refused_before = session.refusals
     for one in chosen:
         session.tell(f"how long GET {one.route.path} takes beside others")
         for beside in [None, *besides]:
             session.interference.append(_cell(session, one, beside, clients if beside else 0))
     if clients > 1:
         session.interference.append(_cell(session, fast, slow, 1))
+    if session.refusals > refused_before:
+        return cannot_tell(
+            topic,
+            Reason.REFUSED,
+            f"{plural(session.refusals - refused_before, 'request')} were refused meanwhile",
+            "a server without a limit for the time of the probe",
+            [_line(cell, session) for cell in session.interference if cell.beside],
+        )
     return _told(session, fast, slow, clients)
 
 

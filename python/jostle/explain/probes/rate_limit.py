@@ -9,7 +9,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.send import Answer
 from jostle.explain.session import Session
-from jostle.formatting import amount, plural
+from jostle.formatting import amount, listed, plural
 
 __all__ = ["bucket", "rate_limit"]
 
@@ -38,31 +38,33 @@ def bucket(answers: Sequence[Answer]) -> tuple[float, float] | None:
 
 
 def rate_limit(session: Session) -> Finding:
-    """Reads the light stream."""
+    """Reads the light stream; where only others were refused, sends a stream at the highest rate allowed."""
     topic, light = Topic.RATE_LIMIT, session.light
     if light is None:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left", "--thorough, or fewer routes")
-    refused = [answer for answer in light.answers if answer.refused]
-    length_s = light.answers[-1].due_s
-    rate = len(light.answers) / length_s
+    answers: Sequence[Answer] = light.answers
+    if session.refusals and not any(answer.refused for answer in answers):
+        answers = _faster(session)
+    refused = [answer for answer in answers if answer.refused]
+    length_s = answers[-1].due_s
+    rate = len(answers) / length_s
     if not refused:
         bursts = f" Of bursts, {plural(session.refusals, 'request')} were." if session.refusals else ""
         return found(
             topic,
             f"No rate limit up to {amount(rate, '/s')}.",
             [
-                f"{plural(len(light.answers), 'request')} in {length_s:.0f} s; none was answered with "
-                f"429 or 503.{bursts}"
+                f"{plural(len(answers), 'request')} in {length_s:.0f} s; none was answered with 429 or "
+                f"503.{bursts}"
             ],
+            {"offered": Estimate(rate, unit="/s", n=len(answers))},
             notable=False,
-            figures={"offered": Estimate(rate, unit="/s", n=len(light.answers))},
         )
-    statuses = sorted({answer.status for answer in refused})
+    statuses = listed(sorted({str(answer.status) for answer in refused}))
     evidence = [
-        f"{len(refused)} of {plural(len(light.answers), 'request')} in {length_s:.0f} s were refused "
-        f"({', '.join(map(str, statuses))})."
+        f"{len(refused)} of {plural(len(answers), 'request')} in {length_s:.0f} s were refused ({statuses})."
     ]
-    limit = bucket(light.answers)
+    limit = bucket(answers)
     if limit is None:
         return cannot_tell(
             topic,
@@ -76,12 +78,24 @@ def rate_limit(session: Session) -> Finding:
     accepted, burst = limit
     return found(
         topic,
-        f"It limits the rate to {amount(accepted, '/s')}, after {burst:.0f} at once, and refuses the "
-        f"rest with "
-        f"{', '.join(map(str, statuses))}.",
+        f"It limits the rate to {amount(accepted, '/s')}, after about {burst:.0f} at once, and refuses the "
+        f"rest with {statuses}.",
         evidence,
         {
-            "rate": Estimate(accepted, unit="/s", n=len(light.answers)),
-            "burst": Estimate(burst, unit="", n=len(light.answers)),
+            "rate": Estimate(accepted, unit="/s", n=len(answers)),
+            "burst": Estimate(burst, unit="", n=len(answers)),
         },
     )
+
+
+STREAM = 1 / 24
+"""Part of the time allowed, for the faster stream."""
+
+
+def _faster(session: Session) -> Sequence[Answer]:
+    """At equal gaps, of the first route, which is the short one."""
+    limits, route = session.limits, session.target.routes[0]
+    session.tell(f"at which rate GET {route.path} is refused")
+    count = int(STREAM * limits.seconds * limits.stream_rate_per_s)
+    times = [place / limits.stream_rate_per_s for place in range(count)]
+    return session.sender.stream(route, times, limits.connections)

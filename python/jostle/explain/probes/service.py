@@ -31,6 +31,9 @@ waits.
 FLAT = 0.05
 """Two batches of requests whose medians differ by no more than this take the same time."""
 
+WHOLLY = 0.9
+"""From this share on nothing but computing is seen."""
+
 QUEUED = 0.1
 """Share of the time that the server waited for a core, from which on the machine is too busy to say more."""
 
@@ -86,6 +89,7 @@ def service_time(session: Session, route: Route) -> Finding:
     answers = session.sender.serial(route, count, session.pause_s(route))
     after = usage() if usage else None
     session.served[route.name] = warm + answers
+    session.refusals += sum(answer.refused for answer in session.served[route.name])
     times = [answer.service_s for answer in answers if answer.service_s is not None]
     failed = len(answers) - len(times)
     if not times or failed > len(answers) / 10:
@@ -166,19 +170,22 @@ def cpu_or_waiting(session: Session) -> Finding:
         )
     if share >= COMPUTES:
         return found(
-            Topic.CPU, f"{slow.route.name} computes for all of its time.", evidence, {"share": figure}
+            Topic.CPU,
+            f"GET {slow.route.name} computes for {'all' if share >= WHOLLY else 'most'} of its time.",
+            evidence,
+            {"share": figure},
         )
     if share <= WAITS:
         return found(
             Topic.CPU,
-            f"{slow.route.name} waits for most of its time: the CPU is busy for "
+            f"GET {slow.route.name} waits for most of its time: the CPU is busy for "
             f"{amount(share, 'share')} of it.",
             evidence,
             figures={"share": figure},
         )
     return found(
         Topic.CPU,
-        f"{slow.route.name} computes for {amount(share, 'share')} of its time and waits for the rest.",
+        f"GET {slow.route.name} computes for {amount(share, 'share')} of its time and waits for the rest.",
         evidence,
         figures={"share": figure},
     )

@@ -12,7 +12,10 @@ from jostle.report.document import Table, columns
 
 __all__ = ["Pair", "interference"]
 
-CELL_PX = 130
+CELL_PX = 170
+UNCHANGED = 1.1
+"""Medians of a light stream differ by so much without any cause."""
+
 STRONGEST = 100.0
 """A request that takes a hundred times as long is as dark as it gets."""
 
@@ -46,7 +49,8 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
         rows.append(
             {
                 "x": left, "x2": left + 0.96, "y": top, "y2": top + 0.94,
-                "mx": left + 0.48, "my": top + 0.47, "dark": dark, "text": f"{ratio:.3g} times",
+                "mx": left + 0.48, "my": top + 0.47, "dark": dark,
+                "text": "no longer" if ratio < UNCHANGED else f"{ratio:.3g} times",
             }
         )  # fmt: skip
     data = Datasets()
@@ -54,7 +58,7 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
     y = quantitative("y", scale={"domain": [len(routes), -0.35], "nice": False}, axis=None)
     shade = quantitative("dark", scale={"domain": [0, 1], "range": [0, 0.75]}, legend=None)
     heads = [
-        {"x": i + 0.48, "text": f"beside {n} × {short(name, 16)}"} for i, (name, n) in enumerate(besides)
+        {"x": i + 0.48, "text": f"beside {n} × {short(name, 14)}"} for i, (name, n) in enumerate(besides)
     ]
     names = [{"x": -0.06, "y": i + 0.47, "text": short(name, 16)} for i, name in enumerate(routes)]
     text = {"field": "text"}
@@ -71,7 +75,7 @@ def interference(pairs: Sequence[Pair]) -> Picture | None:
             opacity=shade,
         ),
         layer(cells, "text", {"color": INK}, x={**x, "field": "mx"}, y={**y, "field": "my"}, text=text),
-        layer(data(heads), "text", {"color": MUTED}, x=x, y={"value": 10}, text=text),
+        layer(data(heads), "text", {"color": MUTED, "fontSize": 11}, x=x, y={"value": 10}, text=text),
         layer(data(names), "text", {"align": "right", "fontWeight": "bold"}, x=x, y=y, text=text),
     ]
     body = {"layer": layers, "width": CELL_PX * (len(besides) + 1), "height": 54 * len(routes) + 24}

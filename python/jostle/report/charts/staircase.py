@@ -12,7 +12,7 @@ from jostle.units import scale
 
 __all__ = ["Sent", "staircase"]
 
-ROW_PX = 16
+ROW_PX, HIGHEST_PX = 16, 420
 HUES = 8
 
 
@@ -43,7 +43,8 @@ def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
         }
         for place, (end, one) in enumerate(ended)
     ]
-    names = list(dict.fromkeys(short(one.request) for one in sent))
+    longest_first = sorted(sent, key=lambda one: -one.demand_s)
+    names = list(dict.fromkeys(short(one.request) for one in longest_first))
     data = Datasets()
     x = quantitative(
         "at",
@@ -67,7 +68,7 @@ def staircase(sent: Sequence[Sent], what: str) -> Picture | None:
         y2={"field": "y2"},
         color=colour,
     )
-    body = {"layer": [bars], "width": 820, "height": max(60, ROW_PX * len(ended))}
+    body = {"layer": [bars], "width": 820, "height": min(HIGHEST_PX, max(60, ROW_PX * len(ended)))}
     table = Table(f"{what}, in order of answers", columns("request", "by itself | sent at | answered at"))
     for end, one in ended:
         table.add(one.request, *(amount(t, "s") for t in (one.demand_s, one.at_s, end)))
