@@ -8,13 +8,13 @@ size is judged too: `same_size` is the one rule for that, so that no claim gets 
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from jostle import units
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table, is_lenient
 from jostle.plan.metrics import INDICES, METRICS, base_unit_of
-from jostle.plan.values import PositiveCount
+from jostle.plan.values import PositiveCount, Share
 
 __all__ = [
     "Claim",
@@ -235,13 +235,6 @@ class Part(Table):
         ]
         if sides[0] == sides[1]:
             raise BadValue("against itself", 'say what differs, for example against = { contestant = "go" }')
-
-
-def _share(value: Any) -> Any:
-    return units.share(value) if isinstance(value, str) else value
-
-
-Share = Annotated[float, BeforeValidator(_share), WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Needs(Table):

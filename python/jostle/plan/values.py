@@ -25,6 +25,7 @@ __all__ = [
     "PositiveDuration",
     "PositiveRate",
     "Rate",
+    "Share",
     "Size",
     "Think",
     "ThinkTime",
@@ -97,6 +98,10 @@ def positive_count(value: Any) -> int:
     return number
 
 
+def _share(value: Any) -> Any:
+    return units.share(value) if isinstance(value, str) else value
+
+
 def _text_schema(pattern: str, example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^({pattern}|{PARAMETER})$", "examples": [example]})
 
@@ -123,6 +128,7 @@ def _size(value: Any) -> int:
     return units.size(value) if isinstance(value, str) else positive_count(value)
 
 
+Share = Annotated[float, BeforeValidator(_share), WithJsonSchema({"type": ["string", "number"]})]
 Size = Annotated[int, BeforeValidator(_size), _count_schema(1)]
 """Bytes."""
 Duration = Annotated[float, BeforeValidator(_duration), _WRITE_DURATION, _TIME_SCHEMA]

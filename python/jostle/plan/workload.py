@@ -14,12 +14,14 @@ from jostle.plan.database import DatabaseChange
 from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
-from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Size
+from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size
 
 __all__ = ["SAME", "Background", "Workload"]
 
 SAME = "same"
 """As a workload's peer: another server of the measured kind."""
+
+FEWEST_TO_SETTLE = 3
 
 LOAD = "(load)"
 """Stands for the load inside the one table of a background; not a key that can be written."""
@@ -95,6 +97,11 @@ class Workload(Table):
         description="repeats the load this many times on one server instance; the last run is "
         "measured, the earlier ones are recorded beside it",
     )
+    settle: Share | None = Field(
+        default=None,
+        description="with `runs`: as soon as two in a row differ by no more than this in throughput, the "
+        'next one is the last, and measured: "3 %"',
+    )
     peer: str = Field(
         default="",
         description='a second server, which the measured one asks: a contestant, or "same" for another one '
@@ -141,6 +148,11 @@ class Workload(Table):
             raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
         if not self.load.ends():
             raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
+        if self.settle is not None and self.runs < FEWEST_TO_SETTLE:
+            raise BadValue(
+                f"settle needs {FEWEST_TO_SETTLE} runs or more, two to compare and one to measure",
+                "write for example runs = 8",
+            )
         asked = [*self.request, *([self.background] if self.background else [])]
         if (self.peer != "") != any(PEER in request.path for request in asked):
             raise BadValue(

@@ -33,6 +33,7 @@ from jostle.host.resource_usage import Sampler, Samples, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import RunWriter, TrialWriter, written
 from jostle.record.layout import GarbageEntry, Status
+from jostle.record.outcomes import Outcome
 from jostle.runner.interrupt import Stop, stopping
 from jostle.runner.schedule import Planned
 
@@ -75,11 +76,12 @@ class TrialContext:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a load ended; `why` is "" where it ended as it should."""
+    """How a load ended; `why` is "" where it ended as it should. `per_s`: answers of the measured load."""
 
     status: Status
     why: str = ""
     server_output_tail: str = ""
+    per_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -316,9 +318,10 @@ def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) 
 
 def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Path:
     """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
-    runs = context.workload.runs
+    runs, warm = context.workload.runs, list[float]()
     description = _description(context, servers, spec)
     for run in range(1, runs + 1):
+        last = run == runs or _settled(context.workload, warm)
         pid = servers.measured.pid
         before = Sampler(pid).sample(0) if pid is not None else None
         garbage = _Garbage.of(context.contestant, servers.measured)
@@ -337,15 +340,25 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) ->
             "generators": [generator.as_record() for generator in running.generators],
         }
         try:
-            record = context.writer.trial(description | started, run=run if run < runs else 0)
+            record = context.writer.trial(description | started, run=0 if last else run)
         except RecordLost:
             _Load(running, Stop()).discard()
             raise
         ending = _measure(context, record, servers, running, garbage)
-        if ending.why and run < runs:
+        if last:
+            break
+        warm.append(ending.per_s)
+        if ending.why:
             why = f"in run {run} of {runs}: {ending.why}"
             return _record_failure(context, description, _Ending("failed", why, ending.server_output_tail))
     return record.folder
+
+
+def _settled(workload: Workload, per_s: Sequence[float]) -> bool:
+    """Whether the last two runs agree as well as the workload asks for."""
+    if workload.settle is None or len(per_s) < 2 or not per_s[-2]:
+        return False
+    return abs(per_s[-1] / per_s[-2] - 1) <= workload.settle
 
 
 def _measure(
@@ -383,10 +396,13 @@ def _measure(
 def _record_load(
     context: TrialContext, record: TrialWriter, servers: _Servers, load: _Load, stop: Stop
 ) -> _Ending:
+    answered, end_ns = 0, 0
     try:
         for interval in load:
             record.write_interval(interval)
             context.observe(interval)
+            answered += sum(s["outcomes"].get(Outcome.OK, 0) for s in interval["series"] if not s["workload"])
+            end_ns = interval["end_ns"]
     except ServerDied as error:
         output = servers.measured.last_lines()
         load.end()
@@ -399,7 +415,9 @@ def _record_load(
     except GeneratorsLost as error:
         if not stop.asked:
             return _Ending("failed", str(error))
-    return _Ending("cut short", "stopped by the user") if stop.asked else _Ending("ended")
+    if stop.asked:
+        return _Ending("cut short", "stopped by the user")
+    return _Ending("ended", per_s=answered * 1e9 / end_ns if end_ns else 0.0)
 
 
 @contextlib.contextmanager
