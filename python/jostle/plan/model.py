@@ -129,6 +129,11 @@ class Plan(Table):
         default=True,
         description="trials that the generator or the machine spoiled are measured again, at most twice",
     )
+    together: list[list[str]] = Field(
+        default=[],
+        description="groups of workloads that are measured on one started server, one after the other: in "
+        "this order in odd rounds, backwards in even ones",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="seed of every random choice; drawn and recorded when not given"
     )
@@ -178,6 +183,7 @@ class Plan(Table):
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
+        self._check_together()
         for number, require in enumerate(self.require, 1):
             self._measures(f"require.{number}", require)
         self._check_contestants((info.context or {}).get("servers"))
@@ -202,6 +208,22 @@ class Plan(Table):
         for where, name in self._contestants_named():
             if name not in known and split(name)[0] not in known:
                 raise BadValue(f"{where}: there is no contestant {name!r}", nearest(name, known))
+
+    def _check_together(self) -> None:
+        """One server can serve all workloads of a group, and no workload is of two groups."""
+        listed = [name for group in self.together for name in group]
+        if listed and (twice := _named_twice(listed)):
+            raise BadValue(f"together: {twice!r} is listed twice", "a workload is of one group")
+        for group in self.together:
+            if len({(w.peer, w.memory, str(w.database)) for w in map(self.workload.__getitem__, group)}) > 1:
+                raise BadValue(
+                    f"together: {', '.join(group)} need different servers",
+                    "give them the same peer, memory and database",
+                )
+
+    def group_of(self, workload: str) -> list[str]:
+        """The workloads that are measured on the same started server, in their order; itself, if no other."""
+        return next((group for group in self.together if workload in group), [workload])
 
     def _indices_are_measured(self) -> None:
         compared = {w for s in self.starvation for w in (s.alone, s.with_)}
@@ -253,6 +275,9 @@ class Plan(Table):
     def _workloads_named(self) -> Iterator[tuple[str, str]]:
         for name in self.workloads:
             yield "workloads", name
+        for group in self.together:
+            for name in group:
+                yield "together", name
         for number, comparison in enumerate(self.starvation, 1):
             for key, name in (
                 ("alone", comparison.alone),

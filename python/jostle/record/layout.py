@@ -287,7 +287,8 @@ class TrialDescription(TypedDict):
     """trial.json: what was measured, and with what.
 
     `engine`: the specification that the engine ran (crates/engine/src/spec), without secrets; None where the
-    server did not start. `before`: what the server had used before the load.
+    server did not start. `before`: what the server had used before the load. `continues`: on the server of
+    the trial before, which was not started anew.
     """
 
     format: NotRequired[int]
@@ -301,6 +302,7 @@ class TrialDescription(TypedDict):
     engine: NotRequired[dict[str, Any] | None]
     placement: NotRequired[PlacementEntry]
     before: NotRequired[ResourceSample | None]
+    continues: NotRequired[bool]
     started_unix_ns: NotRequired[Ns]
     generators: NotRequired[list[GeneratorEntry]]
 

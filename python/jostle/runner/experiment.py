@@ -5,7 +5,7 @@ import functools
 import itertools
 import random
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,7 +38,7 @@ from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.repeats import MOST_REPEATS, spoiled_by
 from jostle.runner.schedule import Planned, schedule
-from jostle.runner.trial import TrialContext, run_trial
+from jostle.runner.trial import KeptServers, TrialContext, run_trial
 from jostle.text import host_and_port
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def run_experiment(
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
     find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
-    trials = schedule([c.label for c in ready], plan.selected, plan.first_rounds, seed)
+    trials = schedule([c.label for c in ready], plan, seed)
     check_disk_space(base, least_bytes(plan, trials))
     facts = host_facts(seed)
     writer = RunWriter.create(base, slug, to_toml(plan), facts)
@@ -134,9 +134,10 @@ def _run_all(session: "_Session", trials: list[Planned]) -> bool:
     plan, writer, observer = session.plan, session.writer, session.observer
     try:
         _build_peers(plan, observer)
-        with _databases(plan, session.contestants.values()) as databases:
+        with _databases(plan, session.contestants.values()) as databases, contextlib.ExitStack() as stack:
             session = replace(session, databases=databases)
             budget = Budget(plan.budget)
+            stack.callback(session.kept.stop)
             sound = session.run_all(trials)
             if plan.until_decided:
                 sound += _until_decided(session, trials, budget)
@@ -299,6 +300,7 @@ class _Session:
     seed: int
     quiet: bool
     databases: "CurrentDatabase | None" = None
+    kept: KeptServers = field(default_factory=KeptServers)
     given_up: list[str] = field(default_factory=list)
     """Why nothing more is measured again in this run; empty as long as it is."""
 
@@ -324,8 +326,8 @@ class _Session:
         waiting, spoiled, at_first = list(trials), list[Planned](), list[Planned]()
         for left in range(repeats, -1, -1):
             spoiled = []
-            for planned in waiting:
-                closed = self._measure(planned, first=not any(ended.values()))
+            for planned, before, after in _with_neighbours(waiting):
+                closed = self._measure(planned, before, after, first=not any(ended.values()))
                 ended[planned.number] = closed.sound
                 if closed.spoiled_by:
                     spoiled.append(planned)
@@ -338,9 +340,11 @@ class _Session:
             waiting = spoiled
         return bool(repeats and spoiled and spoiled == at_first)
 
-    def _measure(self, planned: Planned, *, first: bool) -> "_Closed":
+    def _measure(
+        self, planned: Planned, before: Planned | None, after: Planned | None, *, first: bool
+    ) -> "_Closed":
         try:
-            return self._run(planned)
+            return self._run(planned, before, after)
         except StartRefused:
             if first:
                 raise
@@ -351,7 +355,13 @@ class _Session:
         self.writer.journal("trial set aside", number=planned.number, folder=folder, why=why)
         self.observer.repeated(planned, why)
 
-    def _run(self, planned: Planned) -> "_Closed":
+    def _on_one_server(self, planned: Planned, other: Planned | None) -> bool:
+        """Whether the trial that comes before or after is driven on the same started server."""
+        return other is not None and (planned.contestant, planned.round, other.workload) in {
+            (other.contestant, other.round, name) for name in self.plan.group_of(planned.workload)
+        }
+
+    def _run(self, planned: Planned, before: Planned | None, after: Planned | None) -> "_Closed":
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
         self.observer.trial_started(planned, workload.seconds())
@@ -367,6 +377,9 @@ class _Session:
             databases=self.databases,
             writer=self.writer,
             executor=self.executor,
+            kept=self.kept,
+            continues=self._on_one_server(planned, before),
+            stays=self._on_one_server(planned, after),
             observe=lambda interval: self.observer.interval(planned, interval),
         )
         return self._close(planned, run_trial(context))
@@ -405,6 +418,13 @@ class _Closed:
 
     sound: bool
     spoiled_by: str
+
+
+def _with_neighbours(
+    trials: Sequence[Planned],
+) -> Iterator[tuple[Planned, Planned | None, Planned | None]]:
+    """Each with the trial before it and the one after it."""
+    return zip(trials, [None, *trials[:-1]], [*trials[1:], None], strict=True)
 
 
 def _trial_seed(seed: int, planned: Planned) -> int:

@@ -61,7 +61,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
             skipped[contestant.label] = error.message
     ready = [contestant for contestant in found if contestant.label not in skipped]
     labels = [contestant.label for contestant in ready]
-    trials = schedule(labels, plan.selected, plan.first_rounds, seed or 0)
+    trials = schedule(labels, plan, seed or 0)
     return Preview(
         plan,
         labels,

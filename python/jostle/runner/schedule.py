@@ -1,13 +1,16 @@
 """Which trials, in which order: rounds interleaved at random."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jostle.plan import Workload
+from jostle.plan import Plan
 
-__all__ = ["Planned", "schedule"]
+__all__ = ["Planned", "in_order", "schedule"]
+
+Cell = tuple[str, str]
+"""A contestant and a workload."""
 
 
 @dataclass(frozen=True)
@@ -23,20 +26,31 @@ class Planned:
         return asdict(self)
 
 
-def schedule(
-    contestants: list[str], workloads: Mapping[str, Workload], rounds: int, seed: int
-) -> list[Planned]:
+def schedule(contestants: list[str], plan: Plan, seed: int) -> list[Planned]:
     """In every round each workload on each of its contestants once, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
-    for round_number in range(1, rounds + 1):
+    for round_number in range(1, plan.first_rounds + 1):
         cells = [
             (contestant, name)
             for contestant in contestants
-            for name, workload in workloads.items()
+            for name, workload in plan.selected.items()
             if contestant in workload.measured_on(contestants)
         ]
-        order.shuffle(cells)
-        for contestant, workload in cells:
+        for contestant, workload in in_order(cells, plan, round_number, order):
             trials.append(Planned(len(trials) + 1, contestant, workload, round_number))
     return trials
+
+
+def in_order(cells: Sequence[Cell], plan: Plan, round_number: int, order: random.Random) -> list[Cell]:
+    """At random; but what is measured on one started server stays together, backwards in even rounds."""
+    blocks: dict[tuple[str, ...], list[Cell]] = {}
+    for contestant, workload in cells:
+        blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
+    shuffled = list(blocks.items())
+    order.shuffle(shuffled)
+    found: list[Cell] = []
+    for (_, *group), block in shuffled:
+        block.sort(key=lambda cell: group.index(cell[1]), reverse=round_number % 2 == 0)
+        found += block
+    return found

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jostle.database import Database
     from jostle.database.current import CurrentDatabase
 
-__all__ = ["TrialContext", "run_trial"]
+__all__ = ["KeptServers", "TrialContext", "run_trial"]
 
 POLL_S = 0.1
 """How often a trial looks up from waiting: at Ctrl-C, and at whether the server still lives."""
@@ -53,8 +53,8 @@ class TrialContext:
     """What one trial needs.
 
     `peer`: the second server, which the measured one calls, where the workload has one. `quiet`: nobody else
-    worked on this machine when the run began. `observe` is given
-    every interval after it was recorded.
+    worked on this machine when the run began. `continues`: on the servers of the trial before, from `kept`;
+    `stays`: they are kept for the next. `observe` is given every interval after it was recorded.
     """
 
     planned: Planned
@@ -67,6 +67,9 @@ class TrialContext:
     databases: "CurrentDatabase | None"
     writer: RunWriter
     executor: Executor
+    kept: "KeptServers"
+    continues: bool
+    stays: bool
     observe: Callable[["Interval"], None]
 
     @property
@@ -136,6 +139,34 @@ class _Servers:
         return {name: pid for name, pid in pids.items() if pid is not None}
 
 
+class KeptServers:
+    """The servers of a trial, kept for the next one of its group."""
+
+    def __init__(self) -> None:
+        self._servers: _Servers | None = None
+        self._stack = contextlib.ExitStack()
+
+    def keep(self, servers: _Servers, stack: contextlib.ExitStack) -> None:
+        """They no longer end with `stack`."""
+        self._servers, self._stack = servers, stack.pop_all()
+
+    def take(self, stack: contextlib.ExitStack) -> _Servers | None:
+        """They end with `stack` from here on; None where none was kept, or one has ended since."""
+        servers, self._servers = self._servers, None
+        stack.enter_context(self._stack.pop_all())
+        try:
+            if servers is not None:
+                servers.check_alive()
+        except ServerDied:
+            return None
+        return servers
+
+    def stop(self) -> None:
+        """End them, where the next trial did not come."""
+        self._servers = None
+        self._stack.close()
+
+
 class _Load:
     """The intervals of a running load up to the last, which comes sooner once a stop is asked for.
 
@@ -181,9 +212,10 @@ def run_trial(context: TrialContext) -> Path:
     on. Raised, after what was measured has been recorded, are `KeyboardInterrupt`; `ExecutorLost` and
     `RecordLost`, after which no trial can run; and `StartRefused` for a load that cannot run here.
     """
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as running, contextlib.ExitStack() as stack:
         try:
-            servers = _start_servers(stack, context)
+            kept = context.kept.take(running) if context.continues else None
+            servers = kept or _start_servers(running, context)
             spec = context.executor.prepare(_spec(context, servers, context.workload))
             # What else this process does, such as recording, would stop a thread that waits awake.
             stack.enter_context(kept_off(spec["cores"] if spec["attentive"] else ()))
@@ -195,7 +227,10 @@ def run_trial(context: TrialContext) -> Path:
         except StartRefused as error:
             _failed_before_the_load(context, error)
             raise
-        return _drive(context, servers, spec)
+        folder = _drive(context, servers, spec, continues=kept is not None)
+        if context.stays:
+            context.kept.keep(servers, running)
+        return folder
 
 
 def _start_servers(stack: contextlib.ExitStack, context: TrialContext) -> _Servers:
@@ -316,10 +351,12 @@ def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) 
         running.pull()
 
 
-def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) -> Path:
+def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *, continues: bool) -> Path:
     """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
     runs, warm = context.workload.runs, list[float]()
     description = _description(context, servers, spec)
+    if continues:
+        description["continues"] = True
     for run in range(1, runs + 1):
         last = run == runs or _settled(context.workload, warm)
         pid = servers.measured.pid

@@ -10,7 +10,7 @@ from jostle.plan import Plan
 from jostle.record import RunRecord, RunWriter
 from jostle.runner.budget import Budget
 from jostle.runner.duration import expected_s
-from jostle.runner.schedule import Planned
+from jostle.runner.schedule import Planned, in_order
 
 __all__ = ["further_rounds"]
 
@@ -30,7 +30,7 @@ def further_rounds(plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> 
         last = max((trial.round for trial in record.trials), default=0)
         number = max((entry["number"] for entry in record.planned), default=0)
         cells = {cell for question in still_open for cell in question.cells}
-        trials = _round(sorted(cells), last + 1, number, seed)
+        trials = _round(plan, sorted(cells), last + 1, number, seed)
         why = _why_it_ends(len(still_open), last, expected_s(plan, trials), budget.left_s)
         said = f"{len(asked) - len(still_open)} of {len(asked)} need no further round"
         writer.journal("looked at", round=last, why=f"{said}{f'; {why}' if why else ''}")
@@ -41,9 +41,10 @@ def further_rounds(plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> 
         yield trials
 
 
-def _round(cells: Sequence[tuple[str, str]], number: int, trials_before: int, seed: int) -> list[Planned]:
-    order = list(cells)
-    random.Random(f"{seed}/{number}").shuffle(order)
+def _round(
+    plan: Plan, cells: Sequence[tuple[str, str]], number: int, trials_before: int, seed: int
+) -> list[Planned]:
+    order = in_order(cells, plan, number, random.Random(f"{seed}/{number}"))
     return [
         Planned(trials_before + place, contestant, workload, number)
         for place, (contestant, workload) in enumerate(order, 1)
