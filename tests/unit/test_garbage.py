@@ -50,10 +50,22 @@ def test_the_record_has_what_was_collected_during_the_load(
     lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc")
     told = iter(answers)
     monkeypatch.setattr(FakeServer, "ask", lambda _, path: next(told) if path == "/gc" else {}, raising=False)
-    lab.run(lab.plan())
+    lab.run(lab.plan(workload="garbage = true"))
     outcomes = {
         json.loads((path.parent / "trial.json").read_text())["contestant"]: json.loads(path.read_text())
         for path in lab.folder.glob("trials/*/outcome.json")
     }
     assert outcomes["a"].get("garbage") == recorded
     assert outcomes["b"]["garbage"] is None
+
+
+def test_a_server_is_not_asked_for_what_the_plan_does_not_want(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Node observes its collections from the first question on: not where nobody wants to know."""
+    lab = laboratory(tmp_path, monkeypatch)
+    lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc")
+    asked: list[str] = []
+    monkeypatch.setattr(FakeServer, "ask", lambda _, path: asked.append(path) or {}, raising=False)
+    lab.run(lab.plan())
+    assert asked == []

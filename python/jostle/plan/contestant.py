@@ -175,7 +175,7 @@ class ContestantFile(Table):
         default="",
         pattern="^(/.*)?$",
         description='path that answers how long the runtime has collected garbage so far: { "seconds": 0.4, '
-        '"collections": 12 }; asked before and after each load',
+        '"collections": 12 }; asked where a workload says garbage = true',
     )
     database: bool = Field(default=False, description="whether it uses the plan's database")
     user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")

@@ -102,6 +102,10 @@ class Workload(Table):
         description="with `runs`: as soon as two in a row differ by no more than this in throughput, the "
         'next one is the last, and measured: "3 %"',
     )
+    garbage: bool = Field(
+        default=False,
+        description="ask the server before and after each run how long it has collected garbage",
+    )
     peer: str = Field(
         default="",
         description='a second server, which the measured one asks: a contestant, or "same" for another one '

@@ -95,11 +95,12 @@ class _Garbage:
     collections: int
 
     @classmethod
-    def of(cls, contestant: Contestant, server: Server) -> "_Garbage | None":
-        """None where it does not tell."""
-        if not contestant.file.garbage:
+    def of(cls, context: TrialContext, server: Server) -> "_Garbage | None":
+        """None where it is not asked, or does not tell."""
+        path = context.contestant.file.garbage
+        if not context.workload.garbage or not path:
             return None
-        answer = server.ask(contestant.file.garbage)
+        answer = server.ask(path)
         seconds, collections = answer.get("seconds"), answer.get("collections")
         if not isinstance(seconds, int | float) or not isinstance(collections, int):
             return None
@@ -361,7 +362,7 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *,
         last = run == runs or _settled(context.workload, warm)
         pid = servers.measured.pid
         before = Sampler(pid).sample(0) if pid is not None else None
-        garbage = _Garbage.of(context.contestant, servers.measured)
+        garbage = _Garbage.of(context, servers.measured)
         try:
             running = context.executor.start(spec)
         except ExecutorLost:
@@ -425,7 +426,7 @@ def _measure(
             load.discard()
             _finish(record, _Ending("failed", str(error)), running)
             raise
-        after = _Garbage.of(context.contestant, servers.measured) if ending.status == "ended" else None
+        after = _Garbage.of(context, servers.measured) if ending.status == "ended" else None
         _finish(record, ending, running, after.since(garbage) if after and garbage else None)
         return ending
 
