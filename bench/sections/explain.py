@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.known_servers import BEHAVIOURS, NOISE, explained, judged
 
 SEEDS, QUICK_SEEDS = 200, 5
-BUDGET_S = 8.0
+BUDGET_S = 4.0
 NOT_WRONG_BAR, DECIDED_BAR = 0.95, 0.85
 
 Case = tuple[str, str]

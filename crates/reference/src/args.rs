@@ -305,6 +305,7 @@ mod tests {
             ("locked-threads --workers 2 --threads 4 --slice-us 5000", 8),
             ("gated-answers --cores 2", 2),
             ("newest-first --slice-us 100", 1),
+            ("least-attained --cores 2", 2),
             ("workers --drop-gone", 2),
         ] {
             let Ok(Command::Serve(Server::Scheduled { made, .. }, ..)) = parsed(line) else {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::discipline::{
-    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, Lifo, LockedThreads, Nanos,
-    OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Workers,
+    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, LeastAttained, Lifo,
+    LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Workers,
 };
 
 /// A server: who is served when, and how much service each request demands.
@@ -49,6 +49,11 @@ pub enum DisciplineSpec {
         cores: usize,
         slice_ns: Nanos,
     },
+    /// Who has had least service goes next, for a slice.
+    LeastAttained {
+        cores: usize,
+        slice_ns: Nanos,
+    },
     /// Each worker has a queue of its own.
     OwnQueues {
         workers: usize,
@@ -85,6 +90,9 @@ impl DisciplineSpec {
             Self::NewestFirst { cores, slice_ns } => {
                 Box::new(RoundRobin::newest_first(cores, slice_ns))
             }
+            Self::LeastAttained { cores, slice_ns } => {
+                Box::new(LeastAttained::new(cores, slice_ns))
+            }
             Self::OwnQueues {
                 workers,
                 assignment,
@@ -110,6 +118,7 @@ impl DisciplineSpec {
             Self::ProcessorSharing { cores }
             | Self::RoundRobin { cores, .. }
             | Self::NewestFirst { cores, .. }
+            | Self::LeastAttained { cores, .. }
             | Self::GatedAnswers { cores, .. } => cores,
             Self::LockedThreads {
                 processes, threads, ..
@@ -132,7 +141,9 @@ impl DisciplineSpec {
             Self::ProcessorSharing { cores } | Self::GatedAnswers { cores, .. } => {
                 at_least_one(&[("cores", cores as u64)])
             }
-            Self::RoundRobin { cores, slice_ns } | Self::NewestFirst { cores, slice_ns } => {
+            Self::RoundRobin { cores, slice_ns }
+            | Self::NewestFirst { cores, slice_ns }
+            | Self::LeastAttained { cores, slice_ns } => {
                 at_least_one(&[("cores", cores as u64), ("slice_ns", slice_ns)])
             }
             Self::LockedThreads {

@@ -6,7 +6,11 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["Candidate", "Family", "candidates", "finer_slices"]
+__all__ = ["SLICE_STEP", "Candidate", "Family", "candidates", "finer_slices"]
+
+
+SLICE_STEP = 2 ** (1 / 8)
+"""The finest step between slices that are tried."""
 
 
 class Family(StrEnum):
@@ -21,6 +25,8 @@ class Family(StrEnum):
     """The same, and the batch is served in random order."""
     SHARING = "sharing"
     """All progress together, in slices or without any that could be seen."""
+    LEAST_ATTAINED = "least-attained-first"
+    """Who has had least service goes next, so newcomers overtake all others for a while."""
     LOCKED_THREADS = "locked-threads"
     """So many processes of so many threads, where one thread of a process computes at a time."""
     OWN_QUEUES = "own-queues"
@@ -58,6 +64,8 @@ class Candidate:
             case Family.SHARING:
                 name = "newest-first" if self.newest_first else "round-robin"
                 return {name: {"cores": self.workers, "slice_ns": slice_ns}}
+            case Family.LEAST_ATTAINED:
+                return {"least-attained": {"cores": self.workers, "slice_ns": slice_ns}}
             case Family.LOCKED_THREADS:
                 threads = {"processes": self.workers, "threads": self.threads, "slice_ns": slice_ns}
                 return {"locked-threads": threads}
@@ -97,6 +105,8 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
         for slice_s in slices:
             yield Candidate(Family.SHARING, count, slice=slice_s)
             yield Candidate(Family.SHARING, count, slice=slice_s, newest_first=True)
+        for slice_s in slices[::2]:
+            yield Candidate(Family.LEAST_ATTAINED, count, slice=slice_s)
         for threads in (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32):
             if count * threads < most:
                 for slice_s in slices[::2]:
@@ -107,7 +117,7 @@ def finer_slices(best: Candidate) -> Iterator[Candidate]:
     """The same with slices between those that were tried."""
     if best.slice is not None:
         for step in range(-7, 8):
-            slice_s = best.slice * 2 ** (step / 8)
+            slice_s = best.slice * SLICE_STEP**step
             yield replace(best, slice=slice_s)
 
 

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from jostle.explain.burst import Burst
-from jostle.explain.candidates import Candidate, Family, candidates, finer_slices
+from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
 from jostle.explain.fit import LEAST_ERROR, TOGETHER_S, Fit, Observed
 
 __all__ = ["REMEDIES", "Finding", "Inference", "Range", "Reason", "infer"]
@@ -24,8 +24,10 @@ LEAD = 10.0
 MOST_ERROR = 0.10
 """Root mean square of log errors: a wrong discipline was never seen to fit so well, a right one seldom worse.
 """
-NEARLY_AS_GOOD = 1.15
-"""A parameter whose error is at most so many times that of the best one is not excluded."""
+NEARLY_AS_GOOD = 0.02
+"""A parameter whose error is at most so much larger than that of the best one is not excluded: errors are
+rugged.
+"""
 NOISY = 0.10
 DRIFT = 0.08
 SIZES_DIFFER = 1.5
@@ -188,7 +190,7 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     demands = [float(demand) for demand in np.unique(observed.demand)]
     tried = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
     fits = [fit for fit in tried if fit is not None]
-    for family in (Family.SHARING, Family.LOCKED_THREADS):
+    for family in (Family.SHARING, Family.LEAST_ATTAINED, Family.LOCKED_THREADS):
         sliced = [fit for fit in fits if fit.candidate.family is family and fit.candidate.slice]
         if sliced:
             best = min(sliced, key=lambda fit: fit.bic(floor)).candidate
@@ -206,7 +208,8 @@ def _objection(
         return Reason.TOO_NOISY
     if abs(observed.drift()) > DRIFT:
         return Reason.NOT_STATIONARY
-    worst = max(best.typical_error(part) for part in (observed.equal, ~observed.equal) if part.any())
+    probes = (observed.equal, ~observed.equal)
+    worst = max(best.error(), *(best.typical_error(probe) for probe in probes if probe.any()))
     if worst > MOST_ERROR:
         repeat = observed.repeat_error()
         noise = repeat is not None and repeat > MOST_ERROR / 2
@@ -237,7 +240,7 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
         fit.candidate
         for fit in fits
         if fit.candidate.family is best.candidate.family
-        and (fit.bic(floor) <= best.bic(floor) + LEAD or fit.error() <= NEARLY_AS_GOOD * best.error())
+        and (fit.bic(floor) <= best.bic(floor) + LEAD or fit.error() <= best.error() + NEARLY_AS_GOOD)
     ]
     workers = Range(min(one.workers for one in near), max(one.workers for one in near))
     threads = slice_s = None
@@ -247,7 +250,7 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
         threads = Range(min(counts), max(counts))
     if best.candidate.family in (Family.SHARING, Family.GATED_ANSWERS):
         slices = [one.slice or 0.0 for one in near]
-        slice_s = Range(min(slices), max(slices))
+        slice_s = Range(min(slices) / SLICE_STEP, max(slices) * SLICE_STEP)
         orders = {one.newest_first for one in near if one.slice}
         newest = orders.pop() if slice_s.low and len(orders) == 1 else None
     return replace(found, workers=workers, threads=threads, slice=slice_s, newest_first=newest)

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "run-to-completion",
     "workers",
     "processor-sharing",
@@ -17,6 +17,7 @@ const KINDS: [&str; 11] = [
     "locked-threads",
     "gated-answers",
     "newest-first",
+    "least-attained",
 ];
 
 fn hello() -> String {

@@ -9,6 +9,7 @@ mod calendar;
 mod delay;
 mod gated_answers;
 mod gated_lifo;
+mod least_attained;
 mod locked_threads;
 #[cfg(test)]
 mod oracles;
@@ -23,6 +24,7 @@ mod workers;
 pub use delay::Delay;
 pub use gated_answers::GatedAnswers;
 pub use gated_lifo::GatedLifo;
+pub use least_attained::LeastAttained;
 pub use locked_threads::LockedThreads;
 pub use own_queues::{Assignment, OwnQueues};
 pub use processor_sharing::ProcessorSharing;

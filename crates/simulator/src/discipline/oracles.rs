@@ -323,3 +323,26 @@ fn the_newest_goes_first_until_it_has_had_a_slice() {
     let short = burst(RoundRobin::newest_first(1, 8 * S), &[S; 4]);
     assert_eq!(short, burst(Workers::new(1, Lifo::default()), &[S; 4]));
 }
+
+/// Together they share as under processor sharing; a latecomer of 1 has the core for itself until it is done.
+#[test]
+fn who_has_had_least_overtakes_all_others() {
+    let slice = S / 1000;
+    let sizes = [S, 2 * S, 4 * S, 8 * S];
+    let shared = burst(ProcessorSharing::new(1), &sizes);
+    let least = burst(LeastAttained::new(1, slice), &sizes);
+    for (least, shared) in least.into_iter().zip(shared) {
+        assert!(
+            shared.abs_diff(least) <= 4 * slice,
+            "{least} against {shared}"
+        );
+    }
+    let mut server = LeastAttained::new(1, slice);
+    let mut done = Vec::new();
+    server.arrive(0, 8 * S, 0, 0);
+    server.advance(3 * S, &mut done);
+    server.arrive(3 * S, S, 1, 1);
+    server.advance(Nanos::MAX / 2, &mut done);
+    let ends: Vec<_> = done.iter().map(|done| (done.job, done.at)).collect();
+    assert_eq!(ends, [(1, 4 * S + slice), (0, 9 * S)]);
+}
