@@ -250,7 +250,8 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
         threads = Range(min(counts), max(counts))
     if best.candidate.family in (Family.SHARING, Family.GATED_ANSWERS):
         slices = [one.slice or 0.0 for one in near]
-        slice_s = Range(min(slices) / SLICE_STEP, max(slices) * SLICE_STEP)
+        margin = SLICE_STEP**2  # what lies between two steps was not tried
+        slice_s = Range(min(slices) / margin, max(slices) * margin)
         orders = {one.newest_first for one in near if one.slice}
         newest = orders.pop() if slice_s.low and len(orders) == 1 else None
     return replace(found, workers=workers, threads=threads, slice=slice_s, newest_first=newest)

@@ -27,6 +27,7 @@ NAMES = {
     Family.GATED_LAST_COME: "batches served from their end",
     Family.GATED_RANDOM_ORDER: "batches served in random order",
     Family.SHARING: "sharing",
+    Family.LEAST_ATTAINED: "least attained service first",
     Family.LOCKED_THREADS: "threads under a lock",
     Family.OWN_QUEUES: "a queue for each worker",
     Family.GATED_ANSWERS: "answers that wait for the whole batch",
@@ -124,6 +125,9 @@ def words(family: Family, inference: Inference) -> str:
             return "One worker takes all who wait as a batch, and serves the batch in random order."
         case Family.SHARING:
             return f"Requests share {_count(workers, 'core').lower()}, {_slices(inference)}."
+        case Family.LEAST_ATTAINED:
+            cores = _count(workers, "core").lower()
+            return f"Requests share {cores}; who has had least of them goes first, so newcomers overtake."
         case Family.LOCKED_THREADS:
             threads = _count(inference.threads, "thread").lower()
             each = "each, of which one computes at a time"
