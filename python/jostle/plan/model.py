@@ -79,7 +79,7 @@ def _named_twice(names: Sequence[str]) -> str:
     return name if times > 1 else ""
 
 
-FIRST_ROUNDS = 5
+FIRST_ROUNDS = 3
 """Before the first look of a run that goes on until all is decided: `jostle.analysis.stats.sequential`."""
 
 UNTIL_DECIDED: Literal["until decided"] = "until decided"
@@ -117,13 +117,13 @@ class Plan(Table):
         int | Literal["until decided"], BeforeValidator(_rounds), WithJsonSchema(ROUNDS_SCHEMA)
     ] = Field(
         default=5,
-        description='how often each workload is measured on each server; "until decided": five times, and '
+        description='how often each workload is measured on each server; "until decided": three times, and '
         "then, round after round, what is still open of the requirements and claims (of the comparisons, "
         "where the plan has neither)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,
-        description='with rounds = "until decided": the time for all rounds; five are measured in any case',
+        description='with rounds = "until decided": the time for all rounds; three are measured in any case',
     )
     repeats: bool = Field(
         default=True,
