@@ -36,8 +36,8 @@ def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `Level`)
 
 
 FIRST_LOOK = 3
-"""Rounds before the first look: with fewer there is no interval. Differences of several times what rounds vary by
-are decided here, which is most of what servers are compared for; to look at 5 rounds first costs two rounds each."""
+"""Rounds before the first look: with fewer there is no interval. Differences of several times what rounds
+vary by are decided here, and most that servers are compared for are such."""
 
 MOST_ROUNDS = 60
 """No run goes on for longer: what has not been told by then is too close."""
