@@ -245,14 +245,14 @@ def test_an_idle_limit_lies_between_two_pauses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("added", "clients", "at_once", "says"),
-    [(0.5, 1, 1, "waits"), (0.01, 1, 1, "free"), (0.2, 1, 1, "partly"), (0.2, 4, 4, "waits"),
-     (0.2, 1, 4, "partly"), (0.01, 4, 4, "free")],
+    ("mean", "p90", "clients", "at_once", "says"),
+    [(0.5, 0.9, 1, 1, "waits"), (0.01, 0.02, 1, 1, "free"), (0.2, 0.25, 1, 1, "partly"),
+     (0.2, 0.44, 4, 4, "waits"), (0.2, 0.9, 1, 4, "partly"), (0.01, 0.02, 4, 4, "free")],
 )  # fmt: skip
 def test_whether_a_request_waits_is_judged_by_what_waiting_would_take(
-    added: float, clients: int, at_once: float, says: str
+    mean: float, p90: float, clients: int, at_once: float, says: str
 ) -> None:
-    assert verdict(added, 1.0, clients, at_once) == says
+    assert verdict(mean, p90, 1.0, clients, at_once) == says
 
 
 def test_a_query_of_its_own_makes_a_question_new() -> None:

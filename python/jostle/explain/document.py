@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from jostle.explain.results import Explanation, SentBurst
 from jostle.formatting import amount, plural
+from jostle.host.pressure import BUSY
 from jostle.report.charts import Pair, Sent, interference, pauses, staircase
 from jostle.report.document import Block, Depth, Document, Figure, Paragraph, Section, Table, columns
 
@@ -52,6 +53,11 @@ def _facts(explanation: Explanation) -> list[str]:
         f"allowed ({explanation.limits})",
         f"the server says it is {explanation.server}" if explanation.server else "",
         f"it may use {plural(explanation.cores, 'core')}" if explanation.cores else "",
+        f"others disturbed it: threads of this machine waited for a core for "
+        f"{amount(explanation.pressure, 'share')} of "
+        "the time"
+        if explanation.pressure and explanation.pressure > BUSY
+        else "",
         f"{when:%Y-%m-%d %H:%M} UTC",
     ]
 

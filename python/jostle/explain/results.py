@@ -77,9 +77,9 @@ class StreamPoint:
 class Explanation:
     """What was asked of a server, and what is said about it. Times in seconds.
 
-    `server`: what the server calls itself. `limits`: as they were stated before. `cores`: those that a server
-    which jostle started may use.
-    """
+    `server`: what the server calls itself. `limits`: as they were stated before. `pressure`: share of the
+    time in which some thread of this machine waited for a core. `cores`: those that a server which jostle
+    started may use."""
 
     target: str
     url: str
@@ -90,6 +90,7 @@ class Explanation:
     connections: int
     limits: str
     cores: int | None
+    pressure: float | None
     routes: list[RouteEntry]
     paragraph: str
     findings: list[Finding]

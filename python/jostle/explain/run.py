@@ -38,6 +38,7 @@ from jostle.explain.session import Session
 from jostle.explain.target import Look, Route, Target, check, intermediary, look, path_of
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
+from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.text import one_line
 
@@ -210,6 +211,8 @@ def examine(
         overload=overload,
     )
     tell(f"{budget.limits.name}: {budget.limits.stated}" + (", more for the overload" if overload else ""))
+    waited_s = pressure_s("cpu")
+    began = time.monotonic()
     findings = _findings(session)
     return Explanation(
         target=target.label,
@@ -221,6 +224,7 @@ def examine(
         connections=budget.connections,
         limits=f"{budget.limits.name}: {budget.limits.stated}",
         cores=target.cores,
+        pressure=_share(waited_s, time.monotonic() - began),
         routes=[
             RouteEntry(r.path, r.role, a.demand_s if (a := session.alone.get(r.name)) else None)
             for r in target.routes
@@ -230,6 +234,16 @@ def examine(
         bursts=session.bursts,
         interference=session.interference,
         stream=session.stream,
+    )
+
+
+def _share(before_s: float | None, seconds: float) -> float | None:
+    """Of so many seconds, that in which some thread waited for a core; `before_s`: the sum when they
+    began.
+    """
+    now_s = pressure_s("cpu")
+    return (
+        None if before_s is None or now_s is None or seconds <= 0 else min(1.0, (now_s - before_s) / seconds)
     )
 
 

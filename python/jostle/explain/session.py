@@ -33,9 +33,9 @@ class Session:
     `intermediary`: what says that something stands between, "" where nothing does. `alone`: by name,
     and `served`, every request that it is made of, from the first one on.
 
-    `light`: what the light stream gave, and `pressure` the share of that time in which some thread of this
-    machine waited for a core. `bursts`, `interference`, `stream`: all that was seen, for
-    pictures and for the record."""
+    `parallelism`, `overtaking`: what bursts told. `light`: what the light stream gave, and `pressure` the
+    share of that time in which some thread of this machine waited for a core. `bursts`, `interference`,
+    `stream`: all that was seen, for pictures and for the record."""
 
     target: Target
     sender: Sender
@@ -48,6 +48,7 @@ class Session:
     alone: dict[str, Alone] = field(default_factory=dict)
     served: dict[str, list[Answer]] = field(default_factory=dict)
     parallelism: float | None = None
+    overtaking: bool | None = None
     bursts: list[SentBurst] = field(default_factory=list)
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)

@@ -28,10 +28,13 @@ CELL, MOST_CELL = 1 / 90, 1 / 36
 
 LEAST_REQUESTS = 10
 
-WAITS, FREE = 0.6, 0.1
-"""The mean wait, as a part of what it is where a request has to wait until one of the others ends: from
-the first on it waits for them, up to the second it does not.
+WAITS, FREE = 0.7, 0.1
+"""Of what is added to the longest tenth and to the mean, as parts of what is added where a request has to
+wait until one of the others ends: from the first on it waits for them, up to the second it does not.
 """
+
+LONGEST = 0.1
+"""The part of the requests whose shortest is the 90th percentile."""
 
 
 def blocking(session: Session) -> Finding:
@@ -102,16 +105,26 @@ def _cell(session: Session, one: Alone, beside: Alone | None, clients: int) -> I
     )
 
 
-def verdict(added_s: float, demand_s: float, clients: int, at_once: float) -> str:
-    """ "waits", "free" or "partly": whether a request that is answered `added_s` later, on average, waits
-    for others that take `demand_s`.
+def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once: float) -> str:
+    """ "waits", "free" or "partly": whether a request whose time grows by `mean_s` on average, and by
+    `p90_s` at the 90th percentile, waits for others that take `demand_s`.
 
     Where all workers are taken, each for `demand_s` and begun at random times, the first of them is free
-    after `demand_s` / (`clients` + 1) on average. Where some are left nobody waits."""
+    after `demand_s` · (1 − u^(1 / `clients`)) with u uniform: `demand_s` / (`clients` + 1) on average. A
+    server that slices makes a request wait for a slice, which is as long every time; so the longest waits
+    decide. Where some workers are left nobody waits."""
     expected_s = demand_s / (clients + 1)
-    if clients >= at_once and added_s >= WAITS * expected_s:
+    expected_p90_s = demand_s * (1 - LONGEST ** (1 / clients))
+    if clients >= at_once and p90_s >= WAITS * expected_p90_s and mean_s >= WAITS / 2 * expected_s:
         return "waits"
-    return "free" if added_s <= FREE * expected_s else "partly"
+    return "free" if mean_s <= FREE * expected_s else "partly"
+
+
+IN_STREAM = {
+    "waits": "they wait for them",
+    "free": "they do not wait",
+    "partly": "they wait for a part of one",
+}
 
 
 def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
@@ -129,9 +142,21 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
             evidence,
         )
     added = max(0.0, beside.mean_s - alone.mean_s)
+    longest = max(0.0, (beside.p90_s or 0.0) - (alone.p90_s or 0.0))
     figure = Estimate(added, n=beside.n)
     who = f"{plural(clients, 'request')} for {slow.route.name}"
-    match verdict(added, slow.demand_s, clients, session.parallelism or clients):
+    says = verdict(added, longest, slow.demand_s, clients, session.parallelism or clients)
+    if session.overtaking is not None and session.overtaking == (says == "waits"):
+        return cannot_tell(
+            topic,
+            Reason.AMBIGUOUS,
+            f"in bursts short requests {'overtake' if session.overtaking else 'do not overtake'} long ones, and "
+            f"in the stream {IN_STREAM[says]}",
+            "a quieter machine; more or longer requests",
+            evidence,
+            {"added": figure},
+        )
+    match says:
         case "waits":
             text = (
                 f"Short requests wait for long ones: beside {who}, {fast.route.name} takes "

@@ -63,6 +63,7 @@ def inferred(session: Session) -> Inference:
     inference = infer(bursts, spread=slow.spread if slow else 0.0, waits=session.observed("waiting"))
     if inference.at_once.value is not None:
         session.parallelism = inference.at_once.value.low
+    session.overtaking = inference.overtaking.value
     return inference
 
 
