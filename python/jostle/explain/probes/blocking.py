@@ -150,8 +150,8 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
         return cannot_tell(
             topic,
             Reason.AMBIGUOUS,
-            f"in bursts short requests {'overtake' if session.overtaking else 'do not overtake'} long ones, and "
-            f"in the stream {IN_STREAM[says]}",
+            f"in bursts short requests {'overtake' if session.overtaking else 'do not overtake'} long "
+            f"ones, and in the stream {IN_STREAM[says]}",
             "a quieter machine; more or longer requests",
             evidence,
             {"added": figure},
