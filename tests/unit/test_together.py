@@ -87,6 +87,27 @@ def test_a_server_that_has_died_is_started_anew(lab: Laboratory) -> None:
     assert not any(t.get("continues") for t in records(lab) if t["contestant"] == "a")
 
 
+def test_a_server_that_may_still_compute_is_not_asked_for_the_next(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end has cut off a request of the background: whoever computes on would be measured busy."""
+    start = lab.executor.start
+    cut_off = {"workload": 1, "request": 0, "phase": 0, "histograms": {}, "outcomes": {"unfinished": 1}}
+
+    def with_background(spec: Any) -> Any:
+        running: Any = start(spec)
+        intervals = running._intervals
+        running._intervals = (
+            {**i, "series": [*i["series"], cut_off] if i["last"] else i["series"]} for i in intervals
+        )
+        return running
+
+    monkeypatch.setattr(lab.executor, "start", with_background)
+    lab.run(plan(rounds=1))
+    assert [lab.contestants[name].starts for name in ("a", "b")] == [3, 3]
+    assert not any(t.get("continues") for t in records(lab))
+
+
 def test_an_interrupted_run_leaves_no_server(lab: Laboratory) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt

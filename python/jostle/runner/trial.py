@@ -79,12 +79,16 @@ class TrialContext:
 
 @dataclass(frozen=True)
 class _Ending:
-    """How a load ended; `why` is "" where it ended as it should. `per_s`: answers of the measured load."""
+    """How a load ended; `why` is "" where it ended as it should. `per_s`: answers of the measured load.
+
+    `busy`: the server may still be at work on what the end cut off of the background.
+    """
 
     status: Status
     why: str = ""
     server_output_tail: str = ""
     per_s: float = 0.0
+    busy: bool = False
 
 
 @dataclass(frozen=True)
@@ -228,8 +232,8 @@ def run_trial(context: TrialContext) -> Path:
         except StartRefused as error:
             _failed_before_the_load(context, error)
             raise
-        folder = _drive(context, servers, spec, continues=kept is not None)
-        if context.stays:
+        folder, busy = _drive(context, servers, spec, continues=kept is not None)
+        if context.stays and not busy:
             context.kept.keep(servers, running)
         return folder
 
@@ -352,8 +356,13 @@ def _warm_up(context: TrialContext, servers: _Servers, spec: Mapping[str, Any]) 
         running.pull()
 
 
-def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *, continues: bool) -> Path:
-    """Drive the load as often as the workload says on the same servers; the folder of the last run of it."""
+def _drive(
+    context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *, continues: bool
+) -> tuple[Path, bool]:
+    """Drive the load as often as the workload says on the same servers.
+
+    The folder of the last run of it, and whether the servers may still be busy with it.
+    """
     runs, warm = context.workload.runs, list[float]()
     description = _description(context, servers, spec)
     if continues:
@@ -371,7 +380,7 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *,
             folder = _record_failure(context, description, _Ending("failed", str(error)))
             if isinstance(error, StartRefused):
                 raise
-            return folder
+            return folder, True
         started = {
             "before": asdict(before) if before else None,
             "started_unix_ns": running.started_unix_ns,
@@ -388,8 +397,9 @@ def _drive(context: TrialContext, servers: _Servers, spec: Mapping[str, Any], *,
         warm.append(ending.per_s)
         if ending.why:
             why = f"in run {run} of {runs}: {ending.why}"
-            return _record_failure(context, description, _Ending("failed", why, ending.server_output_tail))
-    return record.folder
+            folder = _record_failure(context, description, _Ending("failed", why, ending.server_output_tail))
+            return folder, True
+    return record.folder, ending.busy
 
 
 def _settled(workload: Workload, per_s: Sequence[float]) -> bool:
@@ -434,13 +444,16 @@ def _measure(
 def _record_load(
     context: TrialContext, record: TrialWriter, servers: _Servers, load: _Load, stop: Stop
 ) -> _Ending:
-    answered, end_ns = 0, 0
+    answered, end_ns, unfinished = 0, 0, 0
     try:
         for interval in load:
             record.write_interval(interval)
             context.observe(interval)
             answered += sum(s["outcomes"].get(Outcome.OK, 0) for s in interval["series"] if not s["workload"])
             end_ns = interval["end_ns"]
+            unfinished += sum(
+                s["outcomes"].get(Outcome.UNFINISHED, 0) for s in interval["series"] if s["workload"]
+            )
     except ServerDied as error:
         output = servers.measured.last_lines()
         load.end()
@@ -455,7 +468,7 @@ def _record_load(
             return _Ending("failed", str(error))
     if stop.asked:
         return _Ending("cut short", "stopped by the user")
-    return _Ending("ended", per_s=answered * 1e9 / end_ns if end_ns else 0.0)
+    return _Ending("ended", per_s=answered * 1e9 / end_ns if end_ns else 0.0, busy=unfinished > 0)
 
 
 @contextlib.contextmanager
