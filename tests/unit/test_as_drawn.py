@@ -1,5 +1,6 @@
 """Pictures in the articles' own form: published boxes beside the measured ones, response times by rank."""
 
+import itertools
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from jostle.errors import PlanError
 from jostle.plan import parse_plan
 from jostle.record import RunRecord
 from jostle.report.charts import Picture
+from jostle.report.charts.picture import Rows
 from support.pictures import pictures_of, validated
 from support.synthetic import Trial, closed, lognormal, make_run
 
@@ -27,7 +29,11 @@ request = {{ get = "/" }}
 load = {{ clients = 1, for = "5s" }}
 [published]
 source = "Someone, 2010"
-pictures = [{{ form = "boxes", workload = "hello" }}, {{ form = "ranks", workload = "hello" }}]
+pictures = [
+    {{ form = "boxes", workload = "hello" }},
+    {{ form = "ranks", workload = "hello" }},
+    {{ form = "density", workload = "hello" }},
+]
 figures = [
 {FIGURES}]
 """
@@ -67,6 +73,27 @@ def test_ranks_rise_from_the_fastest_request_to_the_slowest(pictures: dict[str, 
         assert times == sorted(times)
         assert len(times) > 50
     assert "the flattest line is node's" in picture.title
+
+
+def test_densities_stand_on_linear_axes_and_the_published_one_is_four_quarters(
+    pictures: dict[str, Picture],
+) -> None:
+    picture = pictures["density-hello"]
+    validated(picture)
+    above, below = picture.body["vconcat"]
+    told, here = (picture.datasets[p["layer"][0]["data"]["name"]] for p in (above, below))
+    assert {row["contestant"] for row in told} == {"node"}
+    assert {row["contestant"] for row in here} == {"node", "go"}
+    assert area(told) == pytest.approx(1.0, abs=1e-4)
+    for name in ("node", "go"):
+        assert area([row for row in here if row["contestant"] == name]) == pytest.approx(1.0, abs=0.06)
+    assert "widest hill is go's" in picture.title
+
+
+def area(rows: Rows) -> float:
+    """Under the line through the rows."""
+    points = [(row["x"], row["y"]) for row in rows]
+    return sum((x2 - x1) * (y1 + y2) / 2 for (x1, y1), (x2, y2) in itertools.pairwise(points))
 
 
 def test_without_published_quartiles_there_is_no_box(tmp_path: Path) -> None:

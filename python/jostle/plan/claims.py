@@ -104,8 +104,8 @@ _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
 class Drawn(Table):
     """A picture that was published; the report draws the same form of what was measured."""
 
-    form: Literal["boxes", "ranks"] = Field(
-        description="box plots of five published numbers, or response times by rank"
+    form: Literal["boxes", "density", "ranks"] = Field(
+        description="box plots or densities of five published numbers, or response times by rank"
     )
     workload: str = Field(description="the workload that stands for what was drawn")
 

@@ -1,6 +1,7 @@
 """The pictures of a report: pure functions that make a `Picture` of what the analysis says."""
 
 from jostle.report.charts.boxes import Box, boxes
+from jostle.report.charts.densities import densities
 from jostle.report.charts.density import density
 from jostle.report.charts.dots import ratios, threads
 from jostle.report.charts.ecdf import ecdf
@@ -26,6 +27,7 @@ __all__ = [
     "Sent",
     "boxes",
     "completed",
+    "densities",
     "density",
     "ecdf",
     "extremes",

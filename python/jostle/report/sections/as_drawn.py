@@ -30,7 +30,11 @@ def _figures(result: RunResult) -> Iterator[Figure]:
         title, key = found[0].title, f"{drawn.form}-{drawn.workload}"
         if drawn.form == "ranks":
             yield Figure(key, partial(charts.ranks, title, found, order))
-        elif (here := _measured(found)) and (told := _published(result, found)):
+        elif not (told := _published(result, found)):
+            continue
+        elif drawn.form == "density":
+            yield Figure(key, partial(charts.densities, title, told, found, order))
+        elif here := _measured(found):
             yield Figure(key, partial(charts.boxes, title, told, here, order))
 
 
