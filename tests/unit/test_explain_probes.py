@@ -255,6 +255,12 @@ def test_whether_a_request_waits_is_judged_by_what_waiting_would_take(
     assert verdict(mean, p90, 1.0, clients, at_once) == says
 
 
+def test_a_gentle_look_does_not_keep_a_fast_server_busy() -> None:
+    server = Server(demands={"/fast": 0.0005, "/slow": 0.004})
+    assert of(explained(server, FAST, SLOW), Topic.BLOCKING).reason is Reason.TOO_FAST
+    assert of(explained(server, FAST, SLOW, limits=THOROUGH), Topic.BLOCKING).decided
+
+
 def test_a_query_of_its_own_makes_a_question_new() -> None:
     assert asked_anew(FAST, 3).path == "/fast?jostle=3"
     assert asked_anew(HALF, 3).path == "/slow?half&jostle=3"

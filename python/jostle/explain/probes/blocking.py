@@ -26,6 +26,14 @@ STREAM_PER_S = 25.0
 CELL, MOST_CELL = 1 / 90, 1 / 36
 """Parts of the time allowed for a stream: of a short route, and at most."""
 
+KEPT = 1 / 6
+"""Part of the time allowed that is left for what comes after."""
+
+MOST_OVER = 3.0
+"""Over the rate that is allowed, while a stream is sent; afterwards nothing is sent until it is kept on
+average.
+"""
+
 LEAST_REQUESTS = 10
 
 WAITS, FREE = 0.7, 0.1
@@ -60,10 +68,22 @@ def blocking(session: Session) -> Finding:
     chosen = _distinct(routes, fast, slow)
     clients = max(1, min(round(session.parallelism or 4), session.limits.connections // 2))
     besides = [one for one in chosen if one is not fast]
+    busy_per_s = clients / slow.demand_s
+    if busy_per_s > MOST_OVER * session.limits.rate_per_s:
+        return cannot_tell(
+            topic,
+            Reason.TOO_FAST,
+            f"it takes {amount(busy_per_s, '/s')} to keep {plural(clients, 'worker')} busy with "
+            f"{slow.route.name}, and "
+            f"{amount(session.limits.rate_per_s, '/s')} are allowed",
+            "a route that takes longer: --slow PATH; or --thorough",
+        )
     refused_before = session.refusals
     for one in chosen:
         session.tell(f"how long GET {one.route.path} takes beside others")
         for beside in [None, *besides]:
+            if session.budget.left_s < KEPT * session.limits.seconds:
+                break
             session.interference.append(_cell(session, one, beside, clients if beside else 0))
     if clients > 1:
         session.interference.append(_cell(session, fast, slow, 1))
@@ -130,9 +150,15 @@ IN_STREAM = {
 def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
     topic = Topic.BLOCKING
     cells = {(c.route, c.beside, c.clients): c for c in session.interference}
-    alone = cells[fast.route.name, "", 0]
-    beside = cells[fast.route.name, slow.route.name, clients]
+    alone, beside = (
+        cells.get((fast.route.name, "", 0)),
+        cells.get((fast.route.name, slow.route.name, clients)),
+    )
     evidence = [_line(cell, session) for cell in session.interference if cell.beside]
+    if alone is None or beside is None:
+        return cannot_tell(
+            topic, Reason.NO_TIME, "there was no time left for it", "a larger --budget", evidence
+        )
     if alone.mean_s is None or beside.mean_s is None or min(alone.n, beside.n) < LEAST_REQUESTS:
         return cannot_tell(
             topic,
