@@ -27,7 +27,11 @@ def run(effort: Effort) -> Section:
     cases = [(behaviour.name, noise) for noise in NOISE for behaviour in BEHAVIOURS]
     with ProcessPoolExecutor(2) as pool:
         found = list(pool.map(_outcomes, cases, [seeds] * len(cases)))
-    counts = dict(zip(cases, found, strict=True))
+    return section(dict(zip(cases, found, strict=True)))
+
+
+def section(counts: Mapping[Case, Counter[str]]) -> Section:
+    """Rows, and the confusion matrix, of outcomes by behaviour and noise."""
     known = {behaviour.name for behaviour in BEHAVIOURS if behaviour.family}
     low = sum((counts[name, "low"] for name in known), Counter())
     every = sum(counts.values(), Counter())

@@ -170,12 +170,13 @@ def _at_once(bursts: Sequence[Burst], spread: float) -> Finding[Range]:
     if not ratios:
         return Finding(reason=Reason.UNSATURATED)
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
-    low, high = 1.0, math.inf
+    slack = {count: 1 + max(0.05, 3 * spread / math.sqrt(len(times))) for count, times in ratios.items()}
+    largest = sorted(typical)[-2:]  # in which a disturbance is the smallest part
+    low = min(count / (typical[count] * slack[count]) for count in largest)
+    high = math.inf
     for count, time in typical.items():
-        slack = 1 + max(0.05, 3 * spread / math.sqrt(len(ratios[count])))
-        low = max(low, count / (time * slack))
-        if time / slack > 1:
-            high = min(high, (count - 1) / (time / slack - 1))
+        if time / slack[count] > 1:
+            high = min(high, (count - 1) / (time / slack[count] - 1))
     most = max(typical)
     if typical[most] < 1.3:
         return Finding(reason=Reason.UNSATURATED)
