@@ -42,6 +42,38 @@ class WorkloadState(TypedDict):
     backoffs: int  # waits of closed clients after a failed connect
     redirects: int  # that were followed: the request to which each led counts as one of its own
 
+class JourneyEnd(TypedDict):
+    """Journeys that one step ended, in one way."""
+
+    step: int
+    outcome: str
+    count: int
+
+class JourneySeries(TypedDict):
+    """One journey of one workload: those that ended within one interval."""
+
+    workload: int
+    journey: int
+    histograms: dict[str, Hist]  # "journey", "journey_active", "journey_censored"; empty ones are left out
+    completed: int
+    unfinished: int  # cut off by the end of the load
+    ended: list[JourneyEnd]
+
+class Trace(TypedDict):
+    """One request of a journey and its answer, each up to 16 KiB; where the specification has `trace`."""
+
+    journey: int
+    step: int
+    intended_ns: int
+    end_ns: int  # 0 without a whole answer
+    outcome: str
+    why: str
+    request: bytes
+    head: bytes
+    body: bytes
+    body_bytes: int  # of the whole body
+    captured: dict[str, bytes]
+
 class ThreadState(TypedDict):
     cpu_ns: int
     wall_ns: int
@@ -81,7 +113,9 @@ class Interval(TypedDict):
     ports: list[PortUse]  # at the end of the interval
     loop_lag: Hist | None
     series: list[Series]
-    workloads: list[WorkloadState]
+    journeys: list[JourneySeries]
+    traces: NotRequired[list[Trace]]
+    workloads: list[WorkloadState]  # those of the specification, then those of steps that clients make once
     threads: list[ThreadState]
     generators: NotRequired[list[GeneratorState]]  # where there are several
     rows: Rows | None

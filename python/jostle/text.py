@@ -38,6 +38,8 @@ _NAME = (
     r"|(?:api|access|private)[-_]?key"
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
+"""Of a variable: the secret itself stands elsewhere."""
 _PASSWORD = re.compile(r"(\w+://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
@@ -139,11 +141,13 @@ def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
 
 
 def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
+    if name == "capture":
+        return value  # where something is found in an answer, and not what
     if isinstance(value, str) and name == "body":
         return redact_body(_redact_text(value, known))
     if value and names_a_secret(name):
         if isinstance(value, str):
-            return HIDDEN
+            return value if _PLACEHOLDER.fullmatch(value) else HIDDEN
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return [HIDDEN] * len(value)
     return redact(value, known)

@@ -4,8 +4,11 @@ use jostle_engine::PortUse;
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
 use jostle_engine::interval::{
-    Interval, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, Texts, ThreadState, WorkloadState,
+    Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, Texts,
+    ThreadState, WorkloadState,
 };
+use jostle_engine::journeys::JourneySeries;
+use jostle_engine::trace::Trace;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -19,6 +22,10 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("ports", list(py, &interval.ports, port)?)?;
     dict.set_item("loop_lag", histogram(py, &interval.loop_lag_us)?)?;
     dict.set_item("series", list(py, &interval.series, series)?)?;
+    dict.set_item("journeys", list(py, &interval.journeys, journey)?)?;
+    if !interval.traces.is_empty() {
+        dict.set_item("traces", list(py, &interval.traces, trace)?)?;
+    }
     dict.set_item("workloads", list(py, &interval.workloads, workload)?)?;
     dict.set_item("threads", list(py, &interval.threads, thread)?)?;
     dict.set_item("rows", rows(py, &interval.rows)?)?;
@@ -68,6 +75,50 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("busy_sum_ns", series.busy_sum_ns)?;
     dict.set_item("bytes_in", series.bytes_in)?;
     dict.set_item("bytes_out", series.bytes_out)?;
+    Ok(dict)
+}
+
+fn journey<'py>(py: Python<'py>, series: &JourneySeries) -> PyResult<Bound<'py, PyDict>> {
+    let histograms = PyDict::new(py);
+    for (name, recorded) in JOURNEY_MEASURE_NAMES.iter().zip(&series.histograms) {
+        if let Some(encoded) = histogram(py, recorded)? {
+            histograms.set_item(name, encoded)?;
+        }
+    }
+    let ended = list(py, &series.ended, |py, (step, outcome, count)| {
+        let dict = PyDict::new(py);
+        dict.set_item("step", step)?;
+        dict.set_item("outcome", OUTCOME_NAMES[*outcome as usize])?;
+        dict.set_item("count", count)?;
+        Ok(dict)
+    })?;
+    let dict = PyDict::new(py);
+    dict.set_item("workload", series.workload)?;
+    dict.set_item("journey", series.journey)?;
+    dict.set_item("histograms", histograms)?;
+    dict.set_item("completed", series.completed)?;
+    dict.set_item("unfinished", series.unfinished)?;
+    dict.set_item("ended", ended)?;
+    Ok(dict)
+}
+
+fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
+    let captured = PyDict::new(py);
+    for (name, value) in &trace.captured {
+        captured.set_item(name, PyBytes::new(py, value))?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("journey", trace.journey)?;
+    dict.set_item("step", trace.step)?;
+    dict.set_item("intended_ns", trace.intended_ns)?;
+    dict.set_item("end_ns", trace.end_ns)?;
+    dict.set_item("outcome", OUTCOME_NAMES[trace.outcome as usize])?;
+    dict.set_item("why", &trace.why)?;
+    dict.set_item("request", PyBytes::new(py, &trace.transcript.request))?;
+    dict.set_item("head", PyBytes::new(py, &trace.transcript.head))?;
+    dict.set_item("body", PyBytes::new(py, &trace.transcript.body))?;
+    dict.set_item("body_bytes", trace.transcript.body_bytes)?;
+    dict.set_item("captured", captured)?;
     Ok(dict)
 }
 

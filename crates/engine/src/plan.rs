@@ -2,6 +2,7 @@
 
 use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
+use crate::scenario::program::Journeys;
 use crate::schedule::phases::Phases;
 use crate::spec::{LoadSpec, Role, ShareSpec};
 use crate::wire::redirect::Redirects;
@@ -17,6 +18,7 @@ pub struct Plan {
     pub share: ShareSpec,
     pub interval_ns: u64,
     pub rows: bool,
+    pub trace: bool,
     /// Workers wait awake while an answer or a due time is near.
     pub attentive: bool,
     /// When the run ends by its plan; `u64::MAX` if only its requests end it.
@@ -31,6 +33,9 @@ pub struct Workload {
     pub target: Target,
     pub requests: Vec<Request>,
     pub mix: Mix,
+    pub journeys: Option<Journeys>,
+    /// The number under which the steps are recorded that every client makes once; `None` where there are none.
+    pub apart: Option<usize>,
     pub load: LoadSpec,
     /// Of a closed load that has them.
     pub phases: Option<Phases>,
@@ -46,7 +51,12 @@ impl Plan {
             interval_ns: self.interval_ns,
             end_ns: self.end_ns,
             rows: self.rows,
-            workloads: self.workloads.iter().map(Workload::outline).collect(),
+            workloads: self
+                .workloads
+                .iter()
+                .map(Workload::outline)
+                .chain(self.workloads.iter().filter_map(Workload::outline_apart))
+                .collect(),
         }
     }
 
@@ -68,6 +78,13 @@ impl Workload {
             requests: self.requests.len(),
             phases: self.phase_count(),
         }
+    }
+
+    fn outline_apart(&self) -> Option<WorkloadOutline> {
+        self.apart.map(|_| WorkloadOutline {
+            measured: false,
+            ..self.outline()
+        })
     }
 
     /// At least 1. Phases of a closed load; of an open one, its pieces of the rate.

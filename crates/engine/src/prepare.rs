@@ -5,14 +5,21 @@
 use crate::machine::open_files;
 use crate::plan::{Plan, Workload};
 use crate::scenario::Mix;
+use crate::scenario::capture::{InBody, InHead};
+use crate::scenario::cookies::Site;
+use crate::scenario::feed::Feed;
+use crate::scenario::program::{Journeys, Program};
+use crate::scenario::turns::Turns;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
-use crate::spec::{LoadSpec, RequestSpec, Role, RunSpec, ShareSpec, WorkloadSpec};
+use crate::spec::{
+    JourneySpec, LoadSpec, Order, RequestSpec, Role, RunSpec, ShareSpec, StepSpec, WorkloadSpec,
+};
 use crate::wire::h1::codec::{Template, encode_request};
 use crate::wire::linger::MOST_LINGERING;
 use crate::wire::redirect::Redirects;
-use crate::wire::request::{Request, Turns};
+use crate::wire::request::Request;
 use crate::wire::tap::Tap;
 use crate::wire::target::Target;
 use crate::wire::url::Origin;
@@ -33,7 +40,8 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
         .into_iter()
         .enumerate()
         .map(|(index, workload)| prepare_workload(index, workload, share));
-    let workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
+    let mut workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
+    number_those_apart(&mut workloads);
     Ok(Plan {
         attentive: spec.attentive,
         seed: spec.seed,
@@ -41,6 +49,7 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
         share,
         interval_ns: spec.interval_ns,
         rows: spec.rows,
+        trace: spec.trace,
         end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
         workloads,
     })
@@ -68,6 +77,21 @@ fn prepare_workload(
     let host = Origin::new(target.tls.is_some(), &target.host, target.port).authority();
     let redirects = Redirects::new(&spec);
     let name = spec.name;
+    let mut requests = Vec::with_capacity(spec.requests.len());
+    for (index, request) in spec.requests.iter().enumerate() {
+        let mut steps = spec.journeys.iter().flat_map(|journey| &journey.steps);
+        let step = steps.find(|step| step.request == index);
+        let turns = Turns::new(&spec.load, share);
+        requests.push(prepare_request(&name, request, step, &host, turns)?);
+    }
+    let site = Site {
+        host: spec
+            .target
+            .host
+            .trim_matches(['[', ']'])
+            .to_ascii_lowercase(),
+        secure: spec.target.tls.is_some(),
+    };
     let phases = match &spec.load {
         LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
         _ => None,
@@ -77,11 +101,21 @@ fn prepare_workload(
         role: spec.role,
         target: Target::new(&name, &spec.target)?,
         mix: Mix::new(spec.order, &spec.requests),
-        requests: spec
-            .requests
-            .into_iter()
-            .map(|request| prepare_request(&name, request, &host, Turns::new(&spec.load, share)))
-            .collect::<Result<_, _>>()?,
+        journeys: (!spec.journeys.is_empty()).then(|| Journeys {
+            mix: Mix::of(
+                Order::Weighted,
+                spec.journeys.iter().map(|journey| journey.weight),
+            ),
+            programs: spec
+                .journeys
+                .into_iter()
+                .map(|journey| compile(journey, &requests, &spec.load, share))
+                .collect(),
+            slots: spec.slots,
+            site,
+        }),
+        apart: None,
+        requests,
         load: spec.load,
         phases,
         limits: Limits {
@@ -93,9 +127,54 @@ fn prepare_workload(
     })
 }
 
+/// Steps that every client makes once are recorded behind all workloads, as one more. In an open load every arrival is
+/// a new client, and they are steps like all others.
+fn number_those_apart(workloads: &mut [Workload]) {
+    let mut number = workloads.len();
+    for workload in workloads {
+        let programs = workload
+            .journeys
+            .iter()
+            .flat_map(|journeys| &journeys.programs);
+        let mut steps = programs.flat_map(|program| &program.steps);
+        let closed = matches!(workload.load, LoadSpec::Closed(_));
+        if closed && steps.any(|step| step.once.is_some()) {
+            workload.apart = Some(number);
+            number += 1;
+        }
+    }
+}
+
+fn compile(
+    mut spec: JourneySpec,
+    requests: &[Request],
+    load: &LoadSpec,
+    share: ShareSpec,
+) -> Program {
+    let feeds = std::mem::take(&mut spec.feeds).into_iter();
+    let feeds = feeds.map(|feed| Feed::new(feed, Turns::new(load, share)));
+    let first_tap = |request: usize| {
+        let taps = requests[request].taps.iter();
+        taps.take_while(|tap| matches!(tap, Tap::Check(_))).count()
+    };
+    Program::compile(spec, feeds.collect(), first_tap)
+}
+
+/// What the step keeps of the answer's body, in the order in which it says so.
+fn keeps(step: &StepSpec) -> Result<Vec<Tap>, String> {
+    let mut taps = Vec::new();
+    for capture in &step.capture {
+        let found = InBody::of(&capture.from);
+        let found = found.map_err(|problem| format!("capture {:?}: {problem}", capture.name))?;
+        taps.extend(found.map(Tap::Keep));
+    }
+    Ok(taps)
+}
+
 fn prepare_request(
     workload: &str,
-    spec: RequestSpec,
+    spec: &RequestSpec,
+    step: Option<&StepSpec>,
     host: &str,
     turns: Turns,
 ) -> Result<Request, StartError> {
@@ -103,18 +182,25 @@ fn prepare_request(
         StartError::invalid(workload, &format!("request {:?}", spec.name), problem)
     };
     let encode = |keep_alive| -> Result<Template, StartError> {
-        encode_request(&spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
+        encode_request(spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
     };
     let (keep_alive, close) = (encode(true)?, encode(false)?);
     let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
     let check = check.map_err(|error| invalid(error.to_string()))?;
+    let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
+    let in_head = |step: &StepSpec| {
+        let mut captures = step.capture.iter();
+        captures.any(|capture| InHead::of(&capture.from).is_some())
+    };
     Ok(Request {
         keep_alive,
         close,
-        taps: check.map(Tap::Check).into_iter().collect(),
-        params: spec.params.into_values().collect(),
+        taps: check.map(Tap::Check).into_iter().chain(kept).collect(),
+        params: spec.params.values().cloned().collect(),
         turns,
-        statuses: spec.expect.status,
+        statuses: spec.expect.status.clone(),
+        cookies: spec.cookies,
+        reads_head: spec.cookies || step.is_some_and(in_head),
     })
 }
 

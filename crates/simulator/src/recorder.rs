@@ -99,6 +99,8 @@ impl Recorder {
             load.advance(end);
         }
         let interval = Interval {
+            journeys: Vec::new(),
+            traces: Vec::new(),
             index: self.index,
             start_ns: self.start,
             end_ns: end,

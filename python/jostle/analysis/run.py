@@ -29,6 +29,7 @@ from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.garbage import garbage_collections
 from jostle.analysis.topics.goodput import goodputs
 from jostle.analysis.topics.iterations import earlier_runs
+from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.starvation import compare_all
 from jostle.analysis.topics.threads import threads
@@ -102,6 +103,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
         garbage=garbage_collections(grouped),
+        journeys=journeys(grouped),
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[

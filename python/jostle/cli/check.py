@@ -24,7 +24,9 @@ HELP = """Check a plan: what it would run, for how long, and what it can find.
   jostle check plan.toml --rounds 20 --seed 7      with the order of each round
   jostle check starvation                          a published experiment
 
-Nothing is built, started or measured. The exit code is 2 where the plan has a
+Nothing is built, started or measured. Where the plan has journeys and a contestant
+that runs already, each journey is sent once, and every request, answer and
+capture is shown (--no-send: not). The exit code is 2 where the plan has a
 mistake or does not fit this machine.
 """
 
@@ -39,6 +41,9 @@ def check(
     options: PlanOptions,
     seed: Seed = None,
     into: Into = Path("runs"),
+    send: Annotated[
+        bool, typer.Option("--send/--no-send", help="Send each journey once to a contestant that runs.")
+    ] = True,
 ) -> int:
     from jostle import experiments
 
@@ -46,7 +51,20 @@ def check(
         plan = options.plan(context, lambda **changes: experiments.load(plan_file, **changes))
     else:
         plan = options.plan(context, lambda **changes: read(Path(plan_file), **changes))
-    return show_preview(plan, into, seed)
+    show_preview(plan, into, seed)
+    return _try(plan) if send and plan.journey else ExitCode.DONE
+
+
+def _try(plan: "Plan") -> ExitCode:
+    """Send the journeys once, if a server is there for them."""
+    from jostle.cli.tryout import show_tried
+    from jostle.runner.tryout import running_contestant
+
+    label = running_contestant(plan)
+    if not label:
+        print(f"{'journeys'.ljust(LABEL)}not sent: no contestant has a url")
+        return ExitCode.DONE
+    return ExitCode.DONE if show_tried(plan, label) else ExitCode.FAILED
 
 
 def read(file: Path, **changes: object) -> "Plan":

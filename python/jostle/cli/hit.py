@@ -36,6 +36,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ -c 50 -d 30s       50 clients
   jostle hit http://localhost:8080/ -n 10000           10,000 requests in all
   jostle hit http://localhost:8080/ --rate 2000/s      open loop
+  jostle hit http://localhost:8080/ --journey buy.toml     what users do, step by step
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
@@ -91,6 +92,15 @@ class HitOptions:
             metavar="TIME",
             help="Pause between an answer and the next request: 1s, '900ms ± 10%', 'exponential 1s'.",
             group=LOAD,
+        ),
+    ] = None
+    journey: Annotated[
+        Path | None,
+        _option(
+            "--journey",
+            metavar="FILE",
+            help="Send the journeys of this TOML file ([journey.NAME]); -n then counts journeys.",
+            group=REQUEST,
         ),
     ] = None
     method: Annotated[
@@ -241,6 +251,14 @@ def hit(
         int | None,
         _option("--seed", metavar="N", help="Seed of every random choice; drawn when not given.", group=LOAD),
     ] = None,
+    once: Annotated[
+        bool,
+        _option(
+            "--once",
+            group=REQUEST,
+            help="With --journey: send each once, and show every request, answer and capture.",
+        ),
+    ] = False,
     save: Annotated[
         Path | None,
         _option("--save", metavar="DIR", help="Keep the record in a new folder in DIR.", group=OUTPUT),
@@ -250,7 +268,19 @@ def hit(
     from jostle.cli.carry_out import carry_out
 
     plan = options.plan(context, url)
+    if once:
+        return _once(plan)
     if save is not None:
         return carry_out(plan, save, "hit", seed=seed, output=output)
     with tempfile.TemporaryDirectory(prefix="jostle-") as folder:
         return carry_out(plan, Path(folder), "hit", seed=seed, output=output, kept=False)
+
+
+def _once(plan: "Plan") -> int:
+    """Try the journeys instead of loading the server."""
+    from jostle.cli.exit_codes import ExitCode
+    from jostle.cli.tryout import show_tried
+
+    if not plan.journey:
+        raise PlanError("--once shows a journey", "give one: --journey FILE")
+    return ExitCode.DONE if show_tried(plan, plan.contestants[0]) else ExitCode.FAILED

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jostle._engine import merge_v2
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         GeneratorState,
         Hist,
         Interval,
+        JourneySeries,
         PortUse,
         Rows,
         Series,
@@ -69,6 +70,10 @@ class Merger:
         self._given += 1
         return merged
 
+    def _states(self, parts: "Sequence[Interval]") -> int:
+        """Workloads of the specification, and those behind them of what clients do once."""
+        return max((len(part["workloads"]) for part in parts), default=self._workloads)
+
     def _merge(self, parts: "Mapping[int, Interval]") -> "Interval":
         each = [parts[generator] for generator in sorted(parts)]
         idle: ThreadState = {"cpu_ns": 0, "wall_ns": 0}
@@ -81,8 +86,9 @@ class Merger:
             "ports": _ports((self._machines[g], parts[g]["ports"]) for g in sorted(parts)),
             "loop_lag": _merged(part["loop_lag"] for part in each),
             "series": _series(part["series"] for part in each),
+            "journeys": _journeys(part.get("journeys", []) for part in each),
             "workloads": [
-                _summed(part["workloads"][number] for part in each) for number in range(self._workloads)
+                _summed(part["workloads"][number] for part in each) for number in range(self._states(each))
             ],
             "threads": [
                 thread
@@ -94,6 +100,34 @@ class Merger:
             "rows_lost": sum(part["rows_lost"] for part in each),
             "workers_lost": sum(part["workers_lost"] for part in each),
         }
+
+
+def _journeys(parts: "Iterable[list[JourneySeries]]") -> "list[JourneySeries]":
+    groups: dict[tuple[int, int], list[JourneySeries]] = defaultdict(list)
+    for part in parts:
+        for series in part:
+            groups[series["workload"], series["journey"]].append(series)
+    return [_one_journey(groups[key]) for key in sorted(groups)]
+
+
+def _one_journey(parts: "list[JourneySeries]") -> "JourneySeries":
+    ended = Counter[tuple[int, str]]()
+    for part in parts:
+        for end in part["ended"]:
+            ended[end["step"], end["outcome"]] += end["count"]
+    measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
+    found = {measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures}
+    return {
+        "workload": parts[0]["workload"],
+        "journey": parts[0]["journey"],
+        "histograms": {measure: histogram for measure, histogram in found.items() if histogram is not None},
+        "completed": sum(part["completed"] for part in parts),
+        "unfinished": sum(part["unfinished"] for part in parts),
+        "ended": [
+            {"step": step, "outcome": outcome, "count": count}
+            for (step, outcome), count in sorted(ended.items())
+        ],
+    }
 
 
 def _counted(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:

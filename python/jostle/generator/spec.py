@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,11 @@ from typing import Any
 from jostle import units
 from jostle.errors import BadValue, PlanError
 from jostle.generator.capacity import is_loopback
+from jostle.generator.journeys import engine_journeys
 from jostle.plan.connection import Connection, Tls
+from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
-from jostle.plan.request import PEER, Expect, Request
+from jostle.plan.request import PEER, Call, Expect, Request
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
@@ -46,12 +48,13 @@ def engine_spec(
     real_time: bool = False,
     attentive: bool | None = False,
     allowed_hosts: Sequence[str] = (),
+    journeys: Mapping[str, Journey] = {},
 ) -> dict[str, Any]:
     """One run of a workload: the measured load first, then the background, if any.
 
-    `allowed_hosts`: to which redirects may lead, in addition to the server's own.
-    `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that the
-    workload names are read here. Raises `PlanError` for a file that is missing.
+    `allowed_hosts`: to which redirects may lead, in addition to the server's own. `journeys`: those of the
+    plan. `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that
+    the workload names are read here. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
     timeouts = {
@@ -70,11 +73,18 @@ def engine_spec(
         "body_limit": workload.body_limit,
         "redirects": _redirects(workload.redirects, address.host, allowed_hosts),
     }
+    if workload.journeys:
+        measured |= engine_journeys(
+            workload.journeys, journeys, request=lambda step: _request(step, address.peer), think=think_spec
+        )
+        _bound_by_feeds(measured)
     workloads = [measured]
     if workload.background is not None:
         background = {
             "name": "background",
             "role": "background",
+            "journeys": [],
+            "slots": 0,
             "requests": [_request(workload.background, address.peer)],
         }
         workloads.append(
@@ -96,8 +106,11 @@ def engine_spec(
 
 
 def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
-    """The same for the record: what may be a secret is hidden, as it is in the recorded plan."""
-    spec = redact(spec)
+    """The same for the record: what may be a secret is hidden, as it is in the recorded plan.
+
+    Rows of feeds are left out: they are as long as their files, and passwords may stand in them.
+    """
+    spec = redact(spec | {"workloads": [_without_rows(workload) for workload in spec["workloads"]]})
     for workload in spec["workloads"]:
         if (tls := workload["target"]["tls"]) and tls["client_key_pem"]:
             tls["client_key_pem"] = HIDDEN
@@ -112,6 +125,23 @@ def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
                 name: HIDDEN if names_a_secret(name) else values for name, values in request["params"].items()
             }
     return spec
+
+
+def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
+    journeys = [
+        journey | {"feeds": [feed | {"rows": []} for feed in journey["feeds"]]}
+        for journey in workload.get("journeys", [])
+    ]
+    return {**workload, "journeys": journeys}
+
+
+def _bound_by_feeds(workload: dict[str, Any]) -> None:
+    """An open load has no more arrivals than a feed whose rows come once has rows."""
+    feeds = [feed for journey in workload["journeys"] for feed in journey["feeds"] if feed["order"] == "once"]
+    load = workload["load"].get("open")
+    if load is not None and feeds:
+        rows = min(len(feed["rows"]) // len(feed["columns"]) for feed in feeds)
+        load["requests"] = min(load["requests"] or rows, rows)
 
 
 def _ns(seconds: float) -> int:
@@ -175,11 +205,11 @@ def _bytes(path: Path) -> bytes:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "the plan names this file") from None
 
 
-def _request(request: Request, peer: str) -> dict[str, Any]:
+def _request(request: Call, peer: str) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
     return {
         "name": request.label,
-        "weight": request.weight,
+        "weight": request.weight if isinstance(request, Request) else 1,
         "method": request.method,
         "path": request.path.replace(PEER, peer),
         "headers": [
@@ -189,7 +219,9 @@ def _request(request: Request, peer: str) -> dict[str, Any]:
         ],
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
-        "params": {name: _param(param) for name, param in request.params.items()},
+        "params": {name: _param(param) for name, param in request.params.items()}
+        if isinstance(request, Request)
+        else {},
     }
 
 
@@ -222,8 +254,8 @@ def _closed(load: ClosedLoad) -> dict[str, Any]:
     return {
         "clients": load.most_clients,
         "think": think_spec(load.think),
-        "requests": load.requests,
-        "requests_per_client": load.requests_per_client,
+        "requests": load.most,
+        "requests_per_client": load.most_per_client,
         "renew": load.renew,
         "requests_per_connection": load.connection_limit,
         "phases": [
@@ -251,7 +283,7 @@ def think_spec(think: Think) -> str | dict[str, Any]:
 
 
 def _open(load: OpenLoad) -> dict[str, Any]:
-    requests = load.requests
+    requests = load.most
     arrivals: str | dict[str, Any]
     if isinstance(load.arrivals, Trace):
         starts = _trace(load.arrivals.trace)

@@ -9,9 +9,10 @@ from urllib.parse import quote, unquote, urlsplit
 
 from jostle import units
 from jostle.errors import PlanError, nearest
+from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.request import METHODS
-from jostle.text import host_and_port
+from jostle.text import host_and_port, reason
 
 __all__ = ["PLACES", "REDIRECTS", "hit_plan"]
 
@@ -40,6 +41,7 @@ PLACES = {
     "requests_per_connection": f"{WORKLOAD}.load.requests-per-connection",
     "requests_per_client": f"{WORKLOAD}.load.requests-per-client",
     "renew": f"{WORKLOAD}.load.renew",
+    "journey": f"{WORKLOAD}.journeys",
     "method": f"{WORKLOAD}.request",
     "headers": f"{WORKLOAD}.request.headers",
     "body": f"{WORKLOAD}.request.body",
@@ -76,9 +78,11 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
     clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
     file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". Bare numbers are
-    seconds, or requests per second. `name_of`: what the caller calls an option, for messages. Raises
-    `PlanError`.
+    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `journey`: a
+    file with `[journey.NAME]` tables as in a plan, which are sent in place of requests, each as often;
+    `requests` and `requests_per_client` then count journeys. Bare numbers are seconds, or requests
+    per second.
+    `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {
@@ -88,6 +92,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     }
     for name in given.keys() - PLACES.keys():
         raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
+    journeys = _journeys(given, name_of)
     request = _request(given, path, name_of)
     headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
     request["headers"] = _grouped(headers, name_of)
@@ -107,6 +112,11 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         "contestant": {name: {"url": f"{scheme}://{address}"}},
     }
     places = _places(given)
+    if journeys:
+        data["journey"] = journeys
+        data["workload"]["hit"] |= {"journeys": list(journeys)}
+        del data["workload"]["hit"]["request"]
+        places |= {option: _of_journeys(place) for option, place in places.items()}
     for option, place in places.items():
         if scheme == "https" or not place.startswith(_TLS):
             _put(data, place, _time(given[option]) if option in _TIMES else given[option])
@@ -114,6 +124,53 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
     names |= {f"{WORKLOAD}.request.body-file": name_of("body"), _TLS: f"{name_of('cert')}, {name_of('key')}"}
     return Plan.of(data, "", base=Path.cwd(), places=names)
+
+
+_OF_REQUESTS = ("method", "headers", "body", "expect", "expect_status")
+
+
+def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, Any]:
+    """The tables of the file that `journey` names; none where it is not given."""
+    if (file := given.pop("journey", None)) is None:
+        return {}
+    for option in _OF_REQUESTS:
+        if given.get(option):
+            raise PlanError(
+                f"{name_of('journey')} and {name_of(option)} both say what is sent",
+                f"write it into the steps of {file}",
+            )
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PlanError(f"{name_of('journey')}: {file} cannot be read: {why}", _JOURNEY_EXAMPLE) from None
+    tables = parse_toml(text, file).get("journey")
+    if not isinstance(tables, dict) or not tables:
+        raise PlanError(f"{name_of('journey')}: {file} has no journey", _JOURNEY_EXAMPLE)
+    return {name: _anchored(table, Path(file).absolute().parent) for name, table in tables.items()}
+
+
+_JOURNEY_EXAMPLE = 'write a table [journey.NAME] with steps = [{ get = "/" }]'
+
+
+def _anchored(value: Any, folder: Path) -> Any:
+    """Files that a journey names count from the file that it stands in."""
+    if isinstance(value, list):
+        return [_anchored(item, folder) for item in value]
+    if isinstance(value, dict):
+        files = ("csv", "jsonl", "body-file")
+        return {
+            key: str(folder / item) if key in files and isinstance(item, str) else _anchored(item, folder)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _of_journeys(place: str) -> str:
+    """Where journeys are sent, they are counted and not requests."""
+    renamed = {"requests": "iterations", "requests-per-client": "iterations-per-client"}
+    table, _, key = place.rpartition(".")
+    return f"{table}.{renamed.get(key, key)}"
 
 
 def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None:

@@ -28,6 +28,7 @@ class _Connections(Table):
 
     for_: PositiveDuration | None = Field(default=None, description='how long: "5s", "20m"')
     requests: PositiveCount | None = Field(default=None, description="requests of all clients together")
+    iterations: PositiveCount | None = Field(default=None, description="journeys of all clients together")
     keep_alive: bool = Field(default=True, description="false: a connection for every request")
     requests_per_connection: PositiveCount | None = Field(
         default=None, description="requests on a connection before it is closed; unlimited when not given"
@@ -39,6 +40,11 @@ class _Connections(Table):
                 f"keep-alive = false and requests-per-connection = {self.requests_per_connection}",
                 "give one of them",
             )
+
+    @property
+    def most(self) -> int | None:
+        """Requests of all clients together, or journeys; None: unlimited."""
+        return self.requests or self.iterations
 
     @property
     def connection_limit(self) -> int | None:
@@ -87,6 +93,9 @@ class ClosedLoad(_Connections):
     requests_per_client: PositiveCount | None = Field(
         default=None, description="after so many requests a client leaves"
     )
+    iterations_per_client: PositiveCount | None = Field(
+        default=None, description="after so many journeys a client leaves"
+    )
     renew: bool = Field(default=False, description="a client that has left is replaced by a new one")
     ramp_up: PositiveDuration | None = Field(default=None, description="time from no client to all of them")
     sustain: PositiveDuration | None = Field(
@@ -106,11 +115,16 @@ class ClosedLoad(_Connections):
     def _consistent(self) -> "ClosedLoad":
         self._check_connections()
         self._check_course()
-        if self.renew and self.requests_per_client is None:
+        if self.renew and self.most_per_client is None:
             raise BadValue(
                 "renew = true, but no client ever ends", "say after how many: requests-per-client = 100"
             )
         return self
+
+    @property
+    def most_per_client(self) -> int | None:
+        """Requests of one client, or journeys; None: unlimited."""
+        return self.requests_per_client or self.iterations_per_client
 
     def _check_course(self) -> None:
         ramps = self.ramp_up or self.sustain or self.ramp_down
@@ -165,8 +179,8 @@ class ClosedLoad(_Connections):
 
     def ends(self) -> bool:
         """Whether it ends by itself."""
-        by_clients = self.requests_per_client is not None and not self.renew
-        return self.seconds() is not None or self.requests is not None or by_clients
+        by_clients = self.most_per_client is not None and not self.renew
+        return self.seconds() is not None or self.most is not None or by_clients
 
     def with_duration(self, seconds: float) -> "ClosedLoad":
         """The same, so long; phases in proportion."""
@@ -286,7 +300,7 @@ class OpenLoad(_Connections):
 
     def ends(self) -> bool:
         """Whether it ends by itself."""
-        return self.seconds() is not None or self.requests is not None or isinstance(self.arrivals, Trace)
+        return self.seconds() is not None or self.most is not None or isinstance(self.arrivals, Trace)
 
     def with_duration(self, seconds: float) -> "OpenLoad":
         """The same, so long; rates in proportion. A trace is cut and not stretched."""

@@ -23,6 +23,7 @@ from jostle.plan.cluster import Cluster
 from jostle.plan.conditions import INDICES, Condition, requirement
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
+from jostle.plan.journey import Journey
 from jostle.plan.labels import meant, split
 from jostle.plan.tuning import Tune
 from jostle.plan.values import PARAMETER, Duration, PositiveCount, PositiveDuration, positive_count, shown
@@ -159,6 +160,7 @@ class Plan(Table):
     )
     tune: dict[str, Tune] = Field(default={}, description="parameters that are calibrated once per machine")
     workload: dict[str, Workload] = Field(description="what is measured, by name")
+    journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")
     database: DatabaseTable | None = Field(
         default=None, description="the database of contestants that use one; without it /orders answers 503"
@@ -180,6 +182,14 @@ class Plan(Table):
             raise BadValue("the plan has no workload", "write a table [workload.NAME] with request and load")
         for name, workload in self.selected.items():
             self._check_database(name, workload)
+        for workload_name, workload in self.workload.items():
+            for name in workload.journeys.keys() - self.journey.keys():
+                raise BadValue(
+                    f"workload.{workload_name}.journeys: there is no journey {name!r}",
+                    nearest(name, self.journey)
+                    if self.journey
+                    else "write a table [journey.NAME] with steps",
+                )
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))

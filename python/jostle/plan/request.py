@@ -9,7 +9,7 @@ from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.values import Count, File, Param, PositiveCount, shown
 
-__all__ = ["METHODS", "PEER", "Expect", "JsonValue", "Request"]
+__all__ = ["METHODS", "PEER", "Call", "Expect", "JsonValue", "Request"]
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -104,8 +104,8 @@ def _headers(value: Any) -> Any:
 Path = Annotated[str, BeforeValidator(_path)]
 
 
-class Request(Table):
-    """One request. Give exactly one method, for example `get = "/fast/44"`."""
+class Call(Table):
+    """What every request has: exactly one method with its path, headers, a body, what is expected."""
 
     get: Path | None = Field(
         default=None, description="path and query to GET; `{name}` is filled from `params`"
@@ -117,7 +117,6 @@ class Request(Table):
     head: Path | None = Field(default=None, description="path to HEAD")
     options: Path | None = Field(default=None, description="path to OPTIONS")
     name: str = Field(default="", description="its name in the results; the path when not given")
-    weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={}, description="header lines; a list repeats the header"
     )
@@ -126,13 +125,9 @@ class Request(Table):
     expect: Annotated[Expect, BeforeValidator(_expect)] = Field(
         default=Expect(), description="the body as text, or a status, or a table"
     )
-    params: dict[str, Param] = Field(
-        default={},
-        description='values for the path: { from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
-    )
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Request":
+    def _consistent(self) -> "Call":
         given = [method for method in METHODS if getattr(self, method) is not None]
         if len(given) != 1:
             what = "has no method" if not given else f"{' and '.join(given)} in one request"
@@ -141,16 +136,7 @@ class Request(Table):
             raise BadValue("body and body-file both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
-        self._filled()
         return self
-
-    def _filled(self) -> None:
-        wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
-        for name in wanted:
-            if name not in self.params:
-                raise BadValue(f"{{{name}}} in the path has no value", nearest(name, self.params))
-        for name in self.params.keys() - set(wanted):
-            raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
 
     @property
     def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
@@ -165,3 +151,23 @@ class Request(Table):
     def label(self) -> str:
         """Its name in the results."""
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
+
+
+class Request(Call):
+    """One request. Give exactly one method, for example `get = "/fast/44"`."""
+
+    weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
+    params: dict[str, Param] = Field(
+        default={},
+        description='values for the path: { from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
+    )
+
+    @model_validator(mode="after")
+    def _filled(self) -> "Request":
+        wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
+        for name in wanted:
+            if name not in self.params:
+                raise BadValue(f"{{{name}}} in the path has no value", nearest(name, self.params))
+        for name in self.params.keys() - set(wanted):
+            raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
+        return self

@@ -11,6 +11,8 @@ from jostle.plan.cluster import Cluster
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
 from jostle.plan.database import DatabaseChange, DatabaseTable
+from jostle.plan.feed import Feed
+from jostle.plan.journey import Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
@@ -46,7 +48,7 @@ def plan_schema() -> dict[str, Any]:
 
 def _shorthands(definitions: dict[str, Any]) -> None:
     """What may be written in short stands in no model: text for `expect`, one table for a list or for two."""
-    for name in ("Request", "Background"):
+    for name in ("Request", "Background", "Step"):
         expect = definitions[name]["properties"]["expect"]
         expect.pop("default", None)
         description = expect.pop("description", "")
@@ -58,6 +60,10 @@ def _shorthands(definitions: dict[str, Any]) -> None:
     definitions["Expect"]["properties"]["status"] = {"anyOf": [{"type": "integer"}, status]}
     request = definitions["Workload"]["properties"]["request"]
     definitions["Workload"]["properties"]["request"] = {"anyOf": [{"$ref": "#/$defs/Request"}, request]}
+    for table, key, single in (("Journey", "feed", {"$ref": "#/$defs/Feed"}), ("Workload", "journeys", None)):
+        about = definitions[table]["properties"][key]
+        short = [single] if single else [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+        definitions[table]["properties"][key] = {"anyOf": [*short, about]}
     background = definitions["Background"]
     del background["properties"][LOAD]
     for load in ("ClosedLoad", "OpenLoad"):
@@ -74,6 +80,9 @@ def reference() -> str:
         ("`request`", Request),
         ("`expect`", Expect),
         ("`expect.json`", JsonValue),
+        ("`[journey.NAME]`", Journey),
+        ("`steps`", Step),
+        ("`feed`", Feed),
         ("`load`, closed", ClosedLoad),
         ("`phases`", Phase),
         ("`load`, open", OpenLoad),

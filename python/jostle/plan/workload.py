@@ -59,11 +59,23 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
+def _weights(value: Any) -> Any:
+    names = [value] if isinstance(value, str) else value
+    return dict.fromkeys(names, 1) if isinstance(names, list) else value
+
+
 class Workload(Table):
     """What is measured."""
 
     title: str = Field(default="", description="title in reports")
-    request: Annotated[list[Request], BeforeValidator(_listed)] = Field(description="one, or a list")
+    request: Annotated[list[Request], BeforeValidator(_listed)] = Field(
+        default=[], description="one, or a list"
+    )
+    journeys: Annotated[dict[str, PositiveCount], BeforeValidator(_weights)] = Field(
+        default={},
+        description="in place of requests: journeys of the plan and how often each is begun, relative to the "
+        'others: { buy = 3, browse = 7 }, or "buy"',
+    )
     order: Literal["weighted", "sequence"] = Field(
         default="weighted", description="how the next request is chosen: at random by weight, or in turn"
     )
@@ -143,13 +155,33 @@ class Workload(Table):
         """How long the measured load lasts; None where the number of requests decides."""
         return self.load.seconds()
 
+    def _counts_what_it_sends(self) -> None:
+        journeys, requests = ("iterations", "iterations_per_client"), ("requests", "requests_per_client")
+        for wrong, right in zip(
+            *((requests, journeys) if self.journeys else (journeys, requests)), strict=True
+        ):
+            if getattr(self.load, wrong, None) is not None:
+                what = "journeys" if self.journeys else "requests"
+                key = right.replace("_", "-")
+                raise BadValue(
+                    f"{wrong.replace('_', '-')} where {what} are sent", f"count {what}: {key} = 100"
+                )
+        if self.journeys and self.order == "sequence":
+            raise BadValue(
+                'order = "sequence" is for requests', "journeys are chosen by weight; leave out order"
+            )
+
     @validator(mode="after")
     def _consistent(self) -> "Workload":
-        if not self.request:
-            raise BadValue("request: an empty list", 'write for example { get = "/hello" }')
-        label, times = Counter(request.label for request in self.request).most_common(1)[0]
+        if self.request and self.journeys:
+            raise BadValue("request and journeys both say what is sent", "give one of them")
+        if not self.request and not self.journeys:
+            raise BadValue("request: nothing to send", 'write for example { get = "/hello" }')
+        labels = Counter(request.label for request in self.request)
+        label, times = max(labels.items(), key=lambda item: item[1], default=("", 0))
         if times > 1:
             raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
+        self._counts_what_it_sends()
         if not self.load.ends():
             raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
         if self.settle is not None and self.runs < FEWEST_TO_SETTLE:

@@ -2,7 +2,8 @@
 
 A line is `Tag=W.R.P.measure,start_s,length_s,max_ms,histogram`: W, R, P are the numbers of workload, request
 and phase, start counts from the trial's start, the histogram (µs) is base64 of the V2 encoding. What belongs
-to the generator as a whole has the tag `generator.measure`, to number N of several `generator.N.measure`.
+to the generator as a whole has the tag `generator.measure`, to number N of several `generator.N.measure`. Of
+the measures "journey…", R is the number of the journey.
 Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 """
 
@@ -152,6 +153,9 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
     for generator in interval.get("generators", ()):
         if generator["service"]:
             yield line(f"generator.{generator['generator']}.service", generator["service"])
+    for journey in interval.get("journeys", ()):
+        for measure, histogram in journey["histograms"].items():
+            yield line(f"{journey['workload']}.{journey['journey']}.0.{measure}", histogram)
     for series in interval["series"]:
         numbers = f"{series['workload']}.{series['request']}.{series['phase']}"
         for measure, histogram in series["histograms"].items():

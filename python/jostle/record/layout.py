@@ -335,6 +335,29 @@ class SeriesEntry(TypedDict):
     bytes_out: NotRequired[Count]
 
 
+class JourneyEndEntry(TypedDict):
+    """Journeys that one step ended, and how that request ended."""
+
+    step: Number
+    outcome: Text
+    count: Count
+
+
+class JourneyEntry(TypedDict):
+    """One journey of one workload: those that ended within one interval.
+
+    `histograms`: "journey" and "journey_active" (without the pauses) of the completed ones;
+    "journey_censored" of those that the end of the load cut off (`unfinished`).
+    """
+
+    workload: Number
+    journey: Number
+    histograms: dict[str, HistogramSummary]
+    completed: Count
+    unfinished: Count
+    ended: list[JourneyEndEntry]
+
+
 class WorkloadEntry(TypedDict, total=False):
     """Of one workload within one interval; the state is that at its end.
 
@@ -382,6 +405,7 @@ class GeneratorState(TypedDict, total=False):
 class IntervalEntry(TypedDict):
     """A line of intervals.ndjson: what was counted from `start_ns` to `end_ns`.
 
+    `workloads`: those of the specification, then one for each that has steps which every client makes once.
     It is written after the histograms of the interval: where the line stands, they stand too.
     """
 
@@ -390,6 +414,7 @@ class IntervalEntry(TypedDict):
     end_ns: Ns
     last: bool
     series: list[SeriesEntry]
+    journeys: NotRequired[list[JourneyEntry]]
     workloads: list[WorkloadEntry]
     threads: list[ThreadEntry]
     loop_lag: NotRequired[HistogramSummary | None]

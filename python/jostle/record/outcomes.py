@@ -38,6 +38,8 @@ class Outcome(StrEnum):
     """A reused connection that the server had closed: not a byte of the answer came."""
     REDIRECT_FAILED = "redirect_failed"
     """A redirect that could not be followed: one too many, or to where the load may not go."""
+    CAPTURE_FAILED = "capture_failed"
+    """A right answer, in which a step of a journey did not find what it was to keep."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -69,7 +71,7 @@ REFUSALS = frozenset(
 )
 """The server did not take a connection, or did not keep it."""
 
-WRONG_ANSWERS = frozenset({Outcome.WRONG_STATUS, Outcome.WRONG_BODY})
+WRONG_ANSWERS = frozenset({Outcome.WRONG_STATUS, Outcome.WRONG_BODY, Outcome.CAPTURE_FAILED})
 """Answers in whole that were not the right ones."""
 
 

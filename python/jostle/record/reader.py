@@ -340,6 +340,9 @@ def _histogram_counts(interval: IntervalEntry) -> Iterator[tuple[Measure, int]]:
     for generator in interval.get("generators", ()):
         if service := generator.get("service"):
             yield ((-1, generator["generator"], -1), "service"), service["count"]
+    for journey in interval.get("journeys", ()):
+        for measure, histogram in journey["histograms"].items():
+            yield ((journey["workload"], journey["journey"], 0), measure), histogram["count"]
     for series in interval["series"]:
         key = series["workload"], series["request"], series["phase"]
         for measure, histogram in series["histograms"].items():

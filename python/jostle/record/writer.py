@@ -258,6 +258,14 @@ def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
     kept["loop_lag"] = _summary(interval.get("loop_lag"))
     if "generators" in interval:
         kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
+    kept.pop("traces", None)
+    if "journeys" in interval:
+        kept["journeys"] = [
+            {**journey, "histograms": {name: _summary(h) for name, h in journey["histograms"].items()}}
+            for journey in interval["journeys"]
+        ]
+        if not kept["journeys"]:
+            del kept["journeys"]
     kept["series"] = [
         {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
         for series in interval["series"]

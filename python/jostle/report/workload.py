@@ -125,8 +125,10 @@ def describe_load(load: Mapping[str, Any]) -> str:
         who = f"{load['rate']} ({load.get('arrivals', 'poisson')} arrivals)"
     else:
         return ""
+    nouns = {"requests": "request", "iterations": "journey"}
+    counted = {key: noun for key, noun in nouns.items() if key in load}
     ends = [
-        plural(load["requests"], "request") if "requests" in load else "",
-        f"{'at most' if 'requests' in load else 'for'} {load['for']}" if "for" in load else "",
+        *(plural(load[key], noun) for key, noun in counted.items()),
+        f"{'at most' if counted else 'for'} {load['for']}" if "for" in load else "",
     ]
     return ", ".join(filter(None, [who, *ends])).replace(", for ", " for ")

@@ -193,7 +193,9 @@ def find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
     """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
     for host, port in {_address(contestant.url, executor.here) for contestant in found}:
         for name, workload in plan.selected.items():
-            executor.prepare(engine_spec(name, workload, Address(host=host, port=port)))
+            executor.prepare(
+                engine_spec(name, workload, Address(host=host, port=port), journeys=plan.journey)
+            )
 
 
 def _address(url: str | None, here: str) -> tuple[str, int]:

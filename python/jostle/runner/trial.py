@@ -296,14 +296,20 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
         seed=context.seed,
         threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
-        real_time=own_cores and _paced(context.workload) and real_time_allowed(),
+        real_time=own_cores and _paced(plan, context.workload) and real_time_allowed(),
         attentive=_attentive(context, own_cores=own_cores),
         allowed_hosts=plan.cluster.allow_targets if plan.cluster else (),
+        journeys=plan.journey,
     )
 
 
-def _paced(workload: Workload) -> bool:
-    return isinstance(workload.load, OpenLoad) or workload.load.think.kind != "none"
+def _paced(plan: Plan, workload: Workload) -> bool:
+    steps = (step for name in workload.journeys for step in plan.journey[name].steps)
+    return (
+        isinstance(workload.load, OpenLoad)
+        or workload.load.think.kind != "none"
+        or any(step.think.kind != "none" for step in steps)
+    )
 
 
 def _attentive(context: TrialContext, *, own_cores: bool) -> bool | None:

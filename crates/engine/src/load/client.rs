@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::load::Shared;
+use crate::load::journey::Visit;
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::sample::Sample;
+use crate::record::trace::Transcript;
 use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::LoadSpec;
@@ -29,6 +31,19 @@ pub struct Job {
     pub ran: Option<u64>,
     /// No other request of this client follows.
     pub last: bool,
+}
+
+/// What a step's exchange gave.
+pub struct Answer {
+    pub outcome: Outcome,
+    pub head: Option<Box<[u8]>>,
+    /// Of the request, where it has cookies.
+    pub path: Box<[u8]>,
+    pub transcript: Option<Box<Transcript>>,
+    /// The client is sent elsewhere, and goes there.
+    pub redirects: bool,
+    /// It came from the workload's own server.
+    pub at_home: bool,
 }
 
 /// How a request ended.
@@ -100,7 +115,17 @@ impl Client {
         self.route.way.sessions = Sessions::default();
     }
 
-    /// One request, from its intended start to its record, and those to which redirects lead.
+    pub fn shared(&self) -> &Rc<Shared> {
+        &self.route.shared
+    }
+
+    /// Index of its workload.
+    pub fn workload(&self) -> usize {
+        self.route.workload
+    }
+
+    /// One request, from its intended start to its record, and those to which redirects lead. `visit`: what a client on a
+    /// journey has to do with it.
     ///
     /// Boxed: what it needs is needed by those only that have a request in flight, not by all who think; and the next
     /// one gets the memory that the caches hold still.
@@ -108,23 +133,32 @@ impl Client {
         &mut self,
         mut job: Job,
         random: &mut Stream,
+        mut visit: Option<Visit<'_>>,
     ) -> Pin<Box<impl Future<Output = Ended>>> {
         Box::pin(async move {
             let mut detour = Detour::default();
             loop {
-                let ended = self.request(&job, &mut detour, random).await;
+                let ended = self
+                    .request(&job, &mut detour, random, visit.as_mut())
+                    .await;
                 if detour.hop.is_none() || !self.seat.running(ended.at) {
                     self.route.come_home(detour, &self.seat);
                     return ended;
                 }
-                self.route.redirected(ended.at);
+                self.route.redirected(visit.as_ref(), ended.at);
                 (job.intended, job.ran) = (ended.at, None);
             }
         })
     }
 
     /// One request: the one that the job names, or the one to which a redirect has led.
-    async fn request(&mut self, job: &Job, detour: &mut Detour, random: &mut Stream) -> Ended {
+    async fn request(
+        &mut self,
+        job: &Job,
+        detour: &mut Detour,
+        random: &mut Stream,
+        visit: Option<&mut Visit<'_>>,
+    ) -> Ended {
         let Route {
             shared, workload, ..
         } = &self.route;
@@ -132,7 +166,7 @@ impl Client {
         let workload = &shared.plan.workloads[*workload];
         let phase = workload.phase_at(job.intended);
         let mut sample = Sample::due(
-            workload.index,
+            recorded(workload, visit.as_deref()),
             job.request,
             phase,
             self.number,
@@ -151,19 +185,27 @@ impl Client {
             request,
             taps: &mut self.taps,
             sample: &mut sample,
+            workload: workload.index,
             at: 0,
             redirect: None,
+            head: None,
+            path: Box::default(),
+            transcript: (shared.plan.trace && visit.is_some()).then(Box::default),
         };
         let hop = detour.hop.take();
         let (target, way) = self
             .route
             .way_to(hop.as_deref(), &mut detour.away, &self.seat);
-        let target = target.as_deref().unwrap_or(&workload.target);
         let link = match &mut way.link {
             Some(link) => link,
             none => {
                 let dialer = &shared.dialers[workload.index];
-                let open = Link::open(dialer, target, &mut way.sessions, &mut watch);
+                let open = Link::open(
+                    dialer,
+                    target.as_deref().unwrap_or(&workload.target),
+                    &mut way.sessions,
+                    &mut watch,
+                );
                 match Box::pin(open).await {
                     Ok(link) => none.insert(link),
                     Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
@@ -179,6 +221,7 @@ impl Client {
                 None => request.template(last),
             },
             random,
+            scope: visit.as_deref().map(Visit::scope),
             last,
         };
         let mut outcome = link.exchange(call, &mut watch).await;
@@ -190,6 +233,23 @@ impl Client {
                 Ok(next) => detour.hop = Some(Box::new(next)),
                 Err(failure) => outcome = watch.failed(failure),
             }
+        }
+        if let Some(visit) = visit {
+            let answer = Answer {
+                outcome,
+                head: watch.head,
+                path: watch.path,
+                transcript: watch.transcript,
+                redirects: detour.hop.is_some(),
+                at_home: target.is_none(),
+            };
+            outcome = visit.take_in(
+                answer,
+                request,
+                &mut self.taps,
+                &mut sample,
+                &shared.recorder,
+            );
         }
         let ended = finish(&self.seat, &shared, sample, outcome);
         // At the end of the run links stay until all have been counted.
@@ -249,9 +309,10 @@ impl Route {
         (Some(target.clone()), &mut away.way)
     }
 
-    fn redirected(&self, now: u64) {
+    fn redirected(&self, visit: Option<&Visit<'_>>, now: u64) {
+        let workload = &self.shared.plan.workloads[self.workload];
         let mut recorder = self.shared.recorder.borrow_mut();
-        recorder.redirected(self.workload, now);
+        recorder.redirected(recorded(workload, visit), now);
     }
 
     /// The way is at its end: what led to other servers is closed.
@@ -325,6 +386,11 @@ fn finish(seat: &Seat, shared: &Shared, mut sample: Sample, outcome: Outcome) ->
         outcome: sample.outcome,
         at: sample.end,
     }
+}
+
+/// The number of the workload under which a request is recorded.
+fn recorded(workload: &Workload, visit: Option<&Visit<'_>>) -> usize {
+    visit.map_or(workload.index, |visit| visit.recorded(workload))
 }
 
 fn per_connection(workload: &Workload) -> Option<u64> {

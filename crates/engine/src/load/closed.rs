@@ -7,8 +7,10 @@ use tokio::task::{spawn_local, yield_now};
 
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
+use crate::load::journey::{Start, journeys_of, travel};
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
+use crate::scenario::traveller::Traveller;
 use crate::schedule::partition::{deal, share};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
@@ -182,9 +184,17 @@ impl Crowd {
             let mut backoff = 0;
             loop {
                 client.begin_anew(self.new_number() as u32);
-                let whole = self
-                    .life(&mut client, position, planned.take(), &mut backoff)
-                    .await;
+                let planned = planned.take();
+                let whole = match self.workload().journeys {
+                    None => {
+                        self.life(&mut client, position, planned, &mut backoff)
+                            .await
+                    }
+                    Some(_) => {
+                        let life = self.journeys(&mut client, position, planned, &mut backoff);
+                        Box::pin(life).await
+                    }
+                };
                 client.hang_up();
                 if !(whole && closed.renew) {
                     break;
@@ -242,7 +252,7 @@ impl Crowd {
                     ran,
                     last: turn == most,
                 };
-                let ended = client.perform(job, &mut random).await;
+                let ended = client.perform(job, &mut random, None).await;
                 *backoff = next_backoff(*backoff, ended.outcome);
                 if *backoff > 0 {
                     self.shared.recorder.borrow_mut().backed_off(self.index);
@@ -262,6 +272,66 @@ impl Crowd {
             }
             true
         }
+    }
+
+    /// As `life`, of a client that goes on journeys. Also false if a feed has no row left for it.
+    async fn journeys(
+        &self,
+        client: &mut Client,
+        position: u64,
+        planned: Option<u64>,
+        backoff: &mut u64,
+    ) -> bool {
+        let closed = self.closed();
+        let journeys = journeys_of(self.workload());
+        let number = u64::from(client.number);
+        let mut random = Stream::new(self.shared.plan.seed, &[self.index as u64, number]);
+        let mut traveller = Traveller::new(journeys, number + 1);
+        if !traveller.arrive(journeys, &mut random) {
+            return false;
+        }
+        let most = closed.requests_per_client.unwrap_or(u64::MAX);
+        let now = self.shared.clock.now();
+        let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
+        for turn in 1.. {
+            let now = ran.unwrap_or(intended);
+            if !self.shared.seats.running(now) {
+                client.seat.until_stop().await;
+            }
+            if !self.take_request(position, now) {
+                return false;
+            }
+            let journey = journeys.mix.player(0).next(&mut random);
+            if !traveller.begin(&journeys.programs[journey], &mut random) {
+                return false;
+            }
+            let start = Start {
+                intended,
+                ran,
+                counted: false,
+            };
+            let wanted = || self.wants(position);
+            let went = travel(client, &mut traveller, journey, start, &mut random, wanted);
+            let Some(went) = went.await else {
+                return false;
+            };
+            *backoff = next_backoff(*backoff, went.outcome);
+            if *backoff > 0 {
+                self.shared.recorder.borrow_mut().backed_off(self.index);
+            }
+            if turn == most {
+                break;
+            }
+            let pause = pause(&closed.think, turn, &mut random) + *backoff;
+            (intended, ran) = (went.free + pause, None);
+            if intended > went.ended {
+                let Some(now) = client.sleep_until(intended, || self.wants(position)).await else {
+                    return false;
+                };
+                ran = Some(now);
+            }
+        }
+        true
     }
 
     fn left(&self, position: u64) {

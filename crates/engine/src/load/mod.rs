@@ -3,6 +3,7 @@
 mod client;
 pub mod closed;
 pub mod finish;
+mod journey;
 pub mod open;
 
 use std::cell::RefCell;

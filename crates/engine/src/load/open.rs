@@ -9,8 +9,10 @@ use tokio::task::spawn_local;
 
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
+use crate::load::journey::{Start, journeys_of, travel};
 use crate::plan::Workload;
 use crate::record::sample::Sample;
+use crate::scenario::traveller::Traveller;
 use crate::schedule::arrivals::{Schedule, seed_of};
 use crate::schedule::partition::Partition;
 use crate::schedule::queue::{Arrival, Queue};
@@ -162,17 +164,11 @@ impl Dispatch {
         self.shared.recorder.borrow_mut().came(self.index);
         let mut next = first;
         loop {
-            let HandedOut { arrival, ran } = next;
-            let mut random = self.stream(arrival.number);
-            let request = self.choose(arrival.number, &mut random);
-            let job = Job {
-                request,
-                intended: arrival.due,
-                ran,
-                last: false,
+            let ended = match self.workload().journeys {
+                None => self.request(&mut client, next).await,
+                Some(_) => Box::pin(self.journey(&mut client, next)).await,
             };
-            let ended = client.perform(job, &mut random).await;
-            next = match self.take_due(ended.at) {
+            next = match self.take_due(ended) {
                 Some(waiting) => waiting,
                 None => match self.next_job(&mut client, &lane).await {
                     Some(next) => next,
@@ -181,6 +177,44 @@ impl Dispatch {
             };
         }
         self.shared.recorder.borrow_mut().left(self.index);
+    }
+
+    /// Makes one request; gives when it ended.
+    async fn request(&self, client: &mut Client, next: HandedOut) -> u64 {
+        let HandedOut { arrival, ran } = next;
+        let mut random = self.stream(arrival.number);
+        let request = self.choose(arrival.number, &mut random);
+        let job = Job {
+            request,
+            intended: arrival.due,
+            ran,
+            last: false,
+        };
+        client.perform(job, &mut random, None).await.at
+    }
+
+    /// Goes on one journey, as a client that knows nothing yet; gives when that ended.
+    async fn journey(&self, client: &mut Client, next: HandedOut) -> u64 {
+        let HandedOut { arrival, ran } = next;
+        let journeys = journeys_of(self.workload());
+        let mut random = self.stream(arrival.number);
+        let journey = journeys.mix.player(0).next(&mut random);
+        let number = self.sequence_number(arrival.number);
+        let mut traveller = Traveller::new(journeys, number + 1);
+        let rows = traveller.arrive(journeys, &mut random)
+            && traveller.begin(&journeys.programs[journey], &mut random);
+        assert!(
+            rows,
+            "an open load has no more arrivals than a feed has rows"
+        );
+        let start = Start {
+            intended: arrival.due,
+            ran,
+            counted: true,
+        };
+        let went = travel(client, &mut traveller, journey, start, &mut random, || true);
+        let went = went.await;
+        went.map_or_else(|| self.shared.clock.now(), |went| went.ended)
     }
 
     async fn next_job(&self, client: &mut Client, lane: &Rc<Lane>) -> Option<HandedOut> {
@@ -205,7 +239,12 @@ impl Dispatch {
     }
 
     fn choose(&self, number: u64, random: &mut Stream) -> usize {
-        let mut player = self.workload().mix.player(self.sequence_number(number));
+        let workload = self.workload();
+        if let Some(journeys) = &workload.journeys {
+            let journey = journeys.mix.player(0).next(random);
+            return journeys.programs[journey].first_request();
+        }
+        let mut player = workload.mix.player(self.sequence_number(number));
         player.next(random)
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::machine::open_files;
 use crate::record::filling::{WorkerInterval, histogram};
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
-use crate::record::ports;
+use crate::record::{journeys, ports};
 
 /// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
 const MOST_WAITING: usize = 64;
@@ -193,6 +193,8 @@ impl Interval {
             end_ns: 0,
             last: false,
             series: Vec::new(),
+            journeys: Vec::new(),
+            traces: Vec::new(),
             workloads: Vec::new(),
             threads: vec![ThreadState::default(); threads],
             loop_lag_us: histogram(),
@@ -209,6 +211,8 @@ impl Interval {
         self.start_ns = self.start_ns.min(part.start_ns);
         self.end_ns = self.end_ns.max(part.end_ns);
         self.add_series(part.series.iter().map(AsRef::as_ref));
+        journeys::append(&mut self.journeys, &part.journeys);
+        self.traces.append(&mut part.traces);
         ports::add(&mut self.ports, std::mem::take(&mut part.ports));
         self.workloads
             .resize(part.workloads.len(), WorkloadState::default());
@@ -240,6 +244,8 @@ impl Interval {
 fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.start_ns = first.start_ns;
     second.add_series(&first.series);
+    journeys::append(&mut second.journeys, &first.journeys);
+    second.traces.splice(..0, first.traces);
     for (sum, state) in second.workloads.iter_mut().zip(&first.workloads) {
         sum.add_flows(state);
     }

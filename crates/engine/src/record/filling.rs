@@ -6,8 +6,10 @@ use crate::record::interval::{
     DIGITS, Failures, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, ThreadState,
     WorkloadState,
 };
+use crate::record::journeys::JourneySeries;
 use crate::record::ports::PortUse;
 use crate::record::sample::Sample;
+use crate::record::trace::Trace;
 
 /// What a worker saw in one interval.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct WorkerInterval {
     pub last: bool,
     #[expect(clippy::vec_box, reason = "they go from list to list, and are large")]
     pub series: Vec<Box<Series>>,
+    pub journeys: Vec<JourneySeries>,
+    pub traces: Vec<Trace>,
     pub workloads: Vec<WorkloadState>,
     pub thread: ThreadState,
     pub ports: Vec<PortUse>,
@@ -132,6 +136,8 @@ impl WorkerInterval {
             end_ns: 0,
             last: false,
             series: Vec::new(),
+            journeys: Vec::new(),
+            traces: Vec::new(),
             workloads: Vec::new(),
             thread: ThreadState::default(),
             ports: Vec::new(),

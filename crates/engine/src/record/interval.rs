@@ -2,7 +2,10 @@
 
 use hdrhistogram::Histogram;
 
+use crate::record::journeys::JourneySeries;
+pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
 use crate::record::ports::PortUse;
+use crate::record::trace::Trace;
 
 /// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
 pub const LOWEST_US: u64 = 1;
@@ -19,6 +22,11 @@ pub struct Interval {
     /// No interval follows.
     pub last: bool,
     pub series: Vec<Series>,
+    /// By workload and journey.
+    pub journeys: Vec<JourneySeries>,
+    /// What was said, where the run shows it.
+    pub traces: Vec<Trace>,
+    /// Those of the specification; then, for each that has steps which every client makes once, one for these steps.
     pub workloads: Vec<WorkloadState>,
     pub threads: Vec<ThreadState>,
     /// Loop lag of all workers in microseconds: how late a timer of the worker itself fired.
@@ -180,8 +188,10 @@ pub enum Outcome {
     Stale,
     /// The answer was a redirect that could not be followed: one too many, or to where the load may not go.
     RedirectFailed,
+    /// A right answer, in which something was not found that was to be kept.
+    CaptureFailed,
 }
-pub const OUTCOMES: usize = 17;
+pub const OUTCOMES: usize = 18;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -200,6 +210,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "unfinished",
     "stale",
     "redirect_failed",
+    "capture_failed",
 ];
 
 #[derive(Debug, Clone, Default)]

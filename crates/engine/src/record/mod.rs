@@ -3,6 +3,8 @@ pub mod collect;
 pub mod encoding;
 pub mod filling;
 pub mod interval;
+pub mod journeys;
 pub mod ports;
 pub mod recorder;
 pub mod sample;
+pub mod trace;

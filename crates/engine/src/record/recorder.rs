@@ -13,8 +13,10 @@ use hdrhistogram::Histogram;
 
 use crate::record::filling::{WorkerInterval, histogram, microseconds, record};
 use crate::record::interval::{Measure, Outcome, Rows, Series, ThreadState, WorkloadState};
+use crate::record::journeys::{self, JourneySample, JourneySeries};
 use crate::record::ports::PortTable;
 use crate::record::sample::{ConnectTimes, Sample};
+use crate::record::trace::Trace;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::queue::{Arrival, Queue};
 
@@ -61,6 +63,8 @@ pub struct Recorder {
     /// Where the series of each workload begin, and its number of phases.
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
+    journeys: Vec<JourneySeries>,
+    traces: Vec<Trace>,
     loop_lag_us: Histogram<u64>,
     /// Those who connect say here which ports they hold.
     pub ports: Rc<PortTable>,
@@ -117,6 +121,8 @@ impl Recorder {
                 .iter()
                 .map(|workload| load(workload.measured))
                 .collect(),
+            journeys: Vec::new(),
+            traces: Vec::new(),
             loop_lag_us: histogram(),
             ports: Rc::default(),
             rows: outline.rows.then(Rows::default),
@@ -256,6 +262,17 @@ impl Recorder {
         }
     }
 
+    /// A journey has ended, in whatever way.
+    pub fn journey_ended(&mut self, sample: &JourneySample) {
+        self.roll(sample.end);
+        journeys::add_sample(&mut self.journeys, sample);
+    }
+
+    /// What was said is shown.
+    pub fn trace(&mut self, trace: Trace) {
+        self.traces.push(trace);
+    }
+
     fn has_rows(&self, workload: usize) -> bool {
         self.rows.is_some() && self.loads[workload].measured
     }
@@ -319,6 +336,8 @@ impl Recorder {
         std::mem::swap(&mut interval.loop_lag_us, &mut self.loop_lag_us);
         interval.index = self.index;
         (interval.start_ns, interval.end_ns, interval.last) = (self.start, end, last);
+        interval.journeys = std::mem::take(&mut self.journeys);
+        interval.traces = std::mem::take(&mut self.traces);
         interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
         interval.thread = thread;
         interval.ports = self.ports.in_use();

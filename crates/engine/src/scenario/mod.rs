@@ -1,4 +1,25 @@
 //! What a client does: which request comes next.
+//!
+//! Single requests are chosen by a [`Mix`]. A journey is more: it compiles to a flat [`program`], and each client has
+//! a place in it and what it has learned on its way ([`traveller`]: [`slots`] and [`cookies`]).
+//!
+//! ```text
+//!  feed ─► slots ─► values ─► request
+//!            ▲                   │
+//!         capture ◄── answer ◄───┘     (json, window: while the body passes by)
+//! ```
+
+pub(crate) mod capture;
+pub(crate) mod cookies;
+pub(crate) mod feed;
+pub(crate) mod head;
+pub(crate) mod json;
+pub(crate) mod program;
+pub(crate) mod slots;
+pub(crate) mod traveller;
+pub(crate) mod turns;
+pub(crate) mod values;
+pub(crate) mod window;
 
 use crate::schedule::random::Stream;
 use crate::spec::{Order, RequestSpec};
@@ -14,9 +35,14 @@ pub struct Mix {
 impl Mix {
     /// At least one request; where they are chosen by weight, not all weights are 0.
     pub fn new(order: Order, requests: &[RequestSpec]) -> Self {
+        Self::of(order, requests.iter().map(|request| request.weight))
+    }
+
+    /// As many things as there are `weights`.
+    pub(crate) fn of(order: Order, weights: impl Iterator<Item = u32>) -> Self {
         let mut sum = 0;
-        let sums = requests.iter().map(|request| {
-            sum += u64::from(request.weight);
+        let sums = weights.map(|weight| {
+            sum += u64::from(weight);
             sum
         });
         Self {

@@ -3,8 +3,13 @@
 //! A [`RunSpec`] is data only. Python builds it from a plan, sends it as JSON, and it stands in the record as
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
+mod journey;
 pub(crate) mod validate;
 
+pub use journey::{
+    CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedRows, FeedSpec, JourneySpec,
+    OnCaptureFailed, OnFailure, SourceSpec, StepSpec, TestSpec,
+};
 use serde::{Deserialize, Serialize};
 
 /// One run of the engine: some workloads, side by side, for a time.
@@ -33,6 +38,10 @@ pub struct RunSpec {
     /// Keep a row for every request of the measured workloads, streamed out with each interval.
     #[serde(default)]
     pub rows: bool,
+    /// Show every request of a journey and its answer, streamed out with each interval: for trying a journey, not for a
+    /// load.
+    #[serde(default)]
+    pub trace: bool,
     /// Start at this wall-clock time, so that several generators start together; at once when `None`.
     #[serde(default)]
     pub start_unix_ns: Option<u64>,
@@ -62,6 +71,13 @@ pub struct WorkloadSpec {
     pub requests: Vec<RequestSpec>,
     #[serde(default)]
     pub order: Order,
+    /// Where there are any, clients go on journeys, chosen by weight, whose steps make the `requests`. Numbers of
+    /// requests in the load then are numbers of journeys.
+    #[serde(default)]
+    pub journeys: Vec<JourneySpec>,
+    /// Values that a client on journeys keeps.
+    #[serde(default)]
+    pub slots: usize,
     pub load: LoadSpec,
     pub timeouts: TimeoutSpec,
     /// A longer body is not read to its end: `too_large`. No limit when `None`.
@@ -171,6 +187,23 @@ pub struct RequestSpec {
     pub expect: ExpectSpec,
     #[serde(default)]
     pub params: std::collections::BTreeMap<String, ParamSpec>,
+    /// Of a step: `{name}` is filled in header values and in the body, too, where `params` has the name, and every value
+    /// is escaped for its place. This says what the body is.
+    #[serde(default)]
+    pub fill: Option<Fill>,
+    /// Of a step: the client's cookies are sent.
+    #[serde(default)]
+    pub cookies: bool,
+}
+
+/// How values are escaped in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// Not at all.
+    Text,
+    Json,
+    Form,
 }
 
 /// What a right answer is. Anything else is counted as `wrong_status` or `wrong_body`.
@@ -209,6 +242,20 @@ pub enum ParamSpec {
     Choice(Vec<String>),
     /// These in turn, dealt out over all clients (rows of a CSV file).
     InTurn(Vec<String>),
+    /// Of a step: what the client keeps in this slot; `raw`: as it is, without escapes.
+    Slot {
+        slot: usize,
+        #[serde(default)]
+        raw: bool,
+    },
+    /// Of a step: a random UUID.
+    Uuid,
+    /// Of a step: Unix time in milliseconds.
+    Now,
+    /// Of a step: the number of the client, from 1.
+    Client,
+    /// Of a step: the number of the client's journey, from 1.
+    Iteration,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use std::io;
 use thiserror::Error;
 
 use crate::spec::{
-    Arrivals, ClosedSpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec, RequestSpec, Role,
-    RunSpec, ThinkSpec, WorkloadSpec,
+    Arrivals, ClosedSpec, FeedOrder, JourneySpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec,
+    RequestSpec, Role, RunSpec, ThinkSpec, WorkloadSpec,
 };
 
 /// Why a run cannot start. Every message says where, what, and what to do.
@@ -151,13 +151,16 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
     if workload.requests.is_empty() || workload.requests.len() > MOST_WORKLOADS {
         return invalid("requests", "give at least one request");
     }
-    if workload.order == Order::Weighted
+    if !workload.journeys.is_empty() {
+        check_journeys(workload)?;
+    } else if workload.order == Order::Weighted
         && workload.requests.iter().all(|request| request.weight == 0)
     {
         return invalid("requests", "all weights are 0, so that none can be chosen");
     }
     for request in &workload.requests {
         check_params(&workload.name, request)?;
+        check_parameters_kind(workload, request)?;
     }
     let timeouts = &workload.timeouts;
     for (field, ns) in [
@@ -183,6 +186,88 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
         LoadSpec::Closed(closed) => check_closed(&workload.name, closed),
         LoadSpec::Open(open) => check_open(&workload.name, open),
     }
+}
+
+/// Steps draw from feeds and slots, single requests from lists and ranges.
+fn check_parameters_kind(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
+    let step = !workload.journeys.is_empty();
+    let kept = request.params.values().any(|param| match param {
+        ParamSpec::Range { .. } | ParamSpec::Choice(_) => false,
+        ParamSpec::InTurn(_) => step,
+        ParamSpec::Slot { slot, .. } => !step || *slot >= workload.slots,
+        ParamSpec::Uuid | ParamSpec::Now | ParamSpec::Client | ParamSpec::Iteration => !step,
+    });
+    if kept || (!step && (request.cookies || request.fill.is_some())) {
+        let field = format!("request {:?}", request.name);
+        let problem = "a parameter is not of the kind that a step, or a single request, can have";
+        return Err(StartError::invalid(&workload.name, &field, problem));
+    }
+    Ok(())
+}
+
+fn check_journeys(workload: &WorkloadSpec) -> Check {
+    let journeys = &workload.journeys;
+    if journeys.iter().all(|journey| journey.weight == 0) {
+        let problem = "all weights are 0, so that none can be chosen";
+        return Err(StartError::invalid(&workload.name, "journeys", problem));
+    }
+    let mut used = vec![false; workload.requests.len()];
+    for journey in journeys {
+        let field = format!("journey {:?}", journey.name);
+        check_journey(workload, journey, &mut used)
+            .map_err(|problem| StartError::invalid(&workload.name, &field, problem))?;
+    }
+    Ok(())
+}
+
+fn check_journey(
+    workload: &WorkloadSpec,
+    journey: &JourneySpec,
+    used: &mut [bool],
+) -> Result<(), &'static str> {
+    let slots = workload.slots;
+    let sure = |step: &&crate::spec::StepSpec| step.when.is_none() && step.once.is_none();
+    if !journey.steps.iter().any(|step| sure(&step)) {
+        return Err("no step is sent every time: a client could go round without an end");
+    }
+    for step in &journey.steps {
+        match used.get_mut(step.request) {
+            Some(used) if !*used => *used = true,
+            Some(_) => return Err("two steps make the same request"),
+            None => return Err("a step makes a request that is not there"),
+        }
+        let mut named = step
+            .capture
+            .iter()
+            .map(|capture| capture.slot)
+            .chain(step.once);
+        if step.repeat == 0 || named.any(|slot| slot >= slots) {
+            return Err("a step has no repeat, or a slot that is not there");
+        }
+        if let Some(condition) = &step.when
+            && let ParamSpec::Slot { slot, .. } = condition.value
+            && slot >= slots
+        {
+            return Err("a condition is about a slot that is not there");
+        }
+    }
+    for feed in &journey.feeds {
+        let (columns, values) = (feed.columns.len(), feed.rows.len());
+        if columns == 0 || values == 0 || !values.is_multiple_of(columns) {
+            return Err("a feed has no rows, or rows of different length");
+        }
+        if feed.columns.iter().any(|slot| *slot >= slots) {
+            return Err("a feed has a slot that is not there");
+        }
+        let rows = (values / columns) as u64;
+        if let LoadSpec::Open(open) = &workload.load
+            && feed.order == FeedOrder::Once
+            && open.requests.is_none_or(|requests| requests > rows)
+        {
+            return Err("an open load has more arrivals than a feed has rows that come once");
+        }
+    }
+    Ok(())
 }
 
 fn check_params(workload: &str, request: &RequestSpec) -> Check {

@@ -139,11 +139,17 @@ impl Redirects {
         let mut spec = first.clone();
         method.clone_into(&mut spec.method);
         spec.path.clone_from(&url.path);
-        spec.params.clear();
+        if spec.fill.is_some() {
+            // Headers and body are filled from the client's values; a server must not have them in its own URL.
+            spec.path = spec.path.replace('{', "%7B");
+        } else {
+            spec.params.clear();
+        }
         if !with_body {
             spec.body_base64 = None;
         }
         let at_home = url.origin == self.home;
+        spec.cookies &= at_home;
         spec.headers.retain(|(name, _)| {
             let name = name.to_ascii_lowercase();
             (with_body || !name.starts_with("content-"))

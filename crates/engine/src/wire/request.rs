@@ -1,11 +1,10 @@
 //! A request, ready to be sent.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use crate::schedule::partition::Partition;
+use crate::scenario::turns::Turns;
+use crate::scenario::values::Scope;
 use crate::schedule::random::Stream;
-use crate::spec::{LoadSpec, ParamSpec, ShareSpec};
-use crate::wire::h1::codec::Template;
+use crate::spec::ParamSpec;
+use crate::wire::h1::codec::{Gap, Template};
 use crate::wire::tap::Tap;
 
 #[derive(Debug)]
@@ -19,6 +18,10 @@ pub struct Request {
     /// Accepted statuses; 200 to 399 when empty.
     pub statuses: Vec<u16>,
     pub taps: Vec<Tap>,
+    /// The client's cookies are sent, and those of the answer kept.
+    pub cookies: bool,
+    /// Something is wanted of the head of its answer.
+    pub reads_head: bool,
 }
 
 /// One use of a request.
@@ -28,6 +31,8 @@ pub struct Call<'a> {
     pub template: &'a Template,
     /// Where its parameters come from.
     pub random: &'a mut Stream,
+    /// Of a step: what else its gaps are filled from.
+    pub scope: Option<Scope<'a>>,
     /// No other request follows on this connection.
     pub last: bool,
 }
@@ -45,55 +50,48 @@ impl Request {
     }
 
     /// Writes the request with its parameters into `out`. Those that are used in turn take the values of the same row.
-    pub fn fill(&self, template: &Template, random: &mut Stream, out: &mut Vec<u8>) {
+    pub fn fill(&self, template: &Template, call: &mut Call<'_>, out: &mut Vec<u8>) {
+        match &call.scope {
+            None => self.fill_plain(template, call.random, out),
+            Some(scope) => {
+                let random = &mut *call.random;
+                template.write(out, |gap, out| match gap {
+                    Gap::Param(position, place) => {
+                        scope.write(&self.params[position], place, random, out);
+                    }
+                    Gap::Cookies => scope.write_cookies(out),
+                });
+            }
+        }
+    }
+
+    fn fill_plain(&self, template: &Template, random: &mut Stream, out: &mut Vec<u8>) {
         let in_turn = |param: &ParamSpec| matches!(param, ParamSpec::InTurn(_));
         let turn = if self.params.iter().any(in_turn) {
             self.turns.take()
         } else {
             0
         };
-        template.write(out, |position, out| match &self.params[position] {
-            ParamSpec::Range { from, to } => {
-                use std::io::Write as _;
-                let value = random.between(*from, *to);
-                write!(out, "{value}").expect("writing into memory does not fail");
-            }
-            ParamSpec::Choice(values) => {
-                out.extend_from_slice(
-                    values[random.below(values.len() as u64) as usize].as_bytes(),
-                );
-            }
-            ParamSpec::InTurn(values) => {
-                out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
+        template.write(out, |gap, out| {
+            let Gap::Param(position, _) = gap else {
+                unreachable!("only steps have cookies");
+            };
+            match &self.params[position] {
+                ParamSpec::Range { from, to } => {
+                    use std::io::Write as _;
+                    let value = random.between(*from, *to);
+                    write!(out, "{value}").expect("writing into memory does not fail");
+                }
+                ParamSpec::Choice(values) => {
+                    out.extend_from_slice(
+                        values[random.below(values.len() as u64) as usize].as_bytes(),
+                    );
+                }
+                ParamSpec::InTurn(values) => {
+                    out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
+                }
+                _ => unreachable!("only steps have other parameters"),
             }
         });
-    }
-}
-
-/// Uses of one request, counted over all workers of this generator. Several generators deal them out among each
-/// other by their clients or connections.
-#[derive(Debug)]
-pub struct Turns {
-    taken: AtomicU64,
-    part: Partition,
-}
-
-impl Turns {
-    pub fn new(load: &LoadSpec, share: ShareSpec) -> Self {
-        let users = match load {
-            LoadSpec::Closed(closed) => closed.clients,
-            LoadSpec::Open(open) => open.max_connections,
-        };
-        Self {
-            taken: AtomicU64::new(0),
-            part: Partition::new(users, share.index, share.of),
-        }
-    }
-
-    /// The next one of this generator, by its number among all of the plan.
-    fn take(&self) -> u64 {
-        let taken = self.taken.fetch_add(1, Ordering::Relaxed);
-        let number = self.part.nth(taken);
-        number.expect("who makes a request is a client or a connection of this generator")
     }
 }

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use crate::record::interval::Outcome;
 use crate::record::recorder::Recorder;
 use crate::record::sample::{ConnectTimes, Sample};
+use crate::record::trace::Transcript;
+use crate::scenario::values::path_of;
 use crate::seat::Seat;
 use crate::spec::TimeoutSpec;
 use crate::wire::failure::Failure;
@@ -29,16 +31,24 @@ pub struct Watch<'a> {
     pub request: &'a Request,
     pub taps: &'a mut TapStates,
     pub sample: &'a mut Sample,
+    /// The workload whose connection it is.
+    pub workload: usize,
     /// When the last bytes came.
     pub at: u64,
     /// The answer sends its client elsewhere, and is followed there.
     pub redirect: Option<Box<Redirect>>,
+    /// Of the answer, where something is wanted of it.
+    pub head: Option<Box<[u8]>>,
+    /// Of the request, where it has cookies.
+    pub path: Box<[u8]>,
+    /// What is said, where the run shows it.
+    pub transcript: Option<Box<Transcript>>,
 }
 
 impl Watch<'_> {
     /// A connection is asked for at `start`; gives its deadline.
     pub fn connecting(&mut self, start: u64) -> u64 {
-        self.recorder.borrow_mut().connecting(self.sample.workload);
+        self.recorder.borrow_mut().connecting(self.workload);
         self.sample.runs(start);
         self.seat.expect_answer(start);
         let deadline = start.saturating_add(self.limits.timeouts.connect_ns);
@@ -49,14 +59,14 @@ impl Watch<'_> {
     /// An address did not accept, and another one did.
     pub fn passed_over(&mut self, what: &str) {
         let mut recorder = self.recorder.borrow_mut();
-        recorder.passed_over(self.sample.workload, what);
+        recorder.passed_over(self.workload, what);
     }
 
     /// The connection is ready for the request.
     pub fn connected(&mut self, times: ConnectTimes) {
         self.seat.clear_deadline();
         let mut recorder = self.recorder.borrow_mut();
-        recorder.connected(self.sample.workload, &times);
+        recorder.connected(self.workload, &times);
         self.sample.connect = Some(Box::new(times));
     }
 
@@ -111,10 +121,27 @@ impl Watch<'_> {
         self.sample.bytes_in += bytes as u64;
     }
 
-    /// The head was in what has come. `location`: where it sends its client, if redirects are followed.
-    pub fn head(&mut self, status: u16, location: Option<Box<[u8]>>) {
+    /// These are the bytes of the request.
+    pub fn asking(&mut self, bytes: &[u8]) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.asked(bytes);
+        }
+        if self.request.cookies {
+            self.path = path_of(bytes).into();
+        }
+    }
+
+    /// Whether the bytes of the answer's head are wanted.
+    pub fn reads_head(&self) -> bool {
+        self.request.reads_head || self.transcript.is_some()
+    }
+
+    /// The head was in what has come. `location`: where it sends its client, if redirects are followed. `bytes`: the
+    /// whole head, if it is wanted.
+    pub fn head(&mut self, status: u16, location: Option<Box<[u8]>>, bytes: Option<Box<[u8]>>) {
         self.sample.headers = Some(self.at);
         self.sample.status = status;
+        self.head = bytes;
         self.redirect = location.map(|location| {
             let from = String::new();
             Box::new(Redirect {
@@ -128,18 +155,20 @@ impl Watch<'_> {
     /// The exchange is over, and this was the whole request.
     pub fn sent(&mut self, request: &[u8]) {
         if let Some(redirect) = &mut self.redirect {
-            let path = request.split(|byte| *byte == b' ').nth(1);
-            redirect.from = String::from_utf8_lossy(path.unwrap_or_default()).into_owned();
+            redirect.from = String::from_utf8_lossy(path_of(request)).into_owned();
         }
     }
 
     /// After the whole answer came bytes that belong to none.
     pub fn excess(&mut self, what: &str) {
         let mut recorder = self.recorder.borrow_mut();
-        recorder.excess(self.sample.workload, what);
+        recorder.excess(self.workload, what);
     }
 
     pub fn body(&mut self, bytes: &[u8]) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.answered(bytes);
+        }
         self.taps.feed(&self.request.taps, bytes);
     }
 

@@ -5,6 +5,7 @@ Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` byte
 
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
 from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
+from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.analysis.results.judgement import (
     OF_ARTICLES,
     OF_OURS,
@@ -51,6 +52,7 @@ __all__ = [
     "Garbage",
     "GeneratorStats",
     "Goodput",
+    "JourneyResult",
     "Mode",
     "PartVerdict",
     "Phase",
@@ -64,6 +66,7 @@ __all__ = [
     "RunResult",
     "Shift",
     "Starvation",
+    "StepResult",
     "Threads",
     "Timeline",
     "Times",

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jostle.analysis.results.comparison import Comparison
+from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
 from jostle.analysis.results.trial import EarlierRun, TrialResult
@@ -55,6 +56,7 @@ class RunResult:
     threads: list[Threads] = field(default_factory=list)
     earlier: list[EarlierRun] = field(default_factory=list)
     garbage: list[Garbage] = field(default_factory=list)
+    journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT

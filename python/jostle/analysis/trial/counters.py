@@ -63,6 +63,10 @@ class Counts:
     """By workload: what came after whole answers and belongs to none."""
     passed_over: Mapping[int, Mapping[str, int]]
     """By workload: addresses of the host's name that did not accept while another one did."""
+    journeys: Mapping[tuple[int, int], Mapping[str, int]]
+    """By workload and journey: completed, and unfinished at the end."""
+    journey_ends: Mapping[tuple[int, int], Mapping[tuple[int, str], int]]
+    """By workload and journey: those that a step ended, by its number and the outcome of its request."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -91,6 +95,10 @@ class _Tally:
     reasons: dict[tuple[int, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     excess: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     passed_over: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    journeys: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    journey_ends: dict[tuple[int, int], Counter[tuple[int, str]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -105,6 +113,11 @@ class _Tally:
             for kind, texts in _reasons(series).items():
                 _add_texts(self.reasons[series["workload"], kind], texts)
             self.totals[series["workload"]].update({name: series[name] for name in SUMS if name in series})
+        for journey in interval.get("journeys", ()):
+            key = journey["workload"], journey["journey"]
+            self.journeys[key].update(completed=journey["completed"], unfinished=journey["unfinished"])
+            for end in journey["ended"]:
+                self.journey_ends[key][end["step"], end["outcome"]] += end["count"]
         for workload, state in enumerate(interval["workloads"]):
             self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
             _add_texts(self.excess[workload], state.get("excess", {}))
@@ -144,6 +157,8 @@ class _Tally:
             reasons=dict(self.reasons),
             excess=dict(self.excess),
             passed_over=dict(self.passed_over),
+            journeys=dict(self.journeys),
+            journey_ends=dict(self.journey_ends),
             totals=dict(self.totals),
             threads=self.threads or [],
             fullest_port=self.fullest_port,

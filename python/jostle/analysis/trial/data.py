@@ -125,6 +125,22 @@ class TrialData:
         return self.workload(BACKGROUND) != {}
 
     @property
+    def on_journeys(self) -> bool:
+        """Clients make the steps of journeys, and not single requests."""
+        return bool(self.workload().get("journeys"))
+
+    @property
+    def apart(self) -> int | None:
+        """The number under which steps are recorded that each client does once; None where there are none.
+
+        In an open load every arrival is a new client, and its steps are like all others.
+        """
+        steps = (step for journey in self.workload().get("journeys", []) for step in journey["steps"])
+        if self.closed is None or all(step["once"] is None for step in steps):
+            return None
+        return len(self._spec["workloads"])
+
+    @property
     def closed(self) -> Mapping[str, Any] | None:
         """The ClosedSpec of a closed loop."""
         spec: Mapping[str, Any] | None = self.workload().get("load", {}).get("closed")

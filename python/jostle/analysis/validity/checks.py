@@ -262,6 +262,8 @@ def _interactive_law(data: TrialData) -> Check | None:
     """
     if data.closed is None or not data.whole or not data.steady_load:
         return None
+    if data.on_journeys:
+        return None  # each step has a pause of its own
     if any(data.closed.get(limit) for limit in ("requests", "requests_per_client")):
         return None
     clients, requests = data.closed["clients"], data.response.n

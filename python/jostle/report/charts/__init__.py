@@ -18,6 +18,7 @@ from jostle.report.charts.strips import strips
 from jostle.report.charts.throughput import completed, throughput
 from jostle.report.charts.timeline import timeline
 from jostle.report.charts.titles import extremes
+from jostle.report.charts.waterfall import waterfall
 
 __all__ = [
     "CONFIG",
@@ -46,6 +47,7 @@ __all__ = [
     "threads",
     "throughput",
     "timeline",
+    "waterfall",
 ]
 
 MOST_CURVE_POINTS = 7_500

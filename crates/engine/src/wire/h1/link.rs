@@ -90,19 +90,21 @@ impl Link {
         self.state != State::Open
     }
 
-    pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
         let template = call.template;
         let common = self.common.clone();
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
             filled = common.spare.borrow_mut().pop().unwrap_or_default();
-            call.request.fill(template, call.random, &mut filled);
+            call.request.fill(template, &mut call, &mut filled);
             &filled
         });
         let sent = unsent;
+        watch.asking(unsent);
         self.state = State::Spent;
         self.head_request = template.is_head();
         self.decoder.begin(self.head_request);
+        self.decoder.keep_head(watch.reads_head());
         let mut exchange = Exchange {
             link: self,
             watch,
@@ -214,7 +216,8 @@ impl Exchange<'_, '_> {
                     closes,
                     location,
                 } => {
-                    self.watch.head(status, location);
+                    let bytes = self.link.decoder.take_head();
+                    self.watch.head(status, location, bytes);
                     (self.keep_alive, self.closes) = (keep_alive, closes);
                 }
                 Step::Body(length) => self.watch.body(&input[used - length..used]),

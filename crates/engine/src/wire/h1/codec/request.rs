@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use thiserror::Error;
 
-use crate::spec::{ParamSpec, RequestSpec};
+use crate::scenario::values::Place;
+use crate::spec::{Fill, ParamSpec, RequestSpec};
 
 /// Why a request cannot be sent as it is written. Every message names the field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -58,8 +59,20 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
     Literal(Vec<u8>),
-    /// Position of the parameter in the spec's `params`.
-    Param(usize),
+    Gap(Gap),
+    /// The number of the body's bytes, where it has gaps.
+    Length,
+    /// The body begins.
+    Body,
+}
+
+/// What is filled in when the request is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    /// Position of the parameter in the spec's `params`, and where its value stands.
+    Param(usize, Place),
+    /// The line of the `Cookie` header, if there is one.
+    Cookies,
 }
 
 impl Template {
@@ -72,14 +85,21 @@ impl Template {
         }
     }
 
-    /// Appends the request to `out`; `param` appends the value of the parameter at a position in the order of the
-    /// spec's `params` (by name). It is asked once for each place where the path names one.
-    pub fn write(&self, out: &mut Vec<u8>, mut param: impl FnMut(usize, &mut Vec<u8>)) {
+    /// Appends the request to `out`, which is empty; `fill` appends what belongs into a gap. It is asked once for each
+    /// place where a parameter is named; positions are in the order of the spec's `params` (by name).
+    pub fn write(&self, out: &mut Vec<u8>, mut fill: impl FnMut(Gap, &mut Vec<u8>)) {
+        let (mut length, mut body) = (None, 0);
         for segment in &self.segments {
             match segment {
                 Segment::Literal(bytes) => out.extend_from_slice(bytes),
-                Segment::Param(position) => param(*position, out),
+                Segment::Gap(gap) => fill(*gap, out),
+                Segment::Length => length = Some(out.len()),
+                Segment::Body => body = out.len(),
             }
+        }
+        if let Some(place) = length {
+            let digits = (out.len() - body).to_string();
+            out.splice(place..place, digits.into_bytes());
         }
     }
 
@@ -105,6 +125,29 @@ impl Template {
         for part in [name, ": ", value, "\r\n"] {
             self.text(part);
         }
+    }
+
+    /// `{name}` becomes a gap where `name` is a parameter; other braces are text.
+    fn text_with_gaps(&mut self, text: &[u8], spec: &RequestSpec, place: Place) {
+        let mut rest = text;
+        while let Some(open) = memchr::memchr(b'{', rest) {
+            let inside = &rest[open + 1..];
+            let close = memchr::memchr2(b'}', b'{', inside).filter(|at| inside[*at] == b'}');
+            let name = close.map(|close| &inside[..close]);
+            let known = spec.params.keys();
+            let position =
+                name.and_then(|name| known.into_iter().position(|known| known.as_bytes() == name));
+            if let (Some(close), Some(position)) = (close, position) {
+                self.bytes(&rest[..open]);
+                self.segments
+                    .push(Segment::Gap(Gap::Param(position, place)));
+                rest = &inside[close + 1..];
+            } else {
+                self.bytes(&rest[..=open]);
+                rest = inside;
+            }
+        }
+        self.bytes(rest);
     }
 }
 
@@ -148,20 +191,56 @@ pub fn encode_request(
         template.header("User-Agent", concat!("jostle/", env!("CARGO_PKG_VERSION")));
     }
     for (name, value) in &spec.headers {
-        template.header(name, value);
+        if spec.fill.is_some() {
+            template.text(name);
+            template.text(": ");
+            template.text_with_gaps(value.as_bytes(), spec, Place::Header);
+            template.text("\r\n");
+        } else {
+            template.header(name, value);
+        }
     }
+    if spec.cookies {
+        template.segments.push(Segment::Gap(Gap::Cookies));
+    }
+    let filled = filled_body(spec, &body);
     // A server may wait for a body after these methods unless it is told that there is none (RFC 9110 section 8.6).
     let has_body =
         spec.body_base64.is_some() || matches!(spec.method.as_str(), "POST" | "PUT" | "PATCH");
-    if has_body && !given(spec, "content-length") {
+    if filled.is_some() {
+        template.text("Content-Length: ");
+        template.segments.push(Segment::Length);
+        template.text("\r\n");
+    } else if has_body && !given(spec, "content-length") {
         template.header("Content-Length", &body.len().to_string());
     }
     if !keep_alive && !given(spec, "connection") {
         template.header("Connection", "close");
     }
     template.text("\r\n");
-    template.bytes(&body);
+    if let Some(gaps) = filled {
+        template.segments.push(Segment::Body);
+        template.segments.extend(gaps);
+    } else {
+        template.bytes(&body);
+    }
     Ok(template)
+}
+
+/// The segments of a body that has gaps.
+fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
+    let place = match spec.fill? {
+        Fill::Text => Place::Bare,
+        Fill::Json => Place::Json,
+        Fill::Form => Place::Url,
+    };
+    let mut split = Template {
+        segments: Vec::new(),
+        head: false,
+    };
+    split.text_with_gaps(body, spec, place);
+    let is_gap = |segment: &Segment| matches!(segment, Segment::Gap(_));
+    split.segments.iter().any(is_gap).then_some(split.segments)
 }
 
 fn given(spec: &RequestSpec, name: &str) -> bool {
@@ -200,7 +279,13 @@ fn path(template: &mut Template, spec: &RequestSpec) -> Result<(), EncodeError> 
             },
         })?;
         template.text(literal);
-        template.segments.push(Segment::Param(position));
+        let place = match spec.fill {
+            Some(_) => Place::Url,
+            None => Place::Bare,
+        };
+        template
+            .segments
+            .push(Segment::Gap(Gap::Param(position, place)));
         rest = after;
     }
     template.text(rest);
@@ -224,6 +309,9 @@ fn check_headers(headers: &[(String, String)]) -> Result<(), EncodeError> {
 /// Values are put into the path as they are, so they must be fit for it before the run.
 fn check_params(spec: &RequestSpec) -> Result<(), EncodeError> {
     for (name, param) in &spec.params {
+        if spec.fill.is_some() {
+            continue; // they are escaped
+        }
         let (ParamSpec::Choice(values) | ParamSpec::InTurn(values)) = param else {
             continue;
         };

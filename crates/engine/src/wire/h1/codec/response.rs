@@ -41,6 +41,8 @@ pub struct ResponseDecoder {
     head_request: bool,
     /// Where redirects lead is told.
     locations: bool,
+    /// The bytes of the head stay in `gathered` until they are taken.
+    keeps_head: bool,
 }
 
 /// Where in the response the next byte stands; the transitions are drawn in the module's documentation.
@@ -75,6 +77,7 @@ impl ResponseDecoder {
             stage: WHOLE,
             head_request: false,
             locations: false,
+            keeps_head: false,
         }
     }
 
@@ -90,6 +93,17 @@ impl ResponseDecoder {
         self.allowance = self.body_limit;
         self.stage = Stage::Head;
         self.head_request = head_request;
+    }
+
+    /// Whether the bytes of the final head are kept; then they are to be [taken](Self::take_head) after [`Step::Head`].
+    pub fn keep_head(&mut self, keep: bool) {
+        self.keeps_head = keep;
+    }
+
+    /// Right after [`Step::Head`]: the bytes of that head, if they are kept.
+    pub fn take_head(&mut self) -> Option<Box<[u8]>> {
+        self.keeps_head
+            .then(|| std::mem::take(&mut self.gathered).into())
     }
 
     /// Consumes some of `input`; returns how much and what it was. Nothing is consumed only when `input` is empty or
@@ -173,7 +187,7 @@ impl ResponseDecoder {
             used += length;
             match head {
                 None => return Ok((used, Step::NeedMore)),
-                Some((head, _)) if head.interim() => {}
+                Some((head, _)) if head.interim() => self.gathered = Vec::new(),
                 Some((head, location)) => {
                     return self.body_follows(head, location).map(|step| (used, step));
                 }
@@ -238,7 +252,14 @@ impl ResponseDecoder {
             }
         };
         if let Some((length, value)) = parsed {
-            self.gathered = Vec::new();
+            if self.keeps_head && matches!(self.stage, Stage::Head) {
+                if before == 0 {
+                    self.gathered.extend_from_slice(piece);
+                }
+                self.gathered.truncate(length);
+            } else {
+                self.gathered = Vec::new();
+            }
             return Ok((length - before, Some(value)));
         }
         if full {

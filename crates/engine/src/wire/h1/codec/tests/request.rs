@@ -1,5 +1,5 @@
 use crate::spec::{ParamSpec, RequestSpec};
-use crate::wire::h1::codec::{EncodeError, Template, encode_request};
+use crate::wire::h1::codec::{EncodeError, Gap, Template, encode_request};
 
 fn spec(method: &str, path: &str) -> RequestSpec {
     serde_json::from_value(serde_json::json!({ "name": "it", "method": method, "path": path }))
@@ -106,7 +106,10 @@ fn parameters_are_filled_in_by_position() {
     let template = encode(&request).unwrap();
     assert_eq!(template.fixed(), None);
     let mut out = b"before ".to_vec();
-    template.write(&mut out, |position, out| {
+    template.write(&mut out, |gap, out| {
+        let Gap::Param(position, _) = gap else {
+            panic!("there are no cookies")
+        };
         out.extend_from_slice([b"AA", b"BB"][position]);
     });
     assert!(out.starts_with(b"before GET /BB/xAABB HTTP/1.1\r\nHost: "));

@@ -333,3 +333,28 @@ fn the_same_head_means_something_else_after_a_head_request() {
         ok(&format!("{bytes}hi"), true, "hi");
     }
 }
+
+#[test]
+fn the_final_head_is_given_whole_where_it_is_kept() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\n";
+    let bytes = [b"HTTP/1.1 100 Continue\r\n\r\n".as_slice(), head, b"ok"].concat();
+    for size in [1, 7, bytes.len()] {
+        let mut decoder = ResponseDecoder::default();
+        decoder.begin(false);
+        decoder.keep_head(true);
+        let mut given = None;
+        for piece in bytes.chunks(size) {
+            let mut rest = piece;
+            loop {
+                let (used, step) = decoder.step(rest).unwrap();
+                rest = &rest[used..];
+                match step {
+                    Step::Head { .. } => given = decoder.take_head(),
+                    Step::Body(_) => {}
+                    Step::NeedMore | Step::End => break,
+                }
+            }
+        }
+        assert_eq!(given.as_deref(), Some(head.as_slice()), "{size}");
+    }
+}

@@ -1,0 +1,249 @@
+//! A client's way through a journey, and what it does with each answer.
+
+use std::cell::RefCell;
+
+use crate::load::client::{Answer, Client, Job};
+use crate::plan::Workload;
+use crate::record::interval::Outcome;
+use crate::record::journeys::{HowEnded, JourneySample};
+use crate::record::recorder::Recorder;
+use crate::record::sample::Sample;
+use crate::record::trace::Trace;
+use crate::scenario::capture::Missing;
+use crate::scenario::head::Head;
+use crate::scenario::program::{From, Journeys, Step};
+use crate::scenario::traveller::Traveller;
+use crate::scenario::values::Scope;
+use crate::schedule::random::Stream;
+use crate::schedule::think::pause;
+use crate::spec::{OnCaptureFailed, OnFailure};
+use crate::wire::request::Request;
+use crate::wire::tap::TapStates;
+
+/// When a journey is to begin.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    pub intended: u64,
+    /// When the client's code ran, if it was woken for it.
+    pub ran: Option<u64>,
+    /// Its first request was counted when it became due.
+    pub counted: bool,
+}
+
+/// How a journey went.
+#[derive(Debug, Clone, Copy)]
+pub struct Went {
+    /// When its last answer ended.
+    pub ended: u64,
+    /// When the client is free again: after the pause that follows the last step.
+    pub free: u64,
+    /// Of the last request.
+    pub outcome: Outcome,
+}
+
+/// One journey from its intended start to its end and its record. `None` if the client has to go: the run has ended,
+/// or it is not `wanted` any more (whoever changes that wakes it).
+pub async fn travel(
+    client: &mut Client,
+    traveller: &mut Traveller,
+    journey: usize,
+    start: Start,
+    random: &mut Stream,
+    wanted: impl Fn() -> bool,
+) -> Option<Went> {
+    let shared = client.shared().clone();
+    let workload = &shared.plan.workloads[client.workload()];
+    let journeys = journeys_of(workload);
+    let program = &journeys.programs[journey];
+    let Start {
+        mut intended,
+        mut ran,
+        mut counted,
+    } = start;
+    let (mut ended, mut paused) = (intended, 0);
+    let mut outcome = Outcome::Ok;
+    let mut requests = 0;
+    let how = loop {
+        let Some(number) = traveller.next(journeys, program, random) else {
+            break HowEnded::Completed;
+        };
+        if requests > 0 && intended > ended {
+            ran = client.sleep_until(intended, &wanted).await;
+            if ran.is_none() {
+                break HowEnded::Unfinished;
+            }
+            paused += intended - ended;
+        }
+        let now = ran.unwrap_or(intended);
+        if !counted && !shared.seats.running(now) {
+            client.seat.until_stop().await;
+            break HowEnded::Unfinished;
+        }
+        let step = &program.steps[number];
+        let visit = Visit {
+            traveller,
+            journeys,
+            journey,
+            number,
+        };
+        if !std::mem::take(&mut counted) {
+            let recorded = visit.recorded(workload);
+            shared.recorder.borrow_mut().due(recorded, now);
+        }
+        let job = Job {
+            request: step.request,
+            intended,
+            ran,
+            last: false,
+        };
+        let done = client.perform(job, random, Some(visit)).await;
+        requests += 1;
+        (ended, outcome) = (done.at, done.outcome);
+        if let Some(how) = ends_with(step, number, outcome) {
+            intended = ended;
+            break how;
+        }
+        (intended, ran) = (ended + pause(&step.think, requests, random), None);
+    };
+    let over = match how {
+        HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),
+        HowEnded::Unfinished => shared.clock.now(),
+        _ => ended,
+    };
+    shared.recorder.borrow_mut().journey_ended(&JourneySample {
+        workload: workload.index,
+        journey,
+        intended: start.intended,
+        end: over,
+        paused,
+        how,
+    });
+    (how != HowEnded::Unfinished).then_some(Went {
+        ended,
+        free: intended,
+        outcome,
+    })
+}
+
+pub fn journeys_of(workload: &Workload) -> &Journeys {
+    let journeys = workload.journeys.as_ref();
+    journeys.expect("only clients of a workload with journeys go on one")
+}
+
+/// How the journey ends after a step that ended so; `None` if it goes on.
+fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnded> {
+    let ends = match outcome {
+        Outcome::Ok => false,
+        Outcome::NeverSent | Outcome::Unfinished => return Some(HowEnded::Unfinished),
+        Outcome::CaptureFailed => step.on_capture_failed == OnCaptureFailed::End,
+        _ => step.on_failure == OnFailure::End,
+    };
+    ends.then_some(HowEnded::Failed(number, outcome))
+}
+
+/// A client at one step of its journey.
+pub struct Visit<'a> {
+    traveller: &'a mut Traveller,
+    journeys: &'a Journeys,
+    journey: usize,
+    /// Of the step.
+    number: usize,
+}
+
+impl Visit<'_> {
+    fn step(&self) -> &Step {
+        &self.journeys.programs[self.journey].steps[self.number]
+    }
+
+    /// The number of the workload under which the request is recorded.
+    pub fn recorded(&self, workload: &Workload) -> usize {
+        let once = self.step().once;
+        once.and(workload.apart).unwrap_or(workload.index)
+    }
+
+    /// What the request is filled from.
+    pub fn scope(&self) -> Scope<'_> {
+        self.traveller.scope(self.journeys)
+    }
+
+    /// Takes cookies and captures from the answer. How the request is counted.
+    pub fn take_in(
+        &mut self,
+        answer: Answer,
+        request: &Request,
+        taps: &mut TapStates,
+        sample: &mut Sample,
+        recorder: &RefCell<Recorder>,
+    ) -> Outcome {
+        let head = answer.head.as_deref().and_then(Head::parse);
+        if let Some(head) = &head
+            && request.cookies
+            && answer.at_home
+        {
+            self.traveller
+                .take_cookies(self.journeys, head, &answer.path);
+        }
+        let mut outcome = answer.outcome;
+        if outcome == Outcome::Ok && !answer.redirects {
+            if let Some(why) = self.capture(head.as_ref(), request, taps) {
+                outcome = Outcome::CaptureFailed;
+                sample.why = Some(why.into());
+            } else if let Some(once) = self.step().once {
+                self.traveller.slots.set(once, Some(b""));
+            }
+        }
+        if !self.step().captures.is_empty() {
+            taps.forget();
+        }
+        if let Some(mut transcript) = answer.transcript {
+            transcript.head(answer.head.as_deref().unwrap_or_default());
+            recorder.borrow_mut().trace(Trace {
+                workload: sample.workload as u32,
+                journey: self.journey as u32,
+                step: self.number as u32,
+                intended_ns: sample.intended,
+                end_ns: sample.end,
+                outcome,
+                why: sample.why.as_deref().unwrap_or_default().to_owned(),
+                transcript: *transcript,
+                captured: self.captured(),
+            });
+        }
+        outcome
+    }
+
+    /// Puts what the step keeps of a right answer into its slots. Why something is missing, if that counts.
+    fn capture(
+        &mut self,
+        head: Option<&Head<'_>>,
+        request: &Request,
+        taps: &mut TapStates,
+    ) -> Option<String> {
+        let step = &self.journeys.programs[self.journey].steps[self.number];
+        let mut why = None;
+        for capture in &step.captures {
+            let found = match &capture.from {
+                From::Head(source) => head.map_or(Err(Missing::Nothing), |head| source.find(head)),
+                From::Tap(number) => taps.kept(&request.taps, *number),
+            };
+            self.traveller
+                .slots
+                .set(capture.slot, found.as_deref().ok());
+            if let Err(missing) = found {
+                why.get_or_insert_with(|| {
+                    format!("{}: {} {missing}", capture.name, capture.source)
+                });
+            }
+        }
+        why.filter(|_| step.on_capture_failed != OnCaptureFailed::Ignore)
+    }
+
+    fn captured(&self) -> Vec<(String, Vec<u8>)> {
+        let captures = self.step().captures.iter();
+        let known = captures.filter_map(|capture| {
+            let value = self.traveller.slots.get(capture.slot)?;
+            Some((capture.name.clone(), value.to_vec()))
+        });
+        known.collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! What was said between client and server, step by step, where a journey is tried.
+
+use crate::record::interval::Outcome;
+
+/// Of a request, of an answer's head and of its body so many bytes are shown.
+const SHOWN_BYTES: usize = 16 * 1024;
+
+/// One request of a journey and its answer.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub workload: u32,
+    pub journey: u32,
+    pub step: u32,
+    pub intended_ns: u64,
+    pub end_ns: u64,
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub why: String,
+    pub transcript: Transcript,
+    /// What was kept, by name.
+    pub captured: Vec<(String, Vec<u8>)>,
+}
+
+/// Bytes as they went over the connection, the first of them.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    pub request: Vec<u8>,
+    pub head: Vec<u8>,
+    /// Without its framing.
+    pub body: Vec<u8>,
+    /// Of the whole body.
+    pub body_bytes: u64,
+}
+
+impl Transcript {
+    pub fn asked(&mut self, bytes: &[u8]) {
+        append(&mut self.request, bytes);
+    }
+
+    pub fn answered(&mut self, body: &[u8]) {
+        append(&mut self.body, body);
+        self.body_bytes += body.len() as u64;
+    }
+
+    pub fn head(&mut self, bytes: &[u8]) {
+        append(&mut self.head, bytes);
+    }
+}
+
+fn append(shown: &mut Vec<u8>, bytes: &[u8]) {
+    let room = SHOWN_BYTES - shown.len();
+    shown.extend_from_slice(&bytes[..bytes.len().min(room)]);
+}

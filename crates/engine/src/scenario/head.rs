@@ -1,0 +1,56 @@
+//! The head of an answer, read again for what a journey wants of it.
+
+use httparse::{EMPTY_HEADER, Header, ParserConfig, Response};
+
+const MAX_HEADERS: usize = 100;
+
+pub struct Head<'a> {
+    pub status: u16,
+    headers: Vec<Header<'a>>,
+}
+
+impl<'a> Head<'a> {
+    /// Of a head that the decoder has taken.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
+        let mut response = Response::new(&mut headers);
+        let mut config = ParserConfig::default();
+        config.allow_obsolete_multiline_headers_in_responses(true);
+        config.parse_response(&mut response, bytes).ok()?;
+        Some(Self {
+            status: response.code?,
+            headers: response.headers.to_vec(),
+        })
+    }
+
+    /// The values of all headers of this name, in their order.
+    pub fn headers(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+        let of_name = move |header: &&Header<'a>| header.name.eq_ignore_ascii_case(name);
+        self.headers
+            .iter()
+            .filter(of_name)
+            .map(|header| header.value.trim_ascii())
+    }
+
+    /// The value of the first header of this name.
+    pub fn header(&self, name: &str) -> Option<&'a [u8]> {
+        self.headers(name).next()
+    }
+
+    /// The value that the answer gives a cookie last.
+    pub fn cookie(&self, name: &str) -> Option<&'a [u8]> {
+        let set = self.headers("set-cookie").rev();
+        let mut pairs = set.filter_map(name_and_value);
+        pairs
+            .find(|(found, _)| *found == name.as_bytes())
+            .map(|(_, value)| value)
+    }
+}
+
+/// What stands before the first semicolon of a `Set-Cookie` header.
+pub fn name_and_value(set_cookie: &[u8]) -> Option<(&[u8], &[u8])> {
+    let pair = set_cookie.split(|byte| *byte == b';').next()?;
+    let equals = pair.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
+    (!name.is_empty()).then_some((name, value))
+}

@@ -1,0 +1,324 @@
+//! A journey, compiled: a flat list of operations with jumps that are known before the run.
+
+use super::Mix;
+use super::capture::InHead;
+use super::cookies::Site;
+use super::feed::Feed;
+use super::values::{Place, Scope};
+use crate::schedule::random::Stream;
+use crate::spec::{
+    ConditionSpec, JourneySpec, OnCaptureFailed, OnFailure, ParamSpec, StepSpec, TestSpec,
+    ThinkSpec,
+};
+
+/// The journeys of a workload.
+#[derive(Debug)]
+pub struct Journeys {
+    pub programs: Vec<Program>,
+    /// Chooses among them.
+    pub mix: Mix,
+    /// Values that a client keeps.
+    pub slots: usize,
+    pub site: Site,
+}
+
+#[derive(Debug)]
+pub struct Program {
+    operations: Vec<Operation>,
+    pub steps: Vec<Step>,
+    pub feeds: Vec<Feed>,
+    /// Slots that are empty when the journey begins: what its answers gave last time.
+    pub forgotten: Vec<usize>,
+}
+
+#[derive(Debug)]
+enum Operation {
+    /// Jumps if the slot holds something.
+    UnlessEmpty {
+        slot: usize,
+        to: usize,
+    },
+    /// Jumps unless the condition holds.
+    Unless {
+        condition: ConditionSpec,
+        to: usize,
+    },
+    Ask(usize),
+    /// Jumps back until it has come by so many times.
+    Again {
+        times: u32,
+        to: usize,
+    },
+    End,
+}
+
+#[derive(Debug)]
+pub struct Step {
+    pub request: usize,
+    pub captures: Vec<Capture>,
+    pub think: ThinkSpec,
+    pub once: Option<usize>,
+    pub on_failure: OnFailure,
+    pub on_capture_failed: OnCaptureFailed,
+}
+
+#[derive(Debug)]
+pub struct Capture {
+    pub name: String,
+    pub slot: usize,
+    /// As the plan writes it.
+    pub source: String,
+    pub from: From,
+}
+
+#[derive(Debug)]
+pub enum From {
+    Head(InHead),
+    /// The tap of the request that keeps it.
+    Tap(usize),
+}
+
+impl Program {
+    /// `first_tap`: for each step, the number of the request's first tap that keeps something.
+    pub fn compile(
+        spec: JourneySpec,
+        feeds: Vec<Feed>,
+        first_tap: impl Fn(usize) -> usize,
+    ) -> Self {
+        let mut operations = Vec::new();
+        let mut forgotten = Vec::new();
+        for (index, step) in spec.steps.iter().enumerate() {
+            let guards = usize::from(step.once.is_some()) + usize::from(step.when.is_some());
+            let first = operations.len() + guards;
+            let behind = first + 1 + usize::from(step.repeat > 1);
+            if let Some(slot) = step.once {
+                operations.push(Operation::UnlessEmpty { slot, to: behind });
+            } else {
+                forgotten.extend(step.capture.iter().map(|capture| capture.slot));
+            }
+            if let Some(condition) = step.when.clone() {
+                operations.push(Operation::Unless {
+                    condition,
+                    to: behind,
+                });
+            }
+            operations.push(Operation::Ask(index));
+            if step.repeat > 1 {
+                operations.push(Operation::Again {
+                    times: step.repeat,
+                    to: first,
+                });
+            }
+        }
+        operations.push(Operation::End);
+        let steps = spec.steps.into_iter().map(|step| {
+            let first = first_tap(step.request);
+            Step::new(step, first)
+        });
+        Self {
+            steps: steps.collect(),
+            operations,
+            feeds,
+            forgotten,
+        }
+    }
+
+    /// The request of the first step that is sent in any case.
+    pub fn first_request(&self) -> usize {
+        self.steps[0].request
+    }
+}
+
+impl Step {
+    fn new(spec: StepSpec, first_tap: usize) -> Self {
+        let mut tap = first_tap;
+        let captures = spec.capture.into_iter().map(|capture| Capture {
+            name: capture.name,
+            slot: capture.slot,
+            source: capture.from.to_string(),
+            from: InHead::of(&capture.from).map_or_else(
+                || {
+                    tap += 1;
+                    From::Tap(tap - 1)
+                },
+                From::Head,
+            ),
+        });
+        Self {
+            request: spec.request,
+            captures: captures.collect(),
+            think: spec.think,
+            once: spec.once,
+            on_failure: spec.on_failure,
+            on_capture_failed: spec.on_capture_failed,
+        }
+    }
+}
+
+/// Where a client stands in a program.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Position {
+    operation: u32,
+    /// How often it has come by the loop in which it is.
+    rounds: u32,
+}
+
+impl Position {
+    /// The next step to be made; `None` at the end.
+    pub fn next(
+        &mut self,
+        program: &Program,
+        scope: &Scope<'_>,
+        random: &mut Stream,
+    ) -> Option<usize> {
+        loop {
+            let next = self.operation + 1;
+            self.operation = match &program.operations[self.operation as usize] {
+                Operation::UnlessEmpty { slot, to } if scope.slots.get(*slot).is_some() => {
+                    *to as u32
+                }
+                Operation::Unless { condition, to } if !holds(condition, scope, random) => {
+                    *to as u32
+                }
+                Operation::UnlessEmpty { .. } | Operation::Unless { .. } => next,
+                Operation::Ask(step) => {
+                    self.operation = next;
+                    return Some(*step);
+                }
+                Operation::Again { times, to } => {
+                    self.rounds += 1;
+                    if self.rounds < *times {
+                        *to as u32
+                    } else {
+                        self.rounds = 0;
+                        next
+                    }
+                }
+                Operation::End => return None,
+            };
+        }
+    }
+}
+
+fn holds(condition: &ConditionSpec, scope: &Scope<'_>, random: &mut Stream) -> bool {
+    let value = match &condition.value {
+        ParamSpec::Slot { slot, .. } => scope.slots.get(*slot).map(<[u8]>::to_vec),
+        other => {
+            let mut value = Vec::new();
+            scope.write(other, Place::Bare, random, &mut value);
+            Some(value)
+        }
+    };
+    let text = || value.as_deref().unwrap_or_default();
+    let number = || -> Option<f64> { std::str::from_utf8(text()).ok()?.trim().parse().ok() };
+    match &condition.test {
+        TestSpec::Exists => value.is_some(),
+        TestSpec::Missing => value.is_none(),
+        TestSpec::Equals(other) => value.as_deref() == Some(other.as_bytes()),
+        TestSpec::Differs(other) => value.as_deref() != Some(other.as_bytes()),
+        TestSpec::Contains(part) => memchr::memmem::find(text(), part.as_bytes()).is_some(),
+        TestSpec::Above(limit) => number().is_some_and(|number| number > *limit),
+        TestSpec::AtLeast(limit) => number().is_some_and(|number| number >= *limit),
+        TestSpec::Below(limit) => number().is_some_and(|number| number < *limit),
+        TestSpec::AtMost(limit) => number().is_some_and(|number| number <= *limit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::cookies::Jar;
+    use crate::scenario::slots::Slots;
+    use serde_json::{Value, json};
+
+    fn program(steps: Value) -> Program {
+        let spec = json!({"name": "j", "steps": steps});
+        Program::compile(serde_json::from_value(spec).unwrap(), Vec::new(), |_| 0)
+    }
+
+    fn way(program: &Program, slots: &Slots) -> Vec<usize> {
+        let site = Site {
+            host: String::new(),
+            secure: false,
+        };
+        let scope = Scope {
+            slots,
+            jar: &Jar::default(),
+            site: &site,
+            client: 1,
+            iteration: 1,
+        };
+        let mut position = Position::default();
+        let mut random = Stream::new(1, &[]);
+        std::iter::from_fn(|| position.next(program, &scope, &mut random)).collect()
+    }
+
+    #[test]
+    fn steps_follow_each_other_and_are_repeated() {
+        let program = program(
+            json!([{"request": 0}, {"request": 1, "repeat": 3}, {"request": 2, "repeat": 2}]),
+        );
+        assert_eq!(way(&program, &Slots::new(0)), [0, 1, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn a_step_is_passed_over_with_all_its_repeats() {
+        let once = json!({"request": 1, "once": 1, "repeat": 2});
+        let when = json!({"request": 2, "when": {"value": {"slot": {"slot": 0}}, "test": "exists"}, "repeat": 2});
+        let program = program(json!([{"request": 0}, once, when, {"request": 3}]));
+        let mut slots = Slots::new(2);
+        assert_eq!(way(&program, &slots), [0, 1, 1, 3]);
+        slots.set(0, Some(b""));
+        assert_eq!(way(&program, &slots), [0, 1, 1, 2, 2, 3]);
+        slots.set(1, Some(b"1"));
+        assert_eq!(way(&program, &slots), [0, 2, 2, 3]);
+    }
+
+    #[test]
+    fn what_the_journey_captures_is_forgotten_but_not_what_a_client_gets_once() {
+        let token = json!({"name": "token", "slot": 0, "from": {"json": "/t"}});
+        let id = json!({"name": "id", "slot": 2, "from": {"regex": "x"}});
+        let program = program(
+            json!([{"request": 0, "once": 1, "capture": [token]}, {"request": 1, "capture": [id]}]),
+        );
+        assert_eq!(program.forgotten, [2]);
+    }
+
+    #[test]
+    fn conditions_compare_texts_and_numbers() {
+        let holds = |value: Option<&str>, test: Value| {
+            let mut slots = Slots::new(1);
+            slots.set(0, value.map(str::as_bytes));
+            let program = program(
+                json!([{"request": 0, "when": {"value": {"slot": {"slot": 0}}, "test": test}}]),
+            );
+            !way(&program, &slots).is_empty()
+        };
+        let right = [
+            (Some("a"), json!("exists")),
+            (None, json!("missing")),
+            (Some("a"), json!({"equals": "a"})),
+            (None, json!({"differs": "a"})),
+            (Some("xay"), json!({"contains": "a"})),
+            (Some("10"), json!({"above": 9.5})),
+            (Some(" 10"), json!({"at-least": 10.0})),
+            (Some("-1e3"), json!({"below": 0.0})),
+            (Some("0"), json!({"at-most": 0.0})),
+        ];
+        for (value, test) in right {
+            assert!(holds(value, test.clone()), "{value:?} {test}");
+        }
+        let wrong = [
+            (None, json!("exists")),
+            (Some(""), json!("missing")),
+            (None, json!({"equals": ""})),
+            (Some("a"), json!({"differs": "a"})),
+            (None, json!({"contains": "a"})),
+            (Some("ten"), json!({"above": 9.5})),
+            (None, json!({"below": 1.0})),
+        ];
+        for (value, test) in wrong {
+            assert!(!holds(value, test.clone()), "{value:?} {test}");
+        }
+    }
+}

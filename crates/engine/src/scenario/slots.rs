@@ -1,0 +1,92 @@
+//! What one client knows by name: values from answers and from feeds.
+//!
+//! Ten thousand clients think at the same time, so that all values of one lie in one piece of memory: first the
+//! length of each, then the values themselves.
+
+const ENTRY: usize = size_of::<u32>();
+const EMPTY: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub struct Slots {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Slots {
+    /// All empty.
+    pub fn new(count: usize) -> Self {
+        Self {
+            bytes: vec![0xff; count * ENTRY],
+            count,
+        }
+    }
+
+    /// `None` where there is nothing, which is not the same as an empty value.
+    pub fn get(&self, slot: usize) -> Option<&[u8]> {
+        let length = self.length(slot);
+        (length != EMPTY).then(|| {
+            let start = self.start(slot);
+            &self.bytes[start..start + length as usize]
+        })
+    }
+
+    pub fn set(&mut self, slot: usize, value: Option<&[u8]>) {
+        let start = self.start(slot);
+        let before = match self.length(slot) {
+            EMPTY => 0,
+            length => length as usize,
+        };
+        let (value, length) = match value {
+            Some(value) => (value, value.len() as u32),
+            None => (&[][..], EMPTY),
+        };
+        self.bytes.reserve_exact(value.len().saturating_sub(before));
+        self.bytes
+            .splice(start..start + before, value.iter().copied());
+        let entry = slot * ENTRY;
+        self.bytes[entry..entry + ENTRY].copy_from_slice(&length.to_ne_bytes());
+    }
+
+    fn start(&self, slot: usize) -> usize {
+        let before = (0..slot).map(|slot| self.length(slot));
+        let values = before.filter(|length| *length != EMPTY);
+        self.count * ENTRY + values.map(|length| length as usize).sum::<usize>()
+    }
+
+    fn length(&self, slot: usize) -> u32 {
+        let entry = slot * ENTRY;
+        let bytes = self.bytes[entry..entry + ENTRY].try_into();
+        u32::from_ne_bytes(bytes.expect("an entry has four bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn slots_hold_what_was_set_last(
+            changes in prop::collection::vec((0_usize..4, prop::option::of(prop::collection::vec(any::<u8>(), 0..40))), 0..30)
+        ) {
+            let mut slots = Slots::new(4);
+            let mut expected: [Option<Vec<u8>>; 4] = Default::default();
+            for (slot, value) in changes {
+                slots.set(slot, value.as_deref());
+                expected[slot] = value;
+                for (slot, value) in expected.iter().enumerate() {
+                    prop_assert_eq!(slots.get(slot), value.as_deref());
+                }
+            }
+        }
+    }
+
+    /// The bar is 250 bytes for a client with its whole state; the allocator adds up to 16.
+    #[test]
+    fn four_values_of_32_bytes_take_144_bytes() {
+        let mut slots = Slots::new(4);
+        (0..4).for_each(|slot| slots.set(slot, Some(&[b'x'; 32])));
+        assert_eq!(slots.bytes.capacity(), 144);
+    }
+}

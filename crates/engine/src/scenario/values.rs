@@ -1,0 +1,170 @@
+//! What is written into the gaps of a request, fit for the place where it stands.
+
+use std::io::Write as _;
+
+use super::cookies::{Jar, Site};
+use super::slots::Slots;
+use crate::schedule::clock::unix_ns;
+use crate::schedule::random::Stream;
+use crate::spec::ParamSpec;
+
+/// Where in a request a value goes, and so what must not stand in it as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Written as it is.
+    Bare,
+    /// In a path, a query or a form: everything but letters, digits and `-._~` is percent-encoded.
+    Url,
+    /// In a header: control characters become spaces.
+    Header,
+    /// In a JSON text: quotes, backslashes and control characters are escaped.
+    Json,
+}
+
+/// What a client on a journey can fill in.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    pub slots: &'a Slots,
+    pub jar: &'a Jar,
+    pub site: &'a Site,
+    /// Number of the client, and of its journeys, from 1.
+    pub client: u64,
+    pub iteration: u64,
+}
+
+impl Scope<'_> {
+    /// Appends the value of a parameter.
+    pub fn write(&self, param: &ParamSpec, place: Place, random: &mut Stream, out: &mut Vec<u8>) {
+        match param {
+            ParamSpec::Slot { slot, raw } => {
+                let place = match (raw, place) {
+                    (false, place) => place,
+                    // Never a line of its own.
+                    (true, Place::Url | Place::Header) => Place::Header,
+                    (true, _) => Place::Bare,
+                };
+                escape(self.slots.get(*slot).unwrap_or_default(), place, out);
+            }
+            ParamSpec::Range { from, to } => number(random.between(*from, *to), out),
+            ParamSpec::Choice(values) => {
+                let chosen = &values[random.below(values.len() as u64) as usize];
+                escape(chosen.as_bytes(), place, out);
+            }
+            ParamSpec::Uuid => uuid(random, out),
+            ParamSpec::Now => number(unix_ns() / 1_000_000, out),
+            ParamSpec::Client => number(self.client, out),
+            ParamSpec::Iteration => number(self.iteration, out),
+            ParamSpec::InTurn(_) => unreachable!("a step has feeds for what comes in turn"),
+        }
+    }
+
+    /// Appends the `Cookie` header for a request whose bytes are being written to `out`.
+    pub fn write_cookies(&self, out: &mut Vec<u8>) {
+        let path = path_of(out).to_vec();
+        self.jar.write(&path, self.site, unix_s(), out);
+    }
+}
+
+pub fn unix_s() -> i64 {
+    (unix_ns() / 1_000_000_000).cast_signed()
+}
+
+/// Of the request line that `request` begins with.
+pub fn path_of(request: &[u8]) -> &[u8] {
+    let mut words = request.split(|byte| *byte == b' ');
+    words.nth(1).unwrap_or_default()
+}
+
+fn number(value: impl std::fmt::Display, out: &mut Vec<u8>) {
+    write!(out, "{value}").expect("writing into memory does not fail");
+}
+
+/// Version 4 (RFC 9562).
+fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
+    let [high, low] = [0; 2].map(|_| random.below(u64::MAX));
+    write!(
+        out,
+        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xfff,
+        0x8000 | (low >> 48 & 0x3fff),
+        low & 0xffff_ffff_ffff
+    )
+    .expect("writing into memory does not fail");
+}
+
+/// Appends `value` so that it stays one value in its place.
+pub fn escape(value: &[u8], place: Place, out: &mut Vec<u8>) {
+    match place {
+        Place::Bare => out.extend_from_slice(value),
+        Place::Header => out.extend(value.iter().map(|byte| match byte {
+            byte if byte.is_ascii_control() => b' ',
+            byte => *byte,
+        })),
+        Place::Url => {
+            for byte in value {
+                if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
+                    out.push(*byte);
+                } else {
+                    const DIGITS: &[u8] = b"0123456789ABCDEF";
+                    let (high, low) = (byte >> 4, byte & 15);
+                    out.extend([b'%', DIGITS[high as usize], DIGITS[low as usize]]);
+                }
+            }
+        }
+        Place::Json => {
+            for byte in value {
+                match byte {
+                    b'"' | b'\\' => out.extend([b'\\', *byte]),
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    0..0x20 => {
+                        write!(out, "\\u{byte:04x}").expect("writing into memory does not fail")
+                    }
+                    _ => out.push(*byte),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn escaped(value: &[u8], place: Place) -> Vec<u8> {
+        let mut out = Vec::new();
+        escape(value, place, &mut out);
+        out
+    }
+
+    #[test]
+    fn values_are_fit_for_their_place() {
+        let value = "a b/ü?&\"\\\n".as_bytes();
+        assert_eq!(escaped(value, Place::Url), b"a%20b%2F%C3%BC%3F%26%22%5C%0A");
+        assert_eq!(escaped(b"x\r\nEvil: 1\0", Place::Header), b"x  Evil: 1 ");
+        assert_eq!(escaped(value, Place::Bare), value);
+    }
+
+    #[test]
+    fn a_uuid_has_its_form_and_the_version_of_random_ones() {
+        let mut out = Vec::new();
+        uuid(&mut Stream::new(1, &[]), &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+        assert!(
+            text.as_bytes()[14] == b'4' && b"89ab".contains(&text.as_bytes()[19]),
+            "{text}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_json_text_reads_as_the_value(value: String) {
+            let text = [b"\"", escaped(value.as_bytes(), Place::Json).as_slice(), b"\""].concat();
+            prop_assert_eq!(serde_json::from_slice::<String>(&text).unwrap(), value);
+        }
+    }
+}

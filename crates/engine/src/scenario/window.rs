@@ -1,0 +1,156 @@
+//! A regular expression searched for in a body that passes by, of which a window is kept.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::capture::{MAX_VALUE_BYTES, Missing};
+
+/// A match may be this long; twice as much of a body is kept at most.
+pub const WINDOW_BYTES: usize = 16 * 1024;
+const MOST_KEPT: usize = 2 * WINDOW_BYTES;
+/// Of the compiled expression.
+const MOST_COMPILED: usize = 1024 * 1024;
+
+#[derive(Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// The error says what is wrong with it.
+    pub fn compile(pattern: &str) -> Result<Self, String> {
+        let mut builder = RegexBuilder::new(pattern);
+        let regex = builder.size_limit(MOST_COMPILED).build();
+        regex.map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// How far the search through one body has come.
+#[derive(Debug, Default)]
+pub struct Window {
+    kept: Vec<u8>,
+    /// Where in `kept` the search goes on: what stands before it has been searched, and is only looked back at.
+    from: usize,
+    found: Option<Result<Vec<u8>, Missing>>,
+}
+
+impl Window {
+    pub fn feed(&mut self, pattern: &Pattern, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() && self.found.is_none() {
+            let (piece, behind) = rest.split_at(rest.len().min(MOST_KEPT - self.kept.len()));
+            self.kept.extend_from_slice(piece);
+            rest = behind;
+            if self.kept.len() == MOST_KEPT {
+                self.search(pattern, false);
+            }
+        }
+    }
+
+    /// The body is whole.
+    pub fn end(&mut self, pattern: &Pattern) -> Result<Vec<u8>, Missing> {
+        if self.found.is_none() {
+            self.search(pattern, true);
+        }
+        self.kept = Vec::new();
+        self.found.take().unwrap_or(Err(Missing::Nothing))
+    }
+
+    fn search(&mut self, pattern: &Pattern, whole: bool) {
+        let end = self.kept.len();
+        let found = pattern.0.captures_at(&self.kept, self.from);
+        let matched = found.as_ref().and_then(|found| found.get(0));
+        // What reaches to the end of what is kept might go on behind it.
+        if let (Some(found), Some(matched)) = (&found, matched)
+            && (whole || matched.end() < end)
+        {
+            let value = found.get(1).unwrap_or(matched).as_bytes();
+            self.found = Some(match value.len() {
+                0..=MAX_VALUE_BYTES => Ok(value.to_vec()),
+                _ => Err(Missing::TooLong),
+            });
+            return;
+        }
+        // One byte before is kept, so that `^` and `\b` know that they do not stand at the beginning.
+        let begins = matched.map_or(end - WINDOW_BYTES.min(end), |matched| matched.start());
+        let begins = begins.max(end - WINDOW_BYTES.min(end)).max(1);
+        self.kept.drain(..begins - 1);
+        self.from = 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn find(pattern: &str, body: &[u8], piece: usize) -> Result<String, Missing> {
+        let pattern = Pattern::compile(pattern).unwrap();
+        let mut window = Window::default();
+        for piece in body.chunks(piece) {
+            window.feed(&pattern, piece);
+        }
+        let found = window.end(&pattern)?;
+        Ok(String::from_utf8(found).unwrap())
+    }
+
+    #[test]
+    fn the_first_group_of_the_first_match_counts_or_the_match() {
+        assert_eq!(
+            find(r"item/(\d+)", b"item/x item/12 item/3", 5).unwrap(),
+            "12"
+        );
+        assert_eq!(
+            find(r"item/\d+", b"item/x item/12 item/3", 5).unwrap(),
+            "item/12"
+        );
+        assert_eq!(find("nothing", b"item", 5), Err(Missing::Nothing));
+        assert!(Pattern::compile("(").is_err());
+    }
+
+    #[test]
+    fn what_goes_on_behind_the_window_is_found_whole() {
+        for before in [MOST_KEPT - 8, MOST_KEPT - 5, 3 * MOST_KEPT, WINDOW_BYTES] {
+            let body = format!("{}id=12345;", " ".repeat(before));
+            assert_eq!(
+                find(r"id=(\d+)", body.as_bytes(), 777).unwrap(),
+                "12345",
+                "{before}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_the_window_is_not_that_of_the_body() {
+        let body = format!("{}needle", "x".repeat(5 * MOST_KEPT));
+        assert_eq!(
+            find("^x*needle", body.as_bytes(), 4096),
+            Err(Missing::Nothing)
+        );
+        assert_eq!(
+            find("^needle", body.as_bytes(), 4096),
+            Err(Missing::Nothing)
+        );
+        assert_eq!(
+            find(r"\bneedle", body.as_bytes(), 4096),
+            Err(Missing::Nothing)
+        );
+        assert_eq!(find("needle", body.as_bytes(), 4096).unwrap(), "needle");
+    }
+
+    #[test]
+    fn the_window_is_bounded() {
+        let pattern = Pattern::compile("needle").unwrap();
+        let mut window = Window::default();
+        for _ in 0..100 {
+            window.feed(&pattern, &[b'x'; 10_000]);
+            assert!(window.kept.capacity() <= 2 * MOST_KEPT);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(body in "[ab1 ]{0,60}", piece in 1_usize..20) {
+            let pattern = r"a(\d*)b";
+            let whole = find(pattern, body.as_bytes(), body.len().max(1));
+            prop_assert_eq!(find(pattern, body.as_bytes(), piece), whole);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Journeys: what a user does, step by step, with values that are carried on from one answer to the next request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use super::{ParamSpec, ThinkSpec, one};
+
+/// A row of steps that a client goes through from the first to the last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JourneySpec {
+    pub name: String,
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// At least one of them is sent in every journey: without `when` and `once`.
+    pub steps: Vec<StepSpec>,
+    #[serde(default)]
+    pub feeds: Vec<FeedSpec>,
+}
+
+/// One request of the workload, and what comes of its answer. Slots are the client's own, numbered over all journeys
+/// of the workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// Index into the workload's requests.
+    pub request: usize,
+    #[serde(default)]
+    pub capture: Vec<CaptureSpec>,
+    /// The step is passed over unless this holds.
+    #[serde(default)]
+    pub when: Option<ConditionSpec>,
+    /// How often it is sent, one after another.
+    #[serde(default = "one")]
+    pub repeat: u32,
+    /// The pause after the answer.
+    #[serde(default)]
+    pub think: ThinkSpec,
+    /// Each client has success with it once: the slot in which that is noted.
+    #[serde(default)]
+    pub once: Option<usize>,
+    #[serde(default)]
+    pub on_failure: OnFailure,
+    #[serde(default)]
+    pub on_capture_failed: OnCaptureFailed,
+}
+
+/// What follows a request that failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    #[default]
+    End,
+    GoOn,
+}
+
+/// What follows an answer in which something was not found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnCaptureFailed {
+    /// It is counted as `capture_failed`, and the journey ends.
+    #[default]
+    End,
+    /// It is counted as `capture_failed`, and the journey goes on.
+    GoOn,
+    /// The answer is right all the same.
+    Ignore,
+}
+
+/// What is kept of an answer, and in which slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureSpec {
+    pub name: String,
+    pub slot: usize,
+    pub from: SourceSpec,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceSpec {
+    /// The value at a JSON pointer (RFC 6901) of the body.
+    Json(String),
+    /// The first group of the first match in the body; the whole match where it has no group.
+    Regex(String),
+    /// The first header of this name.
+    Header(String),
+    /// The cookie of this name that the answer sets.
+    Cookie(String),
+    Status,
+    /// The whole body.
+    Body,
+}
+
+impl fmt::Display for SourceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(pointer) => write!(f, "json:{pointer}"),
+            Self::Regex(pattern) => write!(f, "regex:{pattern}"),
+            Self::Header(name) => write!(f, "header:{name}"),
+            Self::Cookie(name) => write!(f, "cookie:{name}"),
+            Self::Status => f.write_str("status"),
+            Self::Body => f.write_str("body"),
+        }
+    }
+}
+
+/// A test of one value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConditionSpec {
+    pub value: ParamSpec,
+    pub test: TestSpec,
+}
+
+/// A value that is not there passes `Missing` and `Differs` only; one that is no number, no comparison of numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestSpec {
+    Exists,
+    Missing,
+    Equals(String),
+    Differs(String),
+    Contains(String),
+    Above(f64),
+    AtLeast(f64),
+    Below(f64),
+    AtMost(f64),
+}
+
+/// Rows of values for a journey.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeedSpec {
+    pub each: FeedEach,
+    pub order: FeedOrder,
+    /// The slot of each column.
+    pub columns: Vec<usize>,
+    pub rows: FeedRows,
+}
+
+/// For whom a row is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeedEach {
+    Client,
+    Iteration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeedOrder {
+    /// Every row once over all threads and generators, and then again from the first.
+    InTurn,
+    Random,
+    /// Every row once; who finds none left ends.
+    Once,
+}
+
+/// Rows of equal length, one after another, in one piece of memory: text and where each value ends in it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct FeedRows {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl FeedRows {
+    /// Values in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The value at `index`, which is less than `len`.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[index] as usize]
+    }
+
+    /// False if there is no room for another value: 4 GiB are full.
+    fn push(&mut self, value: &str) -> bool {
+        self.text.push_str(value);
+        let end = u32::try_from(self.text.len());
+        end.is_ok_and(|end| {
+            self.ends.push(end);
+            true
+        })
+    }
+}
+
+impl fmt::Debug for FeedRows {
+    /// Without the values: there may be millions, and passwords among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values", self.len())
+    }
+}
+
+impl Serialize for FeedRows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.len()).map(|index| self.get(index)))
+    }
+}
+
+impl<'de> Deserialize<'de> for FeedRows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Values;
+
+        impl<'de> Visitor<'de> for Values {
+            type Value = FeedRows;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of texts")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<FeedRows, A::Error> {
+                let mut rows = FeedRows::default();
+                while let Some(value) = values.next_element::<Cow<'de, str>>()? {
+                    if !rows.push(&value) {
+                        return Err(A::Error::custom("a feed has more than 4 GiB of values"));
+                    }
+                }
+                rows.text.shrink_to_fit();
+                rows.ends.shrink_to_fit();
+                Ok(rows)
+            }
+        }
+
+        deserializer.deserialize_seq(Values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_from_a_list_and_written_as_one() {
+        let text = r#"["a","","länger","x"]"#;
+        let rows: FeedRows = serde_json::from_str(text).unwrap();
+        let values: Vec<&str> = (0..rows.len()).map(|index| rows.get(index)).collect();
+        assert_eq!(values, ["a", "", "länger", "x"]);
+        assert_eq!(serde_json::to_string(&rows).unwrap(), text);
+        assert_eq!(format!("{rows:?}"), "4 values");
+    }
+}

@@ -1,0 +1,379 @@
+//! Journeys: what is carried on, in which order, and how it is recorded.
+
+mod support;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use jostle_engine::interval::{JourneyMeasure, Outcome};
+use serde_json::{Value, json};
+use support::{MS, Seen, one, run, serve, start, with, workload};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Answers each request with what `answer` makes of it; all requests, as they came.
+fn serve_with(
+    answer: impl Fn(&str) -> String + Send + Sync + 'static,
+) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (seen_by_server, answer) = (seen.clone(), Arc::new(answer));
+    let address = serve(move |mut stream| {
+        let (seen, answer) = (seen_by_server.clone(), answer.clone());
+        async move {
+            let mut kept = Vec::new();
+            loop {
+                let mut bytes = [0; 4096];
+                match stream.read(&mut bytes).await {
+                    Ok(0) | Err(_) => return,
+                    Ok(n) => kept.extend_from_slice(&bytes[..n]),
+                }
+                while let Some(length) = whole_request(&kept) {
+                    let request: Vec<u8> = kept.drain(..length).collect();
+                    let request = String::from_utf8(request).unwrap();
+                    let reply = answer(&request);
+                    seen.lock().unwrap().push(request);
+                    stream.write_all(reply.as_bytes()).await.ok();
+                }
+            }
+        }
+    });
+    (address, seen)
+}
+
+fn whole_request(bytes: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let head = text.find("\r\n\r\n")? + 4;
+    let length = text[..head]
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "));
+    let length = length.map_or(0, |digits| digits.parse::<usize>().unwrap());
+    (bytes.len() >= head + length).then_some(head + length)
+}
+
+fn ok(headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// A shop: a login gives a token and a cookie, a search finds item 7 or nothing, orders are taken.
+fn shop(request: &str) -> String {
+    match request.split(' ').nth(1).unwrap() {
+        "/login" => ok(
+            "Set-Cookie: sid=abc; Path=/\r\n",
+            r#"{"user": {"token": "t\"1"}}"#,
+        ),
+        path if path.starts_with("/search?q=nothing") => ok("", "sold out"),
+        path if path.starts_with("/search") => ok("", "<a href=item/7>"),
+        _ => ok("", "{}"),
+    }
+}
+
+fn request(name: &str, method: &str, path: &str, change: Value) -> Value {
+    let spec =
+        json!({"name": name, "method": method, "path": path, "fill": "json", "cookies": true});
+    with(spec, "", change)
+}
+
+/// A login once for each client, a search, and an order of what was found; `change` of the workload.
+fn buying(address: SocketAddr, load: Value) -> Value {
+    let body = "eyJuYW1lIjoie3VzZXJ9In0="; // {"name":"{user}"}
+    with(
+        workload(address, load),
+        "",
+        json!({
+            "slots": 6,
+            "requests": [
+                request("login", "POST", "/login", json!({"body_base64": body, "params": {"user": {"slot": {"slot": 3}}}})),
+                request("search", "GET", "/search?q={word}", json!({"params": {"word": {"slot": {"slot": 4}}}})),
+                request("order", "POST", "/orders/{id}", json!({
+                    "headers": [["Authorization", "Bearer {token}"]],
+                    "params": {"id": {"slot": {"slot": 1}}, "token": {"slot": {"slot": 0}}},
+                })),
+            ],
+            "journeys": [{
+                "name": "buy",
+                "steps": [
+                    {"request": 0, "once": 2, "capture": [{"name": "token", "slot": 0, "from": {"json": "/user/token"}}]},
+                    {"request": 1, "capture": [{"name": "id", "slot": 1, "from": {"regex": "item/(\\d+)"}}],
+                     "on_capture_failed": "ignore"},
+                    {"request": 2, "when": {"value": {"slot": {"slot": 1}}, "test": "exists"}, "repeat": 2},
+                ],
+                "feeds": [
+                    {"each": "client", "order": "in-turn", "columns": [3], "rows": ["ann \"a\"", "bob"]},
+                    {"each": "iteration", "order": "in-turn", "columns": [4], "rows": ["a&b", "nothing"]},
+                ],
+            }],
+        }),
+    )
+}
+
+fn journeys(seen: &Seen) -> (u64, u64, Vec<(u32, Outcome, u64)>) {
+    let all = seen.0.iter().flat_map(|interval| &interval.journeys);
+    all.fold(
+        (0, 0, Vec::new()),
+        |(completed, unfinished, mut ended), one| {
+            ended.extend(one.ended.iter().copied());
+            (
+                completed + one.completed,
+                unfinished + one.unfinished,
+                ended,
+            )
+        },
+    )
+}
+
+fn requests_of(seen: &Seen, workload: usize, request: u32) -> u64 {
+    let series = seen
+        .series(workload)
+        .filter(|series| series.request == request);
+    series
+        .map(|series| series.outcomes.iter().sum::<u64>())
+        .sum()
+}
+
+#[test]
+fn what_an_answer_gives_goes_into_the_requests_that_follow() {
+    let (address, requests) = serve_with(shop);
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 2}});
+    let seen = run(with(
+        one(buying(address, load), 0),
+        "",
+        json!({"threads": 1}),
+    ));
+    let requests = requests.lock().unwrap().clone();
+    let lines: Vec<&str> = requests
+        .iter()
+        .map(|request| request.lines().next().unwrap())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "POST /login HTTP/1.1",
+            "GET /search?q=a%26b HTTP/1.1",
+            "POST /orders/7 HTTP/1.1",
+            "POST /orders/7 HTTP/1.1",
+            "GET /search?q=nothing HTTP/1.1",
+        ]
+    );
+    let body = "Content-Length: 20\r\n\r\n{\"name\":\"ann \\\"a\\\"\"}";
+    assert!(requests[0].ends_with(body), "{}", requests[0]);
+    assert!(!requests[0].contains("Cookie"));
+    assert!(
+        requests[2].contains("Authorization: Bearer t\"1\r\nCookie: sid=abc\r\n"),
+        "{}",
+        requests[2]
+    );
+    assert_eq!(journeys(&seen), (2, 0, vec![]));
+    assert_eq!(seen.count(Outcome::Ok), 4);
+}
+
+#[test]
+fn what_every_client_does_once_is_recorded_apart() {
+    let (address, requests) = serve_with(shop);
+    let load = json!({"closed": {"clients": 4, "requests_per_client": 3}});
+    let seen = run(one(buying(address, load), 0));
+    assert_eq!(requests_of(&seen, 1, 0), 4);
+    assert_eq!(
+        (requests_of(&seen, 0, 0), requests_of(&seen, 0, 1)),
+        (0, 12)
+    );
+    assert_eq!(journeys(&seen).0, 12);
+    let requests = requests.lock().unwrap();
+    let logins = requests.iter().filter(|request| request.contains("/login"));
+    let by_name = |name: &str| {
+        logins
+            .clone()
+            .filter(|request| request.contains(name))
+            .count()
+    };
+    assert_eq!(
+        (by_name("ann"), by_name("bob")),
+        (2, 2),
+        "rows are dealt out in turn"
+    );
+}
+
+#[test]
+fn a_capture_that_finds_nothing_ends_the_journey_and_says_so() {
+    let (address, _) = serve_with(shop);
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 4}});
+    let spec = with(
+        one(buying(address, load), 0),
+        "/workloads/0/journeys/0/steps/1",
+        json!({"on_capture_failed": "end"}),
+    );
+    let seen = run(spec);
+    assert_eq!(seen.count(Outcome::CaptureFailed), 2);
+    let text = "id: regex:item/(\\d+) found nothing".to_owned();
+    assert_eq!(seen.failures()[&("capture_failed", text)], 2);
+    let (completed, unfinished, ended) = journeys(&seen);
+    assert_eq!((completed, unfinished), (2, 0));
+    assert_eq!(ended.iter().map(|(_, _, count)| count).sum::<u64>(), 2);
+    assert!(
+        ended
+            .iter()
+            .all(|(step, outcome, _)| (*step, *outcome) == (1, Outcome::CaptureFailed))
+    );
+}
+
+#[test]
+fn a_failed_request_ends_the_journey_unless_it_goes_on() {
+    let (address, requests) = serve_with(shop);
+    for (on_failure, sent) in [("end", 2), ("go-on", 6)] {
+        let load = json!({"closed": {"clients": 1, "requests_per_client": 2}});
+        let spec = one(buying(address, load), 0);
+        let spec = with(
+            spec,
+            "/workloads/0/requests/0",
+            json!({"expect": {"status": [201]}}),
+        );
+        let spec = with(
+            spec,
+            "/workloads/0/journeys/0/steps/0",
+            json!({"on_failure": on_failure}),
+        );
+        let seen = run(spec);
+        assert_eq!(
+            requests_of(&seen, 1, 0),
+            2,
+            "it is tried again in the next journey"
+        );
+        assert_eq!(requests.lock().unwrap().drain(..).count(), sent);
+        assert_eq!(journeys(&seen).2.len(), usize::from(on_failure == "end"));
+    }
+}
+
+#[test]
+fn the_time_of_a_journey_is_known_with_and_without_its_pauses() {
+    let (address, _) = serve_with(shop);
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
+    let spec = with(
+        one(buying(address, load), 0),
+        "/workloads/0/journeys/0/steps/1",
+        json!({"think": {"constant": {"ns": 60 * MS}}}),
+    );
+    let seen = run(spec);
+    let series = seen
+        .0
+        .iter()
+        .flat_map(|interval| &interval.journeys)
+        .next()
+        .unwrap();
+    let us = |measure: JourneyMeasure| series.histograms[measure as usize].max();
+    assert!(us(JourneyMeasure::Whole) >= us(JourneyMeasure::Active) + 59_900);
+}
+
+#[test]
+fn journeys_that_the_end_cuts_off_are_unfinished() {
+    let (address, _) = serve_with(shop);
+    let load = json!({"closed": {"clients": 3}});
+    let spec = with(
+        one(buying(address, load), 100),
+        "/workloads/0/journeys/0/steps/1",
+        json!({"think": {"constant": {"ns": 60_000 * MS}}}),
+    );
+    let (completed, unfinished, ended) = journeys(&run(spec));
+    assert_eq!(
+        (completed + unfinished, unfinished > 0, ended.len()),
+        (3, true, 0)
+    );
+}
+
+#[test]
+fn in_an_open_load_journeys_begin_at_the_rate_and_know_nothing_of_each_other() {
+    let (address, requests) = serve_with(shop);
+    let load = json!({"open": {"arrivals": "constant", "rates": [{"from": 500.0, "to": 500.0}], "requests": 20, "max_connections": 10}});
+    let seen = run(one(buying(address, load), 0));
+    assert_eq!(journeys(&seen).0, 20);
+    assert_eq!(
+        requests_of(&seen, 0, 0),
+        20,
+        "every arrival is a new client"
+    );
+    let requests = requests.lock().unwrap();
+    assert!(
+        requests
+            .iter()
+            .filter(|request| request.contains("/login"))
+            .all(|request| !request.contains("Cookie:"))
+    );
+}
+
+#[test]
+fn a_feed_whose_rows_come_once_ends_the_load() {
+    let (address, requests) = serve_with(shop);
+    let load = json!({"closed": {"clients": 3}});
+    let spec = with(
+        one(buying(address, load), 0),
+        "/workloads/0/journeys/0/feeds/1",
+        json!({"order": "once", "rows": ["1", "2", "3", "4", "5"]}),
+    );
+    let spec = with(spec, "", json!({"duration_ns": 20_000 * MS}));
+    let seen = run(spec);
+    assert_eq!(journeys(&seen).0, 5);
+    assert!(seen.0.last().unwrap().end_ns < 10_000 * MS);
+    let requests = requests.lock().unwrap();
+    for row in 1..=5 {
+        let path = format!("/search?q={row} ");
+        assert_eq!(
+            requests
+                .iter()
+                .filter(|request| request.contains(&path))
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn a_traced_journey_shows_what_was_said() {
+    let (address, _) = serve_with(shop);
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
+    let seen = run(with(
+        one(buying(address, load), 0),
+        "",
+        json!({"trace": true}),
+    ));
+    let traces: Vec<_> = seen
+        .0
+        .iter()
+        .flat_map(|interval| &interval.traces)
+        .collect();
+    assert_eq!(
+        traces.iter().map(|trace| trace.step).collect::<Vec<_>>(),
+        [0, 1, 2, 2]
+    );
+    assert!(traces[0].transcript.request.starts_with(b"POST /login"));
+    assert!(
+        traces[0]
+            .transcript
+            .head
+            .starts_with(b"HTTP/1.1 200 OK\r\nSet-Cookie")
+    );
+    assert_eq!(traces[1].transcript.body, b"<a href=item/7>");
+    assert_eq!(traces[1].captured, [("id".to_owned(), b"7".to_vec())]);
+}
+
+#[test]
+fn journeys_that_cannot_be_are_refused() {
+    let (address, _) = serve_with(shop);
+    let refused = |pointer: &str, change: Value| {
+        let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
+        let spec = with(one(buying(address, load), 0), pointer, change);
+        start(spec).unwrap_err().to_string()
+    };
+    let steps = "/workloads/0/journeys/0/steps";
+    assert!(refused(&format!("{steps}/1"), json!({"once": 5})).contains("go round without an end"));
+    assert!(refused(&format!("{steps}/1"), json!({"request": 0})).contains("two steps"));
+    assert!(refused(&format!("{steps}/1/capture/0"), json!({"slot": 6})).contains("not there"));
+    assert!(
+        refused(
+            &format!("{steps}/1/capture/0"),
+            json!({"from": {"regex": "("}})
+        )
+        .contains("capture \"id\"")
+    );
+    assert!(refused("/workloads/0/journeys/0/feeds/0", json!({"rows": []})).contains("no rows"));
+    assert!(refused("/workloads/0", json!({"journeys": []})).contains("parameter"));
+}

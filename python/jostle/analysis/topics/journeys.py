@@ -1,0 +1,78 @@
+"""Journeys: where they end, how long they take, and what each step has of that."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jostle.analysis.results import JourneyResult, StepResult
+from jostle.analysis.stats.over_rounds import quantiles_over_rounds
+from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
+from jostle.analysis.trial.data import MEASURED, TrialData
+
+if TYPE_CHECKING:
+    from jostle.analysis.compare.pairs import Key
+
+__all__ = ["journeys"]
+
+
+def journeys(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[JourneyResult]:
+    """One for each journey of each cell that has any."""
+    found = []
+    for (contestant, workload), trials in grouped.items():
+        measured = [data for data in trials if data.usable]
+        specs = measured[0].workload().get("journeys", []) if measured else []
+        found += [_journey(contestant, workload, number, spec, measured) for number, spec in enumerate(specs)]
+    return found
+
+
+def _journey(
+    contestant: str, workload: str, number: int, spec: Mapping[str, Any], trials: Sequence[TrialData]
+) -> JourneyResult:
+    counts: Counter[str] = Counter()
+    ended: Counter[tuple[int, str]] = Counter()
+    for data in trials:
+        counts.update(data.counts.journeys.get((MEASURED, number), {}))
+        ended.update(data.counts.journey_ends.get((MEASURED, number), {}))
+    requests = trials[0].workload()["requests"]
+    apart = trials[0].apart
+    steps = []
+    for place, step in enumerate(spec["steps"]):
+        once = step["once"] is not None and apart is not None
+        index = step["request"]
+        in_workload = apart if once and apart is not None else MEASURED
+        outcomes: Counter[str] = Counter()
+        for data in trials:
+            outcomes.update(data.outcomes(in_workload, index))
+        steps.append(
+            StepResult(
+                name=requests[index]["name"],
+                once=once,
+                requests=sum(outcomes.values()),
+                outcomes=dict(outcomes),
+                ended={outcome: n for (at, outcome), n in ended.items() if at == place},
+                response=quantiles_over_rounds([_response(data, in_workload, index) for data in trials]),
+            )
+        )
+    return JourneyResult(
+        contestant=contestant,
+        workload=workload,
+        name=spec["name"],
+        completed=counts["completed"],
+        ended=sum(ended.values()),
+        unfinished=counts["unfinished"],
+        time=quantiles_over_rounds([_time(data, "journey", number) for data in trials]),
+        active=quantiles_over_rounds([_time(data, "journey_active", number) for data in trials]),
+        steps=steps,
+    )
+
+
+def _time(data: TrialData, measure: str, number: int) -> WeightedSample:
+    return from_histograms([data.trial.histogram(measure, MEASURED, number)])
+
+
+def _response(data: TrialData, workload: int, request: int) -> WeightedSample:
+    """As of any request: what was given up is censored, what failed lies beyond every time."""
+    times, given_up, lost = (
+        data.trial.histogram(measure, workload, request) for measure in ("response", "censored", "failed")
+    )
+    return pool([from_histograms([times], [given_up]), failed(lost)])

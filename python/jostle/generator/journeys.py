@@ -1,0 +1,151 @@
+"""From the journeys of a plan to what the engine runs: names become slots, files become rows."""
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote_plus
+
+from jostle.plan.feed import Feed
+from jostle.plan.journey import Journey, Step, source
+from jostle.plan.values import Think
+from jostle.plan.variables import GAP, RAW, built_in, without_raw
+
+__all__ = ["engine_journeys"]
+
+HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
+
+
+def engine_journeys(
+    weights: Mapping[str, int],
+    journeys: Mapping[str, Journey],
+    *,
+    request: Callable[[Step], dict[str, Any]],
+    think: Callable[[Think], Any],
+) -> dict[str, Any]:
+    """The keys `requests`, `journeys` and `slots` of a `WorkloadSpec`.
+
+    `request`: makes a `RequestSpec` of a step as of any request; `think`: a `ThinkSpec`. Reads the feeds.
+    Raises `PlanError`.
+    """
+    requests: list[dict[str, Any]] = []
+    compiled: list[dict[str, Any]] = []
+    slots = _Slots()
+    for name, weight in weights.items():
+        journey, own = journeys[name], _Names(slots)
+        steps = []
+        for step in journey.steps:
+            label = step.label if len(weights) == 1 else f"{name}: {step.label}"
+            spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
+            requests.append(spec | _filled(step, spec, own))
+            steps.append(_step(step, len(requests) - 1, own, think))
+        drawn = (_feed(feed, journey, own) for feed in journey.feed)
+        feeds = [feed for feed in drawn if feed is not None]
+        compiled.append({"name": name, "weight": weight, "steps": steps, "feeds": feeds})
+    return {"requests": requests, "journeys": compiled, "slots": slots.count}
+
+
+class _Slots:
+    """Places for the values of a client, numbered over all journeys."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def new(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+
+class _Names:
+    """Of one journey: the slot of each variable."""
+
+    def __init__(self, slots: _Slots) -> None:
+        self._slots = slots
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = self._slots.new()
+        return self._known[name]
+
+    def unnamed(self) -> int:
+        return self._slots.new()
+
+
+def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any]:
+    """What a step has more than a request: its body by kind, and where its variables come from."""
+    headers, kind, body = list(spec["headers"]), "text", None
+    if step.json_ is not None:
+        kind, body = "json", json.dumps(step.json_, ensure_ascii=False, separators=(",", ":"))
+    elif step.form is not None:
+        kind, body = (
+            "form",
+            "&".join(f"{_encoded(key)}={_encoded(value)}" for key, value in step.form.items()),
+        )
+    filled: dict[str, Any] = {"fill": kind, "params": _params(step, names)}
+    if body is not None:
+        filled["body_base64"] = base64.b64encode(body.encode()).decode()
+        if not any(name.lower() == "content-type" for name, _ in headers):
+            filled["headers"] = [*headers, ["Content-Type", HEADERS[kind]]]
+    return filled
+
+
+def _encoded(text: str) -> str:
+    """As a form sends it; `{name}` stays, and its value is encoded when it is filled in."""
+    end, parts = 0, []
+    for found in GAP.finditer(text):
+        parts += [quote_plus(text[end : found.start()]), found[0]]
+        end = found.end()
+    return "".join([*parts, quote_plus(text[end:])])
+
+
+def _params(step: Step, names: _Names) -> dict[str, Any]:
+    return {name: _param(name, names) for name in dict.fromkeys(step.filled_from())}
+
+
+def _param(name: str, names: _Names) -> Any:
+    found = built_in(name)
+    if found is not None:
+        return found
+    return {"slot": {"slot": names[without_raw(name)], "raw": name.endswith(RAW)}}
+
+
+def _step(step: Step, request: int, names: _Names, think: Callable[[Think], Any]) -> dict[str, Any]:
+    condition = step.condition
+    return {
+        "request": request,
+        "capture": [
+            {"name": name, "slot": names[name], "from": source(text)} for name, text in step.capture.items()
+        ],
+        "when": None
+        if condition is None
+        else {"value": _param(condition.name, names), "test": condition.test},
+        "repeat": step.repeat,
+        "think": think(step.think),
+        "once": names.unnamed() if step.once_per_client else None,
+        "on_failure": step.on_failure,
+        "on_capture_failed": step.on_capture_failed,
+    }
+
+
+def _feed(feed: Feed, journey: Journey, names: _Names) -> dict[str, Any] | None:
+    """None where the journey uses none of its columns and it does not say when to end."""
+    used = set(_used(journey))
+    columns = [column for column in feed.columns() or [] if column in used]
+    if not columns:
+        if feed.order != "once":
+            return None
+        columns = (feed.columns() or [])[:1]
+    return {
+        "each": feed.each,
+        "order": feed.order,
+        "columns": [names[column] for column in columns],
+        "rows": feed.values(columns),
+    }
+
+
+def _used(journey: Journey) -> Iterator[str]:
+    for step in journey.steps:
+        yield from map(without_raw, step.filled_from())
+        if step.condition is not None:
+            yield step.condition.name

@@ -1,0 +1,228 @@
+"""Journeys: what a user does, step by step, with values carried on from one answer to the next request."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from jostle.errors import BadValue, nearest
+from jostle.plan.base import Table
+from jostle.plan.feed import Feed
+from jostle.plan.request import Call
+from jostle.plan.values import PositiveCount, Think, ThinkTime, shown
+from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, without_raw
+from jostle.plan.when import When
+
+__all__ = ["Journey", "Step", "source"]
+
+SOURCES = ("json", "regex", "header", "cookie", "status", "body")
+
+_SOURCE_EXAMPLES = (
+    'write "json:/user/token", "regex:item/(\\\\d+)", "header:Location", "cookie:sid", "status" or "body"'
+)
+
+
+def source(text: str) -> str | dict[str, str]:
+    """The engine's `SourceSpec` of a capture. Raises `BadValue`."""
+    kind, colon, rest = text.partition(":")
+    if kind not in SOURCES:
+        raise BadValue(f"{text!r} does not say what to keep of an answer", _SOURCE_EXAMPLES)
+    if kind in ("status", "body"):
+        if colon:
+            raise BadValue(f"{text!r}: {kind} stands alone", _SOURCE_EXAMPLES)
+        return kind
+    if not colon or (not rest and kind != "json"):
+        raise BadValue(f"{text!r} does not say which {kind}", _SOURCE_EXAMPLES)
+    if kind == "json" and rest and not rest.startswith("/"):
+        raise BadValue(f"{text!r}: a JSON pointer begins with /", 'write for example "json:/items/0/id"')
+    if kind == "regex":
+        _check_regex(rest)
+    return {kind: rest}
+
+
+def _check_regex(pattern: str) -> None:
+    """The engine's own messages come when the load begins; what both know is told now."""
+    if re.search(r"\(\?(=|!|<=|<!)|\\[1-9]", pattern):
+        raise BadValue(
+            f"{pattern!r} looks around or refers back, which takes unbounded time",
+            "match the text around it too, and put what you want into a group: (…)",
+        )
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise BadValue(f"{pattern!r} is not a regular expression: {error}") from None
+
+
+def _captures(value: Any) -> Any:
+    for name, text in value.items() if isinstance(value, dict) else ():
+        if not NAME.fullmatch(name) or name in BUILT_IN:
+            raise BadValue(
+                f"{name!r} is not a name for a value", "letters, digits, _ . - and no built-in name"
+            )
+        if not isinstance(text, str):
+            raise BadValue(f"{shown(text)} does not say what to keep of an answer", _SOURCE_EXAMPLES)
+        source(text)
+    return value
+
+
+def _when(value: Any) -> Any:
+    if isinstance(value, str):
+        When.read(value)
+    return value
+
+
+def _json(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise BadValue("it holds what JSON has not", "write dates as texts") from None
+    return value
+
+
+class Step(Call):
+    """One request of a journey, and what is kept of its answer."""
+
+    json_: Annotated[Any, BeforeValidator(_json)] = Field(
+        default=None, description="the request's body as JSON: a table, a list, a text"
+    )
+    form: dict[str, str] | None = Field(
+        default=None, description="the request's body as an HTML form sends it"
+    )
+    capture: Annotated[dict[str, str], BeforeValidator(_captures)] = Field(
+        default={},
+        description='what is kept, by name: "json:/token", "regex:item/(\\d+)", "header:Location", '
+        '"cookie:sid", "status" or "body"; at most 16 KiB each',
+    )
+    when: Annotated[str | None, BeforeValidator(_when)] = Field(
+        default=None, description='the step is passed over unless this holds: "{id} exists", "{stock} > 0"'
+    )
+    repeat: PositiveCount = Field(default=1, description="how often it is sent, one after another")
+    think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
+    once_per_client: bool = Field(
+        default=False, description="each client does it once, in its first journey; recorded apart"
+    )
+    on_failure: Literal["end", "go-on"] = Field(
+        default="end", description="what follows a request that failed: the journey ends, or goes on"
+    )
+    on_capture_failed: Literal["end", "go-on", "ignore"] = Field(
+        default="end",
+        description="what follows an answer in which something was not found: end and go-on count it as "
+        "`capture_failed`; ignore takes it as right",
+    )
+
+    @model_validator(mode="after")
+    def _one_body(self) -> "Step":
+        given = {"body": self.body, "body-file": self.body_file, "json": self.json_, "form": self.form}
+        named = [key for key, value in given.items() if value not in (None, "")]
+        if len(named) > 1:
+            raise BadValue(f"{' and '.join(named)} all say what to send", "give one of them")
+        if self.once_per_client and self.repeat > 1:
+            raise BadValue("once-per-client and repeat", "leave one of them out")
+        if self.head is not None and any(
+            t.startswith(("json", "regex", "body")) for t in self.capture.values()
+        ):
+            raise BadValue("the answer to HEAD has no body to keep something of", "use get")
+        return self
+
+    @property
+    def condition(self) -> When | None:
+        return None if self.when is None else When.read(self.when)
+
+    def filled_from(self) -> Iterator[str]:
+        """The names of the variables in its request, as they stand there."""
+        for text in (self.path, self.headers, self.json_, self.form, self.body):
+            yield from names_in(text)
+
+    @property
+    def always_sent(self) -> bool:
+        return self.when is None and not self.once_per_client
+
+    @property
+    def always_captures(self) -> bool:
+        """After it, what it captures is there, or the journey has ended."""
+        return self.when is None and self.on_failure == "end" and self.on_capture_failed == "end"
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+class Journey(Table):
+    """A row of steps that a client goes through from the first to the last."""
+
+    steps: list[Step] = Field(description="in their order")
+    cookies: bool = Field(
+        default=False, description="each client keeps the cookies that answers set, as a browser does"
+    )
+    feed: Annotated[list[Feed], BeforeValidator(_listed)] = Field(
+        default=[], description='rows of values: { csv = "users.csv", each = "client" }'
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Journey":
+        if not self.steps:
+            raise BadValue("a journey without steps", 'write for example steps = [{ get = "/" }]')
+        label, times = Counter(step.label for step in self.steps).most_common(1)[0]
+        if times > 1:
+            raise BadValue(f"{times} steps have the name {label!r}", "give each its own: name = …")
+        if not any(step.always_sent for step in self.steps):
+            raise BadValue(
+                "no step is sent every time, so that a client could go round without an end",
+                "leave out when or once-per-client of one step",
+            )
+        _Variables(self).check()
+        return self
+
+
+class _Variables:
+    """What is known at each step."""
+
+    def __init__(self, journey: Journey) -> None:
+        self._steps = journey.steps
+        self._unknown_columns = False
+        self._sure: set[str] = set()
+        self._maybe: dict[str, str] = {}  # by name: the step that may capture it
+        for feed in journey.feed:
+            columns = feed.columns()
+            self._unknown_columns |= columns is None
+            for column in columns or ():
+                if column in self._sure:
+                    raise BadValue(f"two feeds have a column {column!r}", "rename one of them")
+                self._sure.add(column)
+
+    def check(self) -> None:
+        for number, step in enumerate(self._steps, 1):
+            condition = step.condition
+            if condition is not None:
+                self._known(number, condition.name)
+            guarded = {condition.name} if condition is not None and condition.means_it_is_there else set()
+            for name in map(without_raw, step.filled_from()):
+                self._known(number, name)
+                if name in self._maybe and name not in guarded:
+                    raise BadValue(
+                        f"step {number} ({step.label}) needs {{{name}}}, which may not be there: "
+                        f"the step {self._maybe[name]!r} can be passed over, or go on without it",
+                        f'write when = "{{{name}}} exists"',
+                    )
+            for name in step.capture:
+                if step.always_captures:
+                    self._sure.add(name)
+                    self._maybe.pop(name, None)
+                elif name not in self._sure:
+                    self._maybe[name] = step.label
+
+    def _known(self, number: int, name: str) -> None:
+        if built_in(name) is not None or name in self._sure or name in self._maybe or self._unknown_columns:
+            return
+        step = self._steps[number - 1]
+        for later in self._steps[number - 1 :]:
+            if name in later.capture:
+                when = "itself" if later is step else f"only by the step {later.label!r}, which comes later"
+                raise BadValue(
+                    f"step {number} ({step.label}): {{{name}}} is captured {when}", "change the order"
+                )
+        known: Mapping[str, None] = dict.fromkeys([*self._sure, *self._maybe, *BUILT_IN])
+        raise BadValue(f"step {number} ({step.label}): {{{name}}} is not known", nearest(name, known))

@@ -1,0 +1,117 @@
+"""Each journey of a plan once, with one client: what is said, and what is kept of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jostle import contestant as contestants
+from jostle.generator.inprocess import InProcessExecutor
+from jostle.generator.spec import Address, engine_spec
+from jostle.plan import ClosedLoad, Plan
+from jostle.plan.labels import split
+from jostle.text import host_and_port
+
+if TYPE_CHECKING:
+    from jostle._engine import Trace
+
+__all__ = ["Tried", "running_contestant", "try_journeys"]
+
+LONGEST_S = 60.0
+"""For a journey without its pauses."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One journey. `steps`: names and traces of what was sent; `end`: how it ended, "" if completed."""
+
+    workload: str
+    journey: str
+    steps: list[tuple[str, "Trace"]]
+    end: str
+
+
+def running_contestant(plan: Plan) -> str:
+    """The label of the first that runs already, so that nothing has to be started; "" if none does."""
+    for label in plan.contestants:
+        table = plan.contestant.get(split(label)[0])
+        if table is not None and table.url:
+            return label
+    return ""
+
+
+def try_journeys(plan: Plan, label: str) -> Iterator[Tried]:
+    """Send every journey of the selected workloads once to a contestant that runs already, without pauses.
+
+    Raises `PlanError` and `StartRefused`.
+    """
+    found = contestants.find(label, plan.contestant)
+    assert found.url is not None
+    host, port = host_and_port(found.url)
+    address = Address(host=host, port=port, tls=found.url.startswith("https:"))
+    for name, workload in plan.selected.items():
+        once = ClosedLoad.model_construct(clients=1, iterations_per_client=1)
+        for journey in workload.journeys:
+            alone = workload.model_copy(
+                update={"journeys": {journey: 1}, "load": once, "background": None, "rows": False}
+            )
+            spec = engine_spec(name, alone, address, journeys=plan.journey)
+            yield _try(name, journey, _without_pauses(spec))
+
+
+def _without_pauses(spec: dict[str, Any]) -> dict[str, Any]:
+    (workload,) = spec["workloads"]
+    for journey in workload["journeys"]:
+        for step in journey["steps"]:
+            step["think"] = "none"
+    return {**spec, "trace": True, "duration_ns": round(LONGEST_S * 1e9)}
+
+
+def _try(workload: str, name: str, spec: dict[str, Any]) -> Tried:
+    requests = [request["name"] for request in spec["workloads"][0]["requests"]]
+    running = InProcessExecutor().start(spec)
+    steps: list[tuple[str, Trace]] = []
+    end, last = "it was not begun", False
+    while not last:
+        interval = running.next_interval(1.0)
+        if interval is None:
+            continue
+        last = interval["last"]
+        steps += [(requests[trace["step"]], trace) for trace in interval.get("traces", [])]
+        for series in interval["journeys"]:
+            if series["completed"]:
+                end = ""
+            elif series["unfinished"]:
+                end = f"it took longer than {LONGEST_S:g} s"
+            for ended in series["ended"]:
+                end = f"the step {requests[ended['step']]!r} ended it"
+        _failures(interval, requests, steps)
+    return Tried(workload, name, steps, end)
+
+
+def _failures(interval: Any, requests: list[str], steps: list[tuple[str, "Trace"]]) -> None:
+    """Give a request that failed the reason that its series has: of a connection there is no trace."""
+    for series in interval["series"]:
+        for outcome, texts in series["failures"].items():
+            name = requests[series["request"]]
+            known = [trace for step, trace in steps if step == name and trace["outcome"] == outcome]
+            if known:
+                known[-1]["why"] = known[-1]["why"] or ", ".join(texts)
+            else:
+                steps.append((name, _unsent(outcome, ", ".join(texts))))
+
+
+def _unsent(outcome: str, why: str) -> "Trace":
+    empty = b""
+    return {
+        "journey": 0,
+        "step": 0,
+        "intended_ns": 0,
+        "end_ns": 0,
+        "outcome": outcome,
+        "why": why,
+        "request": empty,
+        "head": empty,
+        "body": empty,
+        "body_bytes": 0,
+        "captured": {},
+    }

@@ -1,0 +1,209 @@
+"""Journeys in plans: what they mean, and what is wrong with those that cannot be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jostle.errors import PlanError
+from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.when import When
+
+PLAN = """
+title = "A shop"
+contestants = ["node"]
+
+[workload.shop]
+journeys = { buy = 3, browse = 7 }
+load = { clients = 10, for = "5s" }
+
+[journey.buy]
+cookies = true
+feed = [{ csv = "users.csv", each = "client" }, { jsonl = "words.jsonl", order = "random" }]
+steps = [
+  { name = "login", post = "/login", json = { user = "{user}", password = "{password}" }, capture = { token = "json:/token" }, once-per-client = true },
+  { name = "search", get = "/search?q={word}", capture = { id = 'regex:item/(\\d+)' }, on-capture-failed = "ignore", think = "1s ± 20%" },
+  { name = "order", post = "/orders/{id}", form = { "a b" = "{id}&", n = "{random:1..6}" }, headers = { Authorization = "Bearer {token}" }, when = "{id} exists", repeat = 2 },
+]
+
+[journey.browse]
+steps = [{ get = "/" }, { get = "/{now}", expect = 200 }]
+"""  # noqa: E501
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "users.csv").write_text('user,password,unused\nann,"a,1",x\nbob,b2,y\n', encoding="utf-8")
+    (tmp_path / "words.jsonl").write_text('{"word": "tea"}\n\n{"word": 7, "more": []}\n', encoding="utf-8")
+    return tmp_path
+
+
+def read(folder: Path, text: str = PLAN) -> Plan:
+    return parse_plan(text, "plan.toml", base=folder)
+
+
+def spec_of(plan: Plan) -> dict[str, Any]:
+    spec = engine_spec("shop", plan.workload["shop"], Address(host="h", port=80), journeys=plan.journey)
+    workload: dict[str, Any] = spec["workloads"][0]
+    return workload
+
+
+def test_names_become_slots_and_files_become_rows(folder: Path) -> None:
+    workload = spec_of(read(folder))
+    buy, browse = workload["journeys"]
+    assert [(j["name"], j["weight"]) for j in (buy, browse)] == [("buy", 3), ("browse", 7)]
+    names = [request["name"] for request in workload["requests"]]
+    assert names == ["buy: login", "buy: search", "buy: order", "browse: /", "browse: /{now}"]
+    login, search, order = workload["requests"][:3]
+    slots = {name: param["slot"]["slot"] for name, param in login["params"].items()}
+    assert set(slots) == {"user", "password"}
+    token = buy["steps"][0]["capture"][0]
+    assert token == {"name": "token", "slot": token["slot"], "from": {"json": "/token"}}
+    assert order["params"]["token"] == {"slot": {"slot": token["slot"], "raw": False}}
+    assert order["params"]["random:1..6"] == {"range": {"from": 1, "to": 6}}
+    found = buy["steps"][1]["capture"][0]
+    assert buy["steps"][2]["when"] == {
+        "value": {"slot": {"slot": found["slot"], "raw": False}},
+        "test": "exists",
+    }
+    assert buy["feeds"] == [
+        {
+            "each": "client",
+            "order": "in-turn",
+            "columns": [slots["user"], slots["password"]],
+            "rows": ["ann", "a,1", "bob", "b2"],
+        },
+        {
+            "each": "iteration",
+            "order": "random",
+            "columns": [search["params"]["word"]["slot"]["slot"]],
+            "rows": ["tea", "7"],
+        },
+    ]
+    assert login["cookies"]
+    assert not workload["requests"][3]["cookies"]
+    assert workload["slots"] == 6  # five names, and that the login was done
+    assert buy["steps"][2]["repeat"] == 2
+    assert buy["steps"][1]["think"] != "none"
+
+
+def test_bodies_have_their_content_type_and_forms_are_encoded(folder: Path) -> None:
+    import base64
+
+    login, _, order = spec_of(read(folder))["requests"][:3]
+    assert login["fill"] == "json"
+    assert ["Content-Type", "application/json"] in login["headers"]
+    body = base64.b64decode(login["body_base64"]).decode()
+    assert body == '{"user":"{user}","password":"{password}"}'
+    assert base64.b64decode(order["body_base64"]).decode() == "a+b={id}%26&n={random:1..6}"
+    assert ["Content-Type", "application/x-www-form-urlencoded"] in order["headers"]
+
+
+def test_a_plan_with_journeys_is_written_as_it_was_read(folder: Path) -> None:
+    plan = read(folder)
+    again = parse_plan(to_toml(plan), "written")
+    assert again == plan
+
+
+def test_neither_rows_nor_passwords_are_recorded(folder: Path) -> None:
+    plan = read(folder)
+    spec = engine_spec("shop", plan.workload["shop"], Address(host="h", port=80), journeys=plan.journey)
+    recorded = str(without_secrets(spec))
+    assert "a,1" not in recorded
+    assert "ann" not in recorded
+    assert "json:/token" in to_toml(plan)
+
+
+def test_a_journey_may_be_named_alone(folder: Path) -> None:
+    plan = read(folder, PLAN.replace("{ buy = 3, browse = 7 }", '"browse"'))
+    assert [r["name"] for r in spec_of(plan)["requests"]] == ["/", "/{now}"]
+
+
+def test_an_open_load_ends_with_the_rows_that_come_once(folder: Path) -> None:
+    text = PLAN.replace('each = "client"', 'each = "client", order = "once"')
+    text = text.replace("clients = 10,", 'rate = "10/s",')
+    assert spec_of(read(folder, text))["load"]["open"]["requests"] == 2
+
+
+WRONG = [
+    ("{word}", "{wrd}", "step 2 (search): {wrd} is not known", "did you mean 'word'"),
+    (', when = "{id} exists"', "", "needs {id}, which may not be there", 'when = "{id} exists"'),
+    ("/search?q={word}", "/search?q={id}", "step 2 (search): {id} is captured itself", "change the order"),
+    ("{user}", "{id}", "{id} is captured only by the step 'search', which comes later", "change the order"),
+    ('"{id} exists"', '"id exists"', "'id exists' is not a condition", "{x} exists"),
+    ('"{id} exists"', '"{id} > many"', "'many' is not a number", "{x} > 0"),
+    ('"{id} exists"', '"{ix} exists"', "{ix} is not known", "did you mean 'id'"),
+    ("json:/token", "jsn:/token", "does not say what to keep of an answer", "json:/user/token"),
+    ("json:/token", "json:token", "a JSON pointer begins with /", "json:/items"),
+    ("item/(", "item/((", "is not a regular expression", ""),
+    ("item/(", "(?=item/)(", "looks around or refers back", "group"),
+    ("browse = 7", "brows = 7", "there is no journey 'brows'", "did you mean 'browse'?"),
+    ("{random:1..6}", "{random:6..1}", "is not a range of whole numbers", "{random:1..100}"),
+    ("repeat = 2", "repeat = 0", "zero", "at least 1"),
+    (
+        "once-per-client = true",
+        "once-per-client = true, repeat = 2",
+        "once-per-client and repeat",
+        "leave one",
+    ),
+    ("json = {", 'body = "x", json = {', "body and json all say what to send", "give one"),
+    ('name = "search", get', 'name = "login", get', "2 steps have the name 'login'", "give each its own"),
+    ('jsonl = "words.jsonl"', 'jsonl = "words.jsonl", csv = "users.csv"', "a feed reads one file", ""),
+    ('jsonl = "words.jsonl"', 'jsonl = "words.json"', "there is no file", ""),
+    ("clients = 10,", "clients = 10, requests = 9,", "requests where journeys are sent", "iterations = 100"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "message", "hint"), WRONG)
+def test_a_journey_that_cannot_be_is_refused_and_the_message_says_why(
+    folder: Path, right: str, wrong: str, message: str, hint: str
+) -> None:
+    assert right in PLAN
+    with pytest.raises(PlanError) as refused:
+        read(folder, PLAN.replace(right, wrong, 1))
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_a_journey_whose_steps_may_all_be_passed_over_is_refused() -> None:
+    text = PLAN.replace('steps = [{ get = "/" }', 'steps = [{ get = "/", once-per-client = true }')
+    with pytest.raises(PlanError, match="without an end"):
+        parse_plan(text.replace('{ get = "/{now}", expect = 200 }', ""), "plan.toml")
+
+
+def test_broken_lines_are_named_by_their_number(folder: Path) -> None:
+    plan = read(folder)
+    users, words = folder / "users.csv", folder / "words.jsonl"
+    users.write_text("user,password\nann,1\nbob\n", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"users.csv, line 3: 1 values for 2 columns"):
+        spec_of(plan)
+    users.write_text("user,password\nann,1\n", encoding="utf-8")
+    words.write_text('{"word": "tea"}\n{"wort": "tea"}\n', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"words\.jsonl, line 2: there is no 'word'"):
+        spec_of(plan)
+    words.write_text('{"word": "tea"}\n{"word"\n', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"words\.jsonl, line 2: not JSON"):
+        spec_of(plan)
+    users.write_text("user,password\n", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"users\.csv has no rows"):
+        spec_of(plan)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("{x} exists", "exists"),
+        ("{x} is missing", "missing"),
+        ('{x} == "a b"', {"equals": "a b"}),
+        ("{x} != a", {"differs": "a"}),
+        ("{x} contains 'a'", {"contains": "a"}),
+        ("{x} > 0", {"above": 0.0}),
+        ("{x} >= 1.5", {"at-least": 1.5}),
+        ("{x} < -1", {"below": -1.0}),
+        ("{x} <= 1e3", {"at-most": 1000.0}),
+    ],
+)
+def test_conditions_are_read(text: str, test: Any) -> None:
+    read = When.read(text)
+    assert (read.name, read.test) == ("x", test)
