@@ -32,6 +32,7 @@ class Shop(http.server.BaseHTTPRequestHandler):
     """Every step is right only with what the one before it gave."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     forms: ClassVar[dict[str, str]] = {}
     tokens: ClassVar[dict[str, str]] = {}
     orders: ClassVar[Counter[str]] = Counter()
@@ -109,7 +110,7 @@ def test_clients_log_in_once_and_order_what_they_found(
     assert set(Shop.orders) == {"ann & co", "bob"}
     assert found["time"]["p50"]["value"] >= found["active"]["p50"]["value"] > 0
     (run,) = tmp_path.glob("20*")
-    again = as_json(jostle_command("report", run, "--json"))
+    again = as_json(jostle_command("report", run, "--format", "json"))
     assert again["journeys"] == result["journeys"]
     assert "ann &" not in (run / "trials" / "001-127.0.0.1-hit" / "trial.json").read_text(encoding="utf-8")
 
@@ -119,7 +120,7 @@ def test_the_report_says_where_journeys_end(jostle_command: Jostle, shop: str, j
     journey.write_text(text, encoding="utf-8")
     finished = jostle_command("hit", shop, "--journey", journey, "-n", "20", "-c", "2")
     assert re.search(r"Journeys\n.*\n.*buy +0 +20 +0", finished.stdout), finished.stdout
-    assert re.search(r"order .*20 wrong status +20 \(100 %\)", finished.stdout), finished.stdout
+    assert re.search(r"order .*20 × wrong status +20 \(100 %\)", finished.stdout), finished.stdout
     assert max(len(line) for line in finished.stdout.splitlines()) <= 80
 
 

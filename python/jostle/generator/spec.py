@@ -83,12 +83,11 @@ def engine_spec(
         background = {
             "name": "background",
             "role": "background",
-            "journeys": [],
-            "slots": 0,
             "requests": [_request(workload.background, address.peer)],
         }
+        common = {key: value for key, value in measured.items() if key not in ("journeys", "slots")}
         workloads.append(
-            {**measured, **background, "order": "weighted", "load": _load(workload.background.load)}
+            {**common, **background, "order": "weighted", "load": _load(workload.background.load)}
         )
     seconds = workload.seconds()
     return {
@@ -128,9 +127,11 @@ def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
+    if "journeys" not in workload:
+        return dict(workload)
     journeys = [
         journey | {"feeds": [feed | {"rows": []} for feed in journey["feeds"]]}
-        for journey in workload.get("journeys", [])
+        for journey in workload["journeys"]
     ]
     return {**workload, "journeys": journeys}
 

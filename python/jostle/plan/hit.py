@@ -168,9 +168,10 @@ def _anchored(value: Any, folder: Path) -> Any:
 
 def _of_journeys(place: str) -> str:
     """Where journeys are sent, they are counted and not requests."""
-    renamed = {"requests": "iterations", "requests-per-client": "iterations-per-client"}
-    table, _, key = place.rpartition(".")
-    return f"{table}.{renamed.get(key, key)}"
+    for key in ("requests", "requests-per-client"):
+        if place.endswith(f".load.{key}"):
+            return place.removesuffix(key) + key.replace("requests", "iterations")
+    return place
 
 
 def _complete_load(given: dict[str, Any], name_of: Callable[[str], str]) -> None:

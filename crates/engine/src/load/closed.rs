@@ -185,15 +185,12 @@ impl Crowd {
             loop {
                 client.begin_anew(self.new_number() as u32);
                 let planned = planned.take();
-                let whole = match self.workload().journeys {
-                    None => {
-                        self.life(&mut client, position, planned, &mut backoff)
-                            .await
-                    }
-                    Some(_) => {
-                        let life = self.journeys(&mut client, position, planned, &mut backoff);
-                        Box::pin(life).await
-                    }
+                let whole = if self.workload().journeys.is_none() {
+                    self.life(&mut client, position, planned, &mut backoff)
+                        .await
+                } else {
+                    let life = self.journeys(&mut client, position, planned, &mut backoff);
+                    Box::pin(life).await
                 };
                 client.hang_up();
                 if !(whole && closed.renew) {

@@ -222,8 +222,9 @@ fn clock(token: &[u8]) -> Option<i64> {
 fn month_of(token: &[u8]) -> Option<i64> {
     let begins = token.get(..3)?.to_ascii_lowercase();
     let months = b"janfebmaraprmayjunjulaugsepoctnovdec".chunks(3);
-    let place = months.into_iter().position(|month| month == begins)?;
-    Some(place as i64 + 1)
+    let mut numbered = (1..).zip(months);
+    let found = numbered.find(|(_, month)| *month == begins);
+    found.map(|(number, _)| number)
 }
 
 /// Days from 1 January 1970 to a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date

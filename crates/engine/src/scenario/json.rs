@@ -376,7 +376,7 @@ mod tests {
             piece in 1_usize..20,
             pretty: bool,
         ) {
-            let pointer: String = path.iter().map(|token| format!("/{token}")).collect();
+            let pointer = path.iter().fold(String::new(), |pointer, token| pointer + "/" + token);
             let text = if pretty {
                 serde_json::to_string_pretty(&document).unwrap()
             } else {

@@ -231,7 +231,7 @@ mod tests {
     use crate::scenario::slots::Slots;
     use serde_json::{Value, json};
 
-    fn program(steps: Value) -> Program {
+    fn program(steps: &Value) -> Program {
         let spec = json!({"name": "j", "steps": steps});
         Program::compile(serde_json::from_value(spec).unwrap(), Vec::new(), |_| 0)
     }
@@ -265,7 +265,7 @@ mod tests {
     fn a_step_is_passed_over_with_all_its_repeats() {
         let once = json!({"request": 1, "once": 1, "repeat": 2});
         let when = json!({"request": 2, "when": {"value": {"slot": {"slot": 0}}, "test": "exists"}, "repeat": 2});
-        let program = program(json!([{"request": 0}, once, when, {"request": 3}]));
+        let program = program(&json!([{"request": 0}, once, when, {"request": 3}]));
         let mut slots = Slots::new(2);
         assert_eq!(way(&program, &slots), [0, 1, 1, 3]);
         slots.set(0, Some(b""));

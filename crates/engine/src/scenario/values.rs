@@ -119,7 +119,7 @@ pub fn escape(value: &[u8], place: Place, out: &mut Vec<u8>) {
                     b'"' | b'\\' => out.extend([b'\\', *byte]),
                     b'\n' => out.extend_from_slice(b"\\n"),
                     0..0x20 => {
-                        write!(out, "\\u{byte:04x}").expect("writing into memory does not fail")
+                        write!(out, "\\u{byte:04x}").expect("writing into memory does not fail");
                     }
                     _ => out.push(*byte),
                 }

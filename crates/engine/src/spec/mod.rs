@@ -15,6 +15,10 @@ use serde::{Deserialize, Serialize};
 /// One run of the engine: some workloads, side by side, for a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a choice of its own, as it stands in the record"
+)]
 pub struct RunSpec {
     pub seed: u64,
     /// Worker threads, at least 1. Clients and arrivals are dealt to them in turn.

@@ -42,7 +42,7 @@ def journey_table(found: list[JourneyResult]) -> Table:
     """A row per journey: how many, how they ended, how long they took."""
     names = columns(
         "workload = | contestant = | journey =",
-        "completed = | ended early = ended | cut off = | p50 = | p99 = | active p50 = | active p99",
+        "completed = | ended early = ended | cut off = | p50 = | p99 = | active p50 | active p99",
     )
     table = Table("Journeys: how many, and how long they took", names)
     for j in found:
