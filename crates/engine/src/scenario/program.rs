@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn steps_follow_each_other_and_are_repeated() {
         let program = program(
-            json!([{"request": 0}, {"request": 1, "repeat": 3}, {"request": 2, "repeat": 2}]),
+            &json!([{"request": 0}, {"request": 1, "repeat": 3}, {"request": 2, "repeat": 2}]),
         );
         assert_eq!(way(&program, &Slots::new(0)), [0, 1, 1, 1, 2, 2]);
     }
@@ -279,7 +279,7 @@ mod tests {
         let token = json!({"name": "token", "slot": 0, "from": {"json": "/t"}});
         let id = json!({"name": "id", "slot": 2, "from": {"regex": "x"}});
         let program = program(
-            json!([{"request": 0, "once": 1, "capture": [token]}, {"request": 1, "capture": [id]}]),
+            &json!([{"request": 0, "once": 1, "capture": [token]}, {"request": 1, "capture": [id]}]),
         );
         assert_eq!(program.forgotten, [2]);
     }
@@ -290,7 +290,7 @@ mod tests {
             let mut slots = Slots::new(1);
             slots.set(0, value.map(str::as_bytes));
             let program = program(
-                json!([{"request": 0, "when": {"value": {"slot": {"slot": 0}}, "test": test}}]),
+                &json!([{"request": 0, "when": {"value": {"slot": {"slot": 0}}, "test": test}}]),
             );
             !way(&program, &slots).is_empty()
         };
