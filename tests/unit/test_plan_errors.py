@@ -176,7 +176,7 @@ REFUSED = [
     (with_request('{ get = "/a b" }'), "holds a space", "%20"),
     (with_request('[{ get = "/a" }, { get = "b" }]'), f"{CROWD}.request.2.get: 'b'", "/"),
     (with_request('[{ get = "/a" }, { get = "/a" }]'), "2 requests have the name '/a'", "name ="),
-    (with_request("[]"), "request: an empty list", "get"),
+    (with_request("[]"), "request: nothing to send", "get"),
     (
         with_request('{ get = "/o/{idd}", params = { id = [1] } }'),
         "{idd} in the path has no value",

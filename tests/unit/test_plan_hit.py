@@ -188,7 +188,9 @@ GIVEN: dict[str, Any] = {
     "server_name": "s",
     "resume": True,
 }
-ELSEWHERE = {"rate", "arrivals", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"}
+ELSEWHERE = {
+    *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key")
+}
 """Tested above, or files."""
 
 
@@ -207,3 +209,25 @@ def test_an_insecure_server_may_be_one_without_tls() -> None:
     assert hit("https://localhost/", insecure=True).connection.tls.verify is False  # type: ignore[union-attr]
     with pytest.raises(PlanError, match="does not use TLS"):
         hit("http://localhost/", resume=True)
+
+
+def test_journeys_of_a_file_take_the_place_of_the_request(tmp_path: Path) -> None:
+    (tmp_path / "users.csv").write_text("user\nann\n", encoding="utf-8")
+    file = tmp_path / "buy.toml"
+    file.write_text('[journey.buy]\nfeed = { csv = "users.csv" }\nsteps = [{ get = "/{user}" }]\n', "utf-8")
+    plan = hit_plan("http://localhost/", {"journey": file, "requests": 100, "clients": 5, "seed": 3})
+    workload = plan.workload["hit"]
+    assert (workload.journeys, workload.request) == ({"buy": 1}, [])
+    assert (workload.load.iterations, workload.load.requests) == (100, None)
+    assert plan.journey["buy"].feed[0].path == tmp_path / "users.csv"
+
+
+def test_a_file_without_journeys_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "buy.toml"
+    file.write_text("title = 1\n", encoding="utf-8")
+    with pytest.raises(PlanError, match="has no journey"):
+        hit_plan("http://localhost/", {"journey": file})
+    with pytest.raises(PlanError, match="cannot be read"):
+        hit_plan("http://localhost/", {"journey": tmp_path / "none.toml"})
+    with pytest.raises(PlanError, match="both say what is sent"):
+        hit_plan("http://localhost/", {"journey": file, "body": "x"})

@@ -20,6 +20,8 @@ REMEDIES: Mapping[str, str] = {
     "or do not verify it (-k; tls.verify = false)",
     Outcome.RESET: CUT_OFF,
     Outcome.CLOSED_EARLY: CUT_OFF,
+    Outcome.CAPTURE_FAILED: "look at its answers (`jostle check`); "
+    'on-capture-failed = "ignore" takes them as right',
     Outcome.STALE: "it closes idle connections: shorten the think time, or raise its keep-alive timeout",
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: of what is given up only a bound is known",
     Outcome.MALFORMED: "what answers does not speak HTTP/1.1: ask it by hand (curl -v)",
