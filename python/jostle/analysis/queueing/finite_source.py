@@ -1,0 +1,71 @@
+"""N clients who think, ask and wait: M/M/c//N, exact by its birth-death process.
+
+Means hold for processor sharing with any law of service and of think time; quantiles are those of first
+come, first served with exponential service. A request finds the system as N - 1 clients would leave it.
+Sources: Gross and Harris, Fundamentals of Queueing Theory, 2.7; arrival theorem: Sevcik and Mitrani, Journal
+of the ACM 28 (1981).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle.analysis.queueing.erlang import root
+from jostle.analysis.stats.sample import Floats
+from jostle.analysis.stats.special import gammaincc
+
+__all__ = ["Closed", "closed", "response_quantile", "response_tail"]
+
+NODES = 96
+"""Of the quadrature over the service time."""
+
+NEGLIGIBLE = 1e-13
+
+
+class Closed(NamedTuple):
+    """Means of the steady state."""
+
+    throughput_per_s: float
+    response_s: float
+    utilisation: float  # share of the servers that are busy
+
+
+def closed(clients: int, servers: int, service_s: float, think_s: float) -> Closed:
+    """`clients` clients of `think_s` mean think time (0: none) at `servers` servers."""
+    there = _states(clients, servers, service_s, think_s)
+    busy = float(there @ np.minimum(np.arange(clients + 1), servers))
+    throughput = busy / service_s
+    return Closed(throughput, clients / throughput - think_s, busy / servers)
+
+
+def _states(clients: int, servers: int, service_s: float, think_s: float) -> Floats:
+    """P(n requests at the station) for n = 0 … `clients`; built in logarithms, stable for thousands."""
+    if think_s == 0:
+        return np.append(np.zeros(clients), 1.0)
+    n = np.arange(1, clients + 1)
+    steps = np.log((clients - n + 1) / think_s) - np.log(np.minimum(n, servers) / service_s)
+    logs = np.concatenate(([0.0], np.cumsum(steps)))
+    each = np.exp(logs - logs.max())
+    return np.asarray(each / each.sum())
+
+
+def response_tail(seconds: float, clients: int, servers: int, service_s: float, think_s: float) -> float:
+    """P(wait + service > `seconds`): the wait is a sum of exponential departures, Gauss-Legendre over the
+    service.
+    """
+    found = _states(clients - 1, servers, service_s, think_s) if clients > 1 else np.ones(1)
+    ahead = np.flatnonzero(found > NEGLIGIBLE)
+    departures, share = np.maximum(0, ahead - servers + 1), found[ahead]
+    points, weights = np.polynomial.legendre.leggauss(NODES)
+    served = (points + 1) / 2 * seconds
+    left = (seconds - served)[:, None] * servers / service_s
+    waits = departures > 0
+    still = gammaincc(departures[waits][None, :], left) @ share[waits]
+    density = np.exp(-served / service_s) / service_s
+    return math.exp(-seconds / service_s) + float(weights @ (density * still)) * seconds / 2
+
+
+def response_quantile(p: float, clients: int, servers: int, service_s: float, think_s: float) -> float:
+    """The p-quantile of wait + service."""
+    return root(lambda t: response_tail(t, clients, servers, service_s, think_s) - (1 - p), service_s)

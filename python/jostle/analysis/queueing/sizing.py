@@ -1,0 +1,88 @@
+"""How many workers? The fewest that keep a promise, by the model that fits what happens when all are busy.
+
+- requests wait: Erlang C; for service that is not exponential its tail is scaled by (1 + cv²)/2, as Allen and
+  Cunneen scale the mean, and the service time is a gamma variate;
+- requests are rejected: Erlang B;
+- clients wait for their answers before they ask again: the finite source M/M/c//N.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from jostle.analysis.queueing import erlang, finite_source
+from jostle.analysis.stats.special import gammaincinv
+
+__all__ = [
+    "MOST_WORKERS",
+    "finite_workers",
+    "queueing_tail",
+    "queueing_workers",
+    "rejecting_workers",
+]
+
+MOST_WORKERS = 100_000
+
+NODES = 2000
+"""Equally likely service times."""
+
+
+def _fewest(enough: Callable[[int], bool], least: int = 1) -> int | None:
+    """The smallest number from `least` on that is enough, where more is never worse; None above
+    `MOST_WORKERS`.
+    """
+    low, high = least - 1, least
+    while not enough(high):
+        if high >= MOST_WORKERS:
+            return None
+        low, high = high, min(2 * high, MOST_WORKERS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def queueing_tail(seconds: float, workers: int, rate_per_s: float, service_s: float, cv: float) -> float:
+    """P(wait + service > `seconds`). Exact for `cv` = 1 (exponential service)."""
+    load = rate_per_s * service_s
+    if load >= workers:
+        return 1.0
+    if cv == 1:
+        return erlang.response_tail(seconds, workers, load, service_s)
+    waits = erlang.erlang_c(workers, load)
+    drain = (workers - load) / service_s * 2 / (1 + cv * cv)
+    left = seconds - _services(service_s, cv)
+    return float(np.mean(np.where(left < 0, 1.0, waits * np.exp(-drain * np.maximum(left, 0)))))
+
+
+def _services(service_s: float, cv: float) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    if cv == 0:
+        return np.array([service_s])
+    shape = 1 / cv**2
+    return np.asarray(gammaincinv(shape, (np.arange(NODES) + 0.5) / NODES) * service_s / shape)
+
+
+def queueing_workers(
+    rate_per_s: float, service_s: float, cv: float, limit_s: float, share: float
+) -> int | None:
+    """Workers so that at most `share` of the requests take longer than `limit_s`; None: no number does."""
+    least = math.floor(rate_per_s * service_s) + 1
+    return _fewest(lambda workers: queueing_tail(limit_s, workers, rate_per_s, service_s, cv) <= share, least)
+
+
+def rejecting_workers(rate_per_s: float, service_s: float, share: float) -> int | None:
+    """Workers so that at most `share` of the requests find all of them busy."""
+    load = rate_per_s * service_s
+    return _fewest(lambda workers: erlang.erlang_b(workers, load) <= share)
+
+
+def finite_workers(
+    clients: int, think_s: float, service_s: float, limit_s: float, share: float
+) -> int | None:
+    """Workers so that at most `share` of the requests of `clients` take longer than `limit_s`."""
+    if math.exp(-limit_s / service_s) > share:
+        return None  # as many as there are clients would not do
+    return _fewest(
+        lambda workers: finite_source.response_tail(limit_s, clients, workers, service_s, think_s) <= share
+    )

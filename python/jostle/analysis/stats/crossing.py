@@ -1,0 +1,163 @@
+"""At which level does a share cross a limit? An interval from blocks of observations at several levels.
+
+Near the crossing the logit of the share is taken for a parabola in the level (the tail of a queue's waits
+is nearly a line): logit p(x) = logit p* + b z + c z², z = x/x* - 1, b > 0. For every candidate x* the
+likeliest slope and curvature are found; the interval holds those x* that the likelihood ratio does not
+reject. Observations of one block depend on one another, and blocks differ by more than chance: each has a
+level of its own on the logit scale, with a variance that is estimated (Williams' method II), and counts for
+less the more of its variation is its own. What dispersion is left, at least 1, divides the ratio, which is
+compared with Student's quantile. Sources: Williams, Applied Statistics 31 (1982); profile likelihood:
+Venzon and Moolgavkar, Applied Statistics 37 (1988).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jostle.analysis.stats.sample import Bools, Floats
+from jostle.analysis.stats.special import stdtrit
+
+__all__ = ["CONFIDENCE", "Crossing", "crossing"]
+
+CONFIDENCE = 0.95
+
+CANDIDATES, ROUGHLY = 301, 61
+LEAST_SLOPE, MOST_SLOPE = 0.5, 400.0
+NEWTON, MOST_STEP = 25, 20.0
+
+PULL = 1e-4
+"""Of the curvature to none: a normal prior of deviation 100."""
+
+MOST_VARIANCE = 9.0
+"""Of a block's own level, on the logit scale."""
+
+BEYOND = 2.0
+"""So far beyond the levels near the crossing it is looked for, among all that were measured."""
+
+ROUNDS = 3
+HALVINGS = 30
+
+NEAR = (1 / 10, 6.0)
+"""Shares between so many times the limit say where the crossing is."""
+
+FEWEST_FREE = 2
+
+
+class Crossing(NamedTuple):
+    """The level with its interval; an end that the levels do not bound is the lowest or highest of them."""
+
+    level: float
+    low: float
+    high: float
+    bounded: bool  # both ends lie within the levels that were measured
+
+
+def crossing(
+    levels: Sequence[float],
+    n: Sequence[float],
+    exceeded: Sequence[float],
+    limit: float,
+    confidence: float = CONFIDENCE,
+) -> Crossing | None:
+    """A block of `n` observations at each of `levels` (> 0), of which `exceeded` did.
+
+    None where no level lies above the limit, or none below it.
+    """
+    x, total, k = (np.asarray(column, float) for column in (levels, n, exceeded))
+    lowest, highest = float(x.min()), float(x.max())
+    near = _near(x, total, k, limit)
+    x, total, k = x[near], total[near], k[near]
+    if not _straddles(x, total, k, limit):
+        return None
+    free = max(FEWEST_FREE, len(x) - 3)
+    rough = np.linspace(float(x.min()), float(x.max()), ROUGHLY)
+    weights = np.ones(len(x))
+    for _ in range(ROUNDS):
+        slopes, logs = _profile(rough, x, total * weights, k * weights, limit)
+        at = int(np.argmax(logs))
+        share = _shares(rough[at : at + 1], slopes[at : at + 1], x, limit)[0]
+        weights = _weights(share, total, k, free)
+    candidates = np.geomspace(
+        max(lowest, float(x.min()) / BEYOND), min(highest, float(x.max()) * BEYOND), CANDIDATES
+    )
+    slopes, logs = _profile(candidates, x, total * weights, k * weights, limit)
+    top = float(logs.max())
+    best = float(np.mean(candidates[logs >= top - 1e-9]))
+    dispersion = max(1.0, _pearson(share, total, k, weights) / free)
+    allowed = dispersion * float(stdtrit(free, (1 + confidence) / 2)) ** 2 / 2
+    inside = candidates[logs >= top - allowed]
+    low, high = float(inside.min()), float(inside.max())
+    return Crossing(best, low, high, low > lowest and high < highest)
+
+
+def _weights(share: Floats, n: Floats, k: Floats, free: int) -> Floats:
+    """What part of its observations each block counts for: 1 where blocks differ by chance only."""
+
+    def weighed(variance: float) -> Floats:
+        return np.asarray(1 / (1 + n * share * (1 - share) * variance))
+
+    low, high = 0.0, MOST_VARIANCE
+    if _pearson(share, n, k, weighed(0.0)) <= free:
+        return weighed(0.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _pearson(share, n, k, weighed(middle)) > free else (low, middle)
+    return weighed(high)
+
+
+def _pearson(share: Floats, n: Floats, k: Floats, weights: Floats) -> float:
+    expected = np.maximum(n * share * (1 - share), 0.25)
+    return float((weights * (k - n * share) ** 2 / expected).sum())
+
+
+def _near(x: Floats, n: Floats, k: Floats, limit: float) -> Bools:
+    """Blocks at levels near the crossing; on a side where there is none, those of the nearest level."""
+    shares = {
+        level: (k[x == level].sum() + 0.25) / (n[x == level].sum() + 0.5) for level in np.unique(x).tolist()
+    }
+    low, high = NEAR[0] * limit, min(NEAR[1] * limit, 0.5)
+    kept = {level for level, share in shares.items() if low <= share <= high}
+    raw = {level: k[x == level].sum() / n[x == level].sum() for level in shares}
+    below = [level for level in raw if raw[level] <= limit]
+    above = [level for level in raw if raw[level] > limit]
+    if below and not kept & set(below):
+        kept.add(max(below))
+    if above and not kept & set(above):
+        kept.add(min(above))
+    return np.isin(x, sorted(kept))
+
+
+def _straddles(x: Floats, n: Floats, k: Floats, limit: float) -> bool:
+    shares = {level: k[x == level].sum() / n[x == level].sum() for level in np.unique(x).tolist()}
+    return len(shares) > 1 and min(shares.values()) <= limit < max(shares.values())
+
+
+def _shares(at: Floats, slopes: Floats, x: Floats, limit: float) -> Floats:
+    """A row for each candidate; `slopes`: slope and curvature of each."""
+    z = x[None, :] / at[:, None] - 1
+    logit = math.log(limit / (1 - limit)) + slopes[:, :1] * z + slopes[:, 1:] * z * z
+    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -500, 500))))
+
+
+def _profile(at: Floats, x: Floats, n: Floats, k: Floats, limit: float) -> tuple[Floats, Floats]:
+    """The most likely slope and curvature through each candidate, and their log likelihood.
+
+    The likelihood is concave in both, so Newton finds them; steps are held back, and the curvature is drawn
+    weakly to none, so that two levels are enough.
+    """
+    z = x[None, :] / at[:, None] - 1
+    slopes = np.tile([10.0, 0.0], (len(at), 1))
+    for _ in range(NEWTON):
+        share = _shares(at, slopes, x, limit)
+        off, spread = k - n * share, n * share * (1 - share)
+        score = np.stack([(z * off).sum(1), (z * z * off).sum(1) - PULL * slopes[:, 1]], axis=1)
+        a, b, c = (spread * z**2).sum(1) + 1e-9, (spread * z**3).sum(1), (spread * z**4).sum(1) + PULL
+        area = np.maximum(a * c - b * b, 1e-12)
+        step = np.stack([c * score[:, 0] - b * score[:, 1], a * score[:, 1] - b * score[:, 0]], axis=1)
+        slopes = slopes + np.clip(step / area[:, None], -MOST_STEP, MOST_STEP)
+        slopes[:, 0] = np.clip(slopes[:, 0], LEAST_SLOPE, MOST_SLOPE)
+    share = np.clip(_shares(at, slopes, x, limit), 1e-15, 1 - 1e-15)
+    logs = (k * np.log(share) + (n - k) * np.log1p(-share)).sum(axis=1) - PULL * slopes[:, 1] ** 2 / 2
+    return slopes, np.asarray(logs)
