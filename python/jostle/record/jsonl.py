@@ -26,6 +26,8 @@ __all__ = [
     "check_fingerprint",
     "damaged",
     "fingerprint",
+    "fingerprint_of",
+    "is_as_before",
     "mend_last_line",
     "parse",
     "read_bytes",
@@ -176,6 +178,11 @@ def fingerprint(path: Path) -> Fingerprint:
     return {"bytes": size, "crc32": f"{crc:08x}"}
 
 
+def fingerprint_of(data: bytes) -> Fingerprint:
+    """Of a file that will hold `data`."""
+    return {"bytes": len(data), "crc32": f"{zlib.crc32(data):08x}"}
+
+
 def check_fingerprint(path: Path, expected: Fingerprint) -> None:
     """Raises NotARun where the file is not as it was when `expected` was taken."""
     try:
@@ -188,3 +195,11 @@ def check_fingerprint(path: Path, expected: Fingerprint) -> None:
         raise damaged(path, f"it has {found['bytes']:,} bytes instead of {expected['bytes']:,}")
     if found != expected:
         raise damaged(path, "its checksum is not that of the file that was written")
+
+
+def is_as_before(path: Path, expected: Fingerprint) -> bool:
+    """The file is as it was when `expected` was taken."""
+    try:
+        return fingerprint(path) == expected
+    except OSError:
+        return False

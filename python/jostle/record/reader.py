@@ -23,12 +23,14 @@ from jostle.record.journal import read_journal
 from jostle.record.jsonl import (
     check_fingerprint,
     damaged,
+    is_as_before,
     read_bytes,
     read_object,
     read_objects,
 )
 from jostle.record.layout import (
     FORMAT,
+    Fingerprint,
     GarbageEntry,
     HostFacts,
     IntervalEntry,
@@ -438,13 +440,22 @@ class RunRecord:
         return [sound[number] for number in sorted(sound)], damage
 
     def _changed_files(self) -> Iterator[str]:
-        started = next((entry for entry in self.journal if entry["event"] == "run started"), None)
-        for name, expected in (started.get("files", {}) if started else {}).items():
+        """A plan that grew is the last one of those that the journal knows, or the one before it, where
+        jostle was killed in between.
+        """
+        stated: dict[str, list[Fingerprint]] = {}
+        for entry in self.journal:
+            if entry["event"] in ("run started", "plan extended"):
+                for name, expected in entry.get("files", {}).items():
+                    stated.setdefault(name, []).append(expected)
+        for name, known in stated.items():
+            if name not in ("plan.toml", "host.json"):
+                continue
             try:
-                if name in ("plan.toml", "host.json"):
-                    check_fingerprint(self.folder / name, expected)
+                check_fingerprint(self.folder / name, known[-1])
             except NotARun as error:
-                yield error.message
+                if len(known) < 2 or not is_as_before(self.folder / name, known[-2]):
+                    yield error.message
 
     def _missing(self) -> Iterator[str]:
         """Trials that came to an end by the journal, or should have, and have no readable record."""

@@ -18,7 +18,14 @@ from jostle.host.clocks import Clocks
 from jostle.host.files import write_json, write_whole
 from jostle.record.hlog import header, interval_lines
 from jostle.record.journal import append_event
-from jostle.record.jsonl import append_line, fingerprint, mend_last_line, read_object, to_line
+from jostle.record.jsonl import (
+    append_line,
+    fingerprint,
+    fingerprint_of,
+    mend_last_line,
+    read_object,
+    to_line,
+)
 from jostle.record.layout import (
     FORMAT,
     Event,
@@ -114,6 +121,15 @@ class RunWriter:
         with written(self.folder):
             files = {name: fingerprint(self.folder / name) for name in ("plan.toml", "host.json")}
         self.journal("run started", **fields, files=files)
+
+    def extend_plan(self, plan_text: str) -> None:
+        """Write a plan that has more in it than the one of the start, for trials that come of what was
+        measured. The journal has both checksums: killed in between, the folder holds either.
+        """
+        encoded = plan_text.encode("utf-8", "replace")
+        self.journal("plan extended", files={"plan.toml": fingerprint_of(encoded)})
+        with written(self.folder):
+            write_whole(self.folder / "plan.toml", encoded, sync=True)
 
     def journal_outcome(self, event: Event, trial: Path, **fields: Any) -> None:
         """The end of a trial, with the checksum of its outcome.json."""

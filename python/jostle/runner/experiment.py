@@ -5,7 +5,7 @@ import functools
 import itertools
 import random
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from jostle.runner.resume import Unfinished
 
 __all__ = [
+    "Further",
     "Outcome",
     "check_connections",
     "find_room",
@@ -55,6 +56,10 @@ __all__ = [
     "with_their_labels",
     "workloads_on",
 ]
+
+Further = Callable[[RunWriter], Iterator[tuple[Plan, list[Planned]]]]
+"""Trials that come of what was measured: asked for the next ones when those before are over. Each time it
+gives a plan, which may have more workloads than the one before, and trials of it, not yet in the journal."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,18 @@ class Outcome:
 
 
 def run_experiment(
-    plan: Plan, base: Path, slug: str, seed: int | None, executor: Executor, observer: Observer
+    plan: Plan,
+    base: Path,
+    slug: str,
+    seed: int | None,
+    executor: Executor,
+    observer: Observer,
+    further: Further | None = None,
 ) -> Outcome:
     """Run every trial of `plan` and record it in a fresh folder under `base`.
 
-    `seed` goes before the plan's own; where neither is given, one is drawn and recorded.
+    `seed` goes before the plan's own; where neither is given, one is drawn and recorded. `further` gives the
+    trials that follow those of the plan.
 
     Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
     and `KeyboardInterrupt` after what was measured has been recorded. Raises `PlanError` for a contestant
@@ -94,7 +106,7 @@ def run_experiment(
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
-    sound = _run_all(session, trials)
+    sound = _run_all(session, trials, further)
     return Outcome(writer.folder, complete=sound and not skipped)
 
 
@@ -126,7 +138,7 @@ def _by_label(ready: Iterable[Contestant]) -> dict[str, Contestant]:
     return {contestant.label: contestant for contestant in ready}
 
 
-def _run_all(session: "_Session", trials: list[Planned]) -> bool:
+def _run_all(session: "_Session", trials: list[Planned], further: Further | None = None) -> bool:
     """Run them in their order, and close the run; whether all of them ended as they should.
 
     However the run ends, its journal says why.
@@ -139,6 +151,8 @@ def _run_all(session: "_Session", trials: list[Planned]) -> bool:
             budget = Budget(plan.budget)
             stack.callback(session.kept.stop)
             sound = session.run_all(trials)
+            if further is not None:
+                sound += _further(session, trials, further)
             if plan.until_decided:
                 sound += _until_decided(session, trials, budget)
             if more := plan_repeats(plan, writer, trials, session.contestants):
@@ -150,6 +164,21 @@ def _run_all(session: "_Session", trials: list[Planned]) -> bool:
         raise
     writer.journal("run ended")
     return all(sound)
+
+
+def _further(session: "_Session", trials: Sequence[Planned], further: Further) -> list[bool]:
+    """What comes of what was measured; for each of its trials whether it ended as it should."""
+    known, ended = list(trials), list[bool]()
+    for plan, more in further(session.writer):
+        if plan != session.plan:
+            session.writer.extend_plan(to_toml(plan))
+            session = replace(session, plan=plan)
+        for trial in more:
+            session.writer.journal("trial planned", **trial.as_record())
+        known += more
+        session.observer.scheduled(known, session.writer.folder)
+        ended += session.run_all(more)
+    return ended
 
 
 def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budget) -> list[bool]:
