@@ -45,9 +45,9 @@ from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count
 
-__all__ = ["analyse", "analyse_trial", "judge", "summarize_all"]
+__all__ = ["analyse", "analyse_trial", "judge", "rerun_of", "summarize_all", "took_s"]
 
-COMMANDS = ("hit", "race", "run")
+COMMANDS = ("capacity", "hit", "race", "run")
 
 CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of_code")
 
@@ -90,7 +90,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         skipped=skipped,
         host=dict(record.host),
         plan_text=record.plan_text,
-        rerun=_rerun(record),
+        rerun=rerun_of(record),
         seed=int(record.host.get("seed") or 0),
         requirements=judge_requirements(plan, grouped, summaries, skipped, level),
         comparisons=comparisons,
@@ -98,7 +98,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),
-        took_s=_took_s(record),
+        took_s=took_s(record),
         ratios=ratios(plan.ratio, grouped, published),
         threads=threads(grouped, published),
         earlier=earlier_runs(grouped),
@@ -121,7 +121,7 @@ def _web_address(text: str) -> str:
     return text if text.startswith(("http://", "https://")) else ""
 
 
-def _took_s(record: RunRecord) -> float | None:
+def took_s(record: RunRecord) -> float | None:
     """From the first event to the last one, with any pause before a resume; None where there are none."""
     times = [e["at"] for e in record.journal if isinstance(e.get("at"), int)]
     return (max(times) - min(times)) / 1e9 if times else None
@@ -242,7 +242,7 @@ def _contestants(trials: Sequence[TrialResult]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _rerun(record: RunRecord) -> str:
+def rerun_of(record: RunRecord) -> str:
     """The command as it was typed, with its seed; else the plan that lies in the folder."""
     argv = redact_command([str(word) for word in record.host.get("argv", [])])  # of old runs too
     if len(argv) < 2 or argv[1] not in COMMANDS:

@@ -39,6 +39,9 @@ Understand one server:
   jostle explain http://localhost:8080/ --slow /report
                                                    how many requests progress at
                                                    once, who waits behind whom
+  jostle capacity http://localhost:8080/ --slo "p99 < 100 ms"
+                                                   how much it carries
+  jostle what-if runs/2026-… workers=8             predict a change
 
 Look at runs:
   jostle report runs/2026-…                        page, pictures, CSV, JSON
@@ -62,10 +65,11 @@ plan, 3 the result cannot be trusted or is incomplete, 4 undecided.
 """
 
 COMMANDS = (
-    "hit", "init", "check", "run", "race", "simulate", "explain", "report", "compare", "history", "doctor",
-    "contestants", "cluster", "collect", "completion",
+    "hit", "capacity", "what-if", "init", "check", "run", "race", "simulate", "explain", "report",
+    "compare", "history", "doctor", "contestants", "cluster", "collect", "completion",
 )  # fmt: skip
-"""Modules of this package: each has `HELP` and a function of its name, or an `app` of several commands."""
+"""Modules of this package (a dash is an underscore there): each has `HELP` and a function of its name, or an
+`app` of several commands."""
 
 STOPPED_BY_CTRL_C = 130
 """As shells have it: 128 and the number of the signal."""
@@ -80,12 +84,13 @@ def command(name: str) -> "typer._click.Command":
 
     from jostle.cli.help import PLAIN, Command
 
-    module = importlib.import_module(f"jostle.cli.{name}")
+    function = name.replace("-", "_")
+    module = importlib.import_module(f"jostle.cli.{function}")
     app = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(**PLAIN)
         app.command(name, help=module.HELP, cls=Command, context_settings=PLAIN["context_settings"])(
-            _leaving(getattr(module, name))
+            _leaving(getattr(module, function))
         )
     return typer.main.get_command(app)
 

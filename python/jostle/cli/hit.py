@@ -27,7 +27,7 @@ from jostle.errors import PlanError
 if TYPE_CHECKING:
     from jostle.plan import Plan
 
-__all__ = ["hit"]
+__all__ = ["RequestOptions", "hit"]
 
 HELP = """Load one URL now: throughput, response times, and whether to trust them.
 
@@ -51,8 +51,8 @@ def _option(*names: str, group: str, help: str, metavar: str | None = None) -> A
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitOptions:
-    """The options that make the plan; each has the name that `jostle.plan.hit.PLACES` gives it."""
+class LoadOptions:
+    """How it is sent; each option has the name that `jostle.plan.hit.PLACES` gives it."""
 
     clients: Annotated[
         str | None,
@@ -103,6 +103,12 @@ class HitOptions:
             group=REQUEST,
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions:
+    """What is sent, over which connections, by which generators."""
+
     method: Annotated[
         str | None,
         _option(*("-m", "--method", "-X"), metavar="METHOD", help="GET, or POST with a body.", group=REQUEST),
@@ -226,9 +232,9 @@ class HitOptions:
     cluster: Cluster = None
     allow_targets: AllowTargets = None
 
-    def plan(self, context: typer.Context, url: str) -> "Plan":
-        """The plan for `url`. Raises `PlanError` in the words of the options."""
-        from jostle.plan.hit import REDIRECTS, hit_plan
+    def given(self) -> dict[str, Any]:
+        """As `jostle.plan.hit` takes them."""
+        from jostle.plan.hit import REDIRECTS
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         if given.pop("location") and self.redirects is None:
@@ -237,8 +243,19 @@ class HitOptions:
             if not socket.is_socket():
                 raise PlanError(f"--unix-socket: {socket} is not a socket", "is its server running?")
             given["connect_to"] = [*(self.connect_to or []), f"unix:{socket}"]
+        return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitOptions(RequestOptions, LoadOptions):
+    """The options that make the plan."""
+
+    def plan(self, context: typer.Context, url: str) -> "Plan":
+        """The plan for `url`. Raises `PlanError` in the words of the options."""
+        from jostle.plan.hit import hit_plan
+
         names = option_names(context)
-        return hit_plan(url, given, lambda name: names.get(name, name))
+        return hit_plan(url, self.given(), lambda name: names.get(name, name))
 
 
 @unfold

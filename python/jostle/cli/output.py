@@ -32,6 +32,7 @@ __all__ = [
     "PlanOutput",
     "RunOutput",
     "UndecidedAs",
+    "console",
     "put",
     "put_document",
     "report_written",
@@ -157,7 +158,7 @@ def put(result: "RunResult", form: Form, output: Path | None, *, full: bool = Fa
         with report_written(str(output), "choose another place for --output"):
             write_whole(output, _text(result, form, full=full))
     elif form is Form.text:
-        _print(result, _console(sys.stdout), full=full)
+        _print(result, console(sys.stdout), full=full)
     else:
         sys.stdout.write(_text(result, form, full=full))
 
@@ -177,7 +178,7 @@ def put_document(
             case Form.json:
                 return json.dumps(data(), indent=2) + "\n"
         written = io.StringIO()
-        terminal.render(document, _console(written))
+        terminal.render(document, console(written))
         return written.getvalue()
 
     if output is not None:
@@ -186,7 +187,7 @@ def put_document(
         with report_written(str(output), "choose another place for --output"):
             write_whole(output, text())
     elif form is Form.text:
-        terminal.render(document, _console(sys.stdout))
+        terminal.render(document, console(sys.stdout))
     else:
         sys.stdout.write(text())
 
@@ -197,7 +198,7 @@ def _text(result: "RunResult", form: Form, *, full: bool) -> str:
     match form:
         case Form.text:
             written = io.StringIO()
-            _print(result, _console(written), full=full)
+            _print(result, console(written), full=full)
             return written.getvalue()
         case Form.html:
             return report.page(result)
@@ -211,7 +212,7 @@ def _text(result: "RunResult", form: Form, *, full: bool) -> str:
             return report.to_junit(result)
 
 
-def _console(file: IO[str]) -> "Console":
+def console(file: IO[str]) -> "Console":
     from rich.console import Console
 
     class Piped(Console):

@@ -8,17 +8,23 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jostle.analysis.results import CompareResult, RunResult
+from jostle.analysis.results import CapacityResult, CompareResult, RunResult, Sizing, WhatIf
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from jostle.report.document import Document
+
 __all__ = [
+    "capacity_page",
+    "capacity_to_json",
+    "capacity_to_markdown",
     "compare_to_json",
     "compare_to_junit",
     "compare_to_markdown",
     "figures",
     "page",
+    "render_capacity",
     "render_comparison",
     "render_terminal",
     "to_csv",
@@ -126,3 +132,43 @@ def compare_to_junit(result: CompareResult) -> str:
     from jostle.report.render.junit import compare_to_junit
 
     return compare_to_junit(result)
+
+
+def render_capacity(
+    result: CapacityResult | WhatIf | Sizing, console: "Console", *, full: bool = False
+) -> None:
+    """Print the answer and the curve; with `full`, the model as well. Fits 80 columns."""
+    from jostle.report.render.terminal import render
+
+    render(_capacity_document(result), console, full=full)
+
+
+def capacity_page(result: CapacityResult | WhatIf | Sizing) -> str:
+    """The self-contained page as text."""
+    from jostle.report.render.html import page
+
+    return page(_capacity_document(result))
+
+
+def capacity_to_markdown(result: CapacityResult | WhatIf | Sizing) -> str:
+    """Answer, curve and model as GitHub Markdown."""
+    from jostle.report.render.markdown import render
+
+    return render(_capacity_document(result))
+
+
+def capacity_to_json(result: CapacityResult | WhatIf | Sizing) -> dict[str, Any]:
+    """Plain data for `json.dumps`."""
+    from jostle.report.render.data import capacity_to_json
+
+    return capacity_to_json(result)
+
+
+def _capacity_document(result: CapacityResult | WhatIf | Sizing) -> "Document":
+    from jostle.report.sections import capacity
+
+    if isinstance(result, CapacityResult):
+        return capacity.document(result)
+    return (
+        capacity.what_if_document(result) if isinstance(result, WhatIf) else capacity.sizing_document(result)
+    )

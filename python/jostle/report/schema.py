@@ -4,18 +4,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jostle.analysis.results import FORMAT, CompareResult, RunResult
+from jostle.analysis.results import FORMAT, CapacityResult, CompareResult, RunResult, Sizing, WhatIf
 from jostle.record.schema import without_titles
 
 __all__ = ["files", "result_schema"]
 
+KINDS: dict[str, type] = {
+    "jostle result": RunResult,
+    "jostle comparison": CompareResult,
+    "jostle capacity": CapacityResult,
+    "jostle what-if": WhatIf,
+    "jostle sizing": Sizing,
+}
+
 
 def result_schema() -> dict[str, Any]:
-    """JSON schema (2020-12) of what `--json` and `--format json` give: a result, or a comparison."""
+    """JSON schema (2020-12) of what `--json` and `--format json` give."""
     from pydantic import TypeAdapter
 
     definitions: dict[str, Any] = {}
-    for kind, made in (("jostle result", RunResult), ("jostle comparison", CompareResult)):
+    for kind, made in KINDS.items():
         whole = TypeAdapter(made).json_schema(mode="serialization")
         definitions |= whole.pop("$defs")
         whole["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
@@ -32,7 +40,7 @@ def result_schema() -> dict[str, Any]:
             "Units are in the names: _s seconds, _per_s per second, _bytes bytes; shares are 0 to 1. "
             "Within one format fields are only added."
         ),
-        "anyOf": [{"$ref": "#/$defs/RunResult"}, {"$ref": "#/$defs/CompareResult"}],
+        "anyOf": [{"$ref": f"#/$defs/{made.__name__}"} for made in KINDS.values()],
         "$defs": without_titles(dict(sorted(definitions.items()))),
     }
 

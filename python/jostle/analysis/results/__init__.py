@@ -3,6 +3,7 @@
 Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` bytes; shares are 0 to 1.
 """
 
+from jostle.analysis.results.capacity import CapacityResult, Sizing, WhatIf
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
 from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
 from jostle.analysis.results.journeys import JourneyResult, StepResult
@@ -36,6 +37,7 @@ __all__ = [
     "FORMAT",
     "OF_ARTICLES",
     "OF_OURS",
+    "CapacityResult",
     "Check",
     "Claim",
     "ClaimVerdict",
@@ -65,6 +67,7 @@ __all__ = [
     "Requirement",
     "RunResult",
     "Shift",
+    "Sizing",
     "Starvation",
     "StepResult",
     "Threads",
@@ -72,5 +75,6 @@ __all__ = [
     "Times",
     "TrialResult",
     "Validity",
+    "WhatIf",
     "WorkloadSummary",
 ]

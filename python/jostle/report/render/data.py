@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jostle.analysis.results import CompareResult, Estimate, RunResult
+from jostle.analysis.results import CapacityResult, CompareResult, Estimate, RunResult, Sizing, WhatIf
 from jostle.report.sections.goodput import chosen
 from jostle.text import one_line
 
-__all__ = ["compare_to_json", "figures", "to_csv", "to_json"]
+__all__ = ["capacity_to_json", "compare_to_json", "figures", "to_csv", "to_json"]
 
 COLUMNS = [
     "form",
@@ -38,6 +38,13 @@ def compare_to_json(result: CompareResult) -> dict[str, Any]:
     """`CompareResult` as plain data, "format" its version."""
     found: dict[str, Any] = finite(result.as_json())
     return {"kind": "jostle comparison", "format": found.pop("format"), **found}
+
+
+def capacity_to_json(result: CapacityResult | WhatIf | Sizing) -> dict[str, Any]:
+    """A capacity, or what is predicted of one, as plain data, "format" its version."""
+    found: dict[str, Any] = finite(result.as_json())
+    kinds = {CapacityResult: "jostle capacity", WhatIf: "jostle what-if", Sizing: "jostle sizing"}
+    return {"kind": kinds[type(result)], "format": found.pop("format"), **found}
 
 
 def finite(value: Any) -> Any:

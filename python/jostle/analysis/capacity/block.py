@@ -1,0 +1,151 @@
+"""One trial of a level: how many requests broke each SLO, and whether the generator or the machine did it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jostle.analysis.capacity.slo import Slo
+from jostle.analysis.results import Validity
+from jostle.analysis.stats.sample import EMPTY, Bools, WeightedSample, from_histograms, pool
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.trial.streaming import fold
+from jostle.analysis.validity.checks import CPU_SUSPECT, judge_data
+from jostle.analysis.validity.lateness import lateness_effects
+from jostle.formatting import percent
+from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["Block", "Tally", "block_of"]
+
+BATCHES = 8
+"""Parts of a block, whose counts tell how much more than chance they vary."""
+
+SETTLING = 0.2
+"""Share of a block that is left to the start: the server is empty then."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Requests, and how many of them broke one SLO; the same in each part of the block."""
+
+    n: int
+    exceeded: int
+    parts: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """`tallies`: one for each SLO, in their order. `limited`: why the generator was the limit, ""
+    where it was not. `spoiled`: what the machine did. `died`: how the server ended in the middle. `response`:
+    times after the start.
+    """
+
+    level: float
+    trial: int
+    tallies: tuple[Tally, ...]
+    limited: str = ""
+    spoiled: str = ""
+    died: str = ""
+    response: WeightedSample = EMPTY
+    data: TrialData | None = None
+
+    @property
+    def counts(self) -> bool:
+        """It says something of the server."""
+        return not self.limited and not self.spoiled
+
+
+def _settled(data: TrialData) -> Bools:
+    """For each interval: it begins after the start."""
+    return np.asarray(data.counts.start_ns >= SETTLING * data.counts.end_ns[-1])
+
+
+def _parts(data: TrialData) -> list[Bools]:
+    settled = np.flatnonzero(_settled(data))
+    masks = []
+    for part in np.array_split(settled, min(BATCHES, max(1, len(settled)))):
+        mask = np.zeros(len(data.counts.end_ns), dtype=np.bool_)
+        mask[part] = True
+        masks.append(mask)
+    return masks
+
+
+def block_of(data: TrialData, level: float, slos: Sequence[Slo]) -> Block:
+    """Of a trial that is over."""
+    number = data.trial.number
+    if not data.recorded:
+        return Block(level, number, _nothing(slos), limited=data.trial.why or "nothing was recorded")
+    if data.trial.status == "failed":
+        return Block(level, number, _nothing(slos), died=data.trial.why, data=data)
+    masks = _parts(data)
+    parts = fold(data.trial.interval_histograms("response"), masks).parts
+    tallies = tuple(_tally(data, slo, masks, parts) for slo in slos)
+    validity = judge_data(data)
+    return Block(
+        level,
+        number,
+        tallies,
+        limited=_limited(data, validity, slos, tallies),
+        spoiled=_spoiled(validity),
+        response=pool(parts),
+        data=data,
+    )
+
+
+def _nothing(slos: Sequence[Slo]) -> tuple[Tally, ...]:
+    return tuple(Tally(0, 0) for _ in slos)
+
+
+def _tally(data: TrialData, slo: Slo, masks: list[Bools], parts: list[WeightedSample]) -> Tally:
+    counted = []
+    for mask, sample in zip(masks, parts, strict=True):
+        failed = int(data.counts.failed[mask].sum())
+        late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
+        counted.append((sample.n_events + failed, late + failed))
+    if slo.limit_s is not None and (waiting := _cut_off_late(data, slo.limit_s)):
+        n, exceeded = counted[-1]
+        counted[-1] = n + waiting, exceeded + waiting
+    return Tally(sum(n for n, _ in counted), sum(k for _, k in counted), tuple(counted))
+
+
+def _cut_off_late(data: TrialData, limit_s: float) -> int:
+    """Requests that the end cut off when they had waited for longer than the limit; timeouts are failures."""
+    outcomes = data.outcomes()
+    cut_off, timeouts = (sum(outcomes.get(kind, 0) for kind in kinds) for kinds in (ENDED_BY_STOP, TIMEOUTS))
+    given_up = from_histograms([], [data.trial.histogram("censored")])
+    late = int(given_up.censored[given_up.values_s > limit_s].sum())
+    return max(0, min(cut_off, late - timeouts))
+
+
+def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: Sequence[Tally]) -> str:
+    """Load that was not sent, or an SLO that a busy or late generator missed and not the server."""
+    short = next(
+        (
+            check.message
+            for check in validity.failed
+            if check.name in ("offered load", "interactive law") and check.cause == "generator"
+        ),
+        "",
+    )
+    if short:
+        return short
+    missed = [slo for slo, tally in zip(slos, tallies, strict=True) if tally.exceeded > slo.share * tally.n]
+    if missed and data.generator_cpu > CPU_SUSPECT:
+        return f"the generator's busiest thread used {percent(data.generator_cpu)} of a core"
+    effects = lateness_effects(data) if missed else {}
+    for slo in missed:
+        effect = effects.get(slo.quantity)
+        if effect and slo.limit_s is not None and effect.without_s <= slo.limit_s < effect.reported_s:
+            return (
+                f"without the generator's own lateness {slo.quantity} would be as low as "
+                f"{format_duration(effect.without_s)} instead of {format_duration(effect.reported_s)}"
+            )
+    return ""
+
+
+def _spoiled(validity: Validity) -> str:
+    """What the machine did to it."""
+    invalid = [c for c in validity.checks if c.verdict is Verdict.INVALID and c.cause == "machine"]
+    return invalid[0].message if invalid else ""

@@ -1,0 +1,150 @@
+"""What all blocks of one level say together: the SLO holds there, or it does not."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from jostle.analysis.capacity.block import Block
+from jostle.analysis.capacity.slo import Slo
+from jostle.analysis.results.capacity import Decided
+from jostle.analysis.stats.crossing import Crossing, crossing
+from jostle.analysis.stats.sprt import around, decide
+
+__all__ = ["Level", "by_level", "crossing_of", "first_limited"]
+
+NEAR = (1 / 10, 10.0)
+"""Levels with shares between so many times the limit tell how what breaks an SLO clusters."""
+
+LEAST_PARTS = 4
+LEAST_EXCEEDED = 3
+"""What a first look takes for more than chance."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """All blocks of one rate, or number of clients. `shared`: for each SLO the autocorrelation time near its
+    limit.
+    """
+
+    level: float
+    blocks: tuple[Block, ...]
+    slos: tuple[Slo, ...]
+    shared: tuple[float, ...] = ()
+
+    @property
+    def counted(self) -> list[Block]:
+        """Those that say something of the server."""
+        return [block for block in self.blocks if block.counts]
+
+    @property
+    def limited(self) -> list[Block]:
+        return [block for block in self.blocks if block.limited]
+
+    def total(self, slo: int) -> tuple[int, int]:
+        """Requests that count for an SLO, by its number, and those that broke it."""
+        tallies = [block.tallies[slo] for block in self.counted]
+        return sum(t.n for t in tallies), sum(t.exceeded for t in tallies)
+
+    def share(self, slo: int) -> float:
+        n, exceeded = self.total(slo)
+        return exceeded / n if n else 0.0
+
+    def tau(self, slo: int) -> float:
+        """The autocorrelation time of "breaks the SLO": its own, or that of the levels near the limit, where
+        that is longer. A level at which nothing was too late does not show how what is too late clusters.
+        """
+        return max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
+
+    @property
+    def died(self) -> str:
+        """How the server ended in the middle of it; "" where it did not."""
+        return next((block.died for block in self.counted if block.died), "")
+
+    @property
+    def decided(self) -> Decided:
+        """By the sequential test of each SLO: missed where one is, held where all are."""
+        if len(self.limited) > len(self.counted):
+            return "generator"
+        if not self.counted:
+            return "spoiled"
+        if self.died:
+            return "misses"
+        found = [decide(around(slo.share), *self.total(i), self.tau(i)) for i, slo in enumerate(self.slos)]
+        if "above" in found:
+            return "misses"
+        return "holds" if all(one == "below" for one in found) else "open"
+
+    @property
+    def seems(self) -> Decided:
+        """As `decided`; where that is open, what a first look says: the search goes on from there."""
+        if self.decided != "open":
+            return self.decided
+        for i, slo in enumerate(self.slos):
+            n, exceeded = self.total(i)
+            if exceeded >= LEAST_EXCEEDED and exceeded > 2 * slo.share * n:
+                return "misses"
+        return "holds" if all(self.share(i) <= slo.share for i, slo in enumerate(self.slos)) else "open"
+
+
+def by_level(blocks: Sequence[Block], slos: Sequence[Slo]) -> list[Level]:
+    """Ascending."""
+    found: dict[float, list[Block]] = {}
+    for block in blocks:
+        found.setdefault(block.level, []).append(block)
+    alone = [Level(level, tuple(found[level]), tuple(slos)) for level in sorted(found)]
+    shared = tuple(_shared(alone, i, slo.share) for i, slo in enumerate(slos))
+    return [replace(level, shared=shared) for level in alone]
+
+
+def _shared(levels: Sequence[Level], slo: int, limit: float) -> float:
+    near = [one for one in levels if NEAR[0] * limit <= one.share(slo) <= NEAR[1] * limit]
+    return _dispersion(near, slo)
+
+
+def _dispersion(levels: Sequence[Level], slo: int) -> float:
+    """How many times more the counts of parts of blocks vary than those of independent requests, at least 1:
+    the autocorrelation time by batch means.
+    """
+    total, free = 0.0, 0
+    for level in levels:
+        parts = [part for block in level.counted for part in block.tallies[slo].parts if part[0]]
+        n, exceeded = sum(n for n, _ in parts), sum(k for _, k in parts)
+        if len(parts) >= LEAST_PARTS and 0 < exceeded < n:
+            p = exceeded / n
+            total += sum((k - m * p) ** 2 / (m * p * (1 - p)) for m, k in parts)
+            free += len(parts) - 1
+    return max(1.0, total / free) if free else 1.0
+
+
+def first_limited(levels: Sequence[Level]) -> float:
+    """The lowest level at which the generator was the limit; infinite where it never was."""
+    return min((level.level for level in levels if level.decided == "generator"), default=float("inf"))
+
+
+def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
+    """Where an SLO, by its number, stops to hold: by blocks, each weighted by its independent requests.
+
+    A level at which the server died breaks every SLO for all of its requests.
+    """
+    at, n, exceeded = list[float](), list[float](), list[float]()
+    for level in levels:
+        tau = level.tau(slo)
+        for block in level.counted:
+            tally = block.tallies[slo]
+            total, broken = (1, 1) if block.died else (tally.n, tally.exceeded)
+            if total:
+                at.append(level.level)
+                n.append(total / tau)
+                exceeded.append(broken / tau)
+    found = crossing(at, n, exceeded, levels[0].slos[slo].share) if at else None
+    return None if found is None else _between_decided(found, levels, slo)
+
+
+def _between_decided(found: Crossing, levels: Sequence[Level], slo: int) -> Crossing:
+    """No curve puts it below a level that holds, nor above one that misses: a share may jump."""
+    about = around(levels[0].slos[slo].share)
+    decided = {x.level: decide(about, *x.total(slo), x.tau(slo)) for x in levels if x.counted and not x.died}
+    low = max((level for level, one in decided.items() if one == "below"), default=0.0)
+    high = min((level for level, one in decided.items() if one == "above" and level > low), default=math.inf)
+    level = min(max(found.level, low), high)
+    return found._replace(level=level, low=min(found.low, level), high=max(found.high, level))

@@ -1,0 +1,51 @@
+"""What must hold: "p99 < 100 ms", "errors < 1 %". Each is a share of requests that may break it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jostle.errors import BadValue
+from jostle.plan.conditions import requirement
+
+__all__ = ["Slo", "read_slo", "read_slos"]
+
+QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+
+EXAMPLE = 'write for example "p99 < 100 ms" or "errors < 1 %"'
+
+
+@dataclass(frozen=True)
+class Slo:
+    """At most `share` of the requests may take longer than `limit_s` or fail; `limit_s` None: may fail."""
+
+    text: str
+    quantity: str
+    share: float
+    limit_s: float | None
+
+
+def read_slo(text: str) -> Slo:
+    """Raises `BadValue` that says what can be asked."""
+    condition = requirement(text)
+    if not condition.below:
+        raise BadValue(f'"{text}" asks for more, not for less', EXAMPLE)
+    if condition.quantity in QUANTILES:
+        if condition.limit <= 0:
+            raise BadValue(f'"{text}" leaves no time for an answer', EXAMPLE)
+        share = round(1 - QUANTILES[condition.quantity], 9)
+        return Slo(text, condition.quantity, share, condition.limit)
+    if condition.quantity == "errors":
+        if not 0 < condition.limit < 1:
+            raise BadValue(
+                f'"{text}" cannot be tested: no number of requests proves a share of none', EXAMPLE
+            )
+        return Slo(text, "errors", condition.limit, None)
+    raise BadValue(
+        f'"{text}": a capacity is about {", ".join(QUANTILES)} and errors, not {condition.quantity}', EXAMPLE
+    )
+
+
+def read_slos(texts: Sequence[str]) -> tuple[Slo, ...]:
+    """All of them; at least one."""
+    if not texts:
+        raise BadValue("what must hold?", f"give --slo: {EXAMPLE}")
+    return tuple(read_slo(text) for text in texts)

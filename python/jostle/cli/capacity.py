@@ -1,0 +1,232 @@
+"""`jostle capacity TARGET --slo …`: how much load a server carries."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.hit import RequestOptions
+from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
+from jostle.cli.output import FORMS, Form, OutputFile, console, report_written
+from jostle.errors import PlanError
+
+if TYPE_CHECKING:
+    from jostle.analysis.results import CapacityResult, Sizing, WhatIf
+    from jostle.explain.capacity.question import Question
+
+__all__ = ["capacity", "put_capacity", "refuse_forms"]
+
+HELP = """Find the highest load at which a server keeps its promise, with an interval.
+
+\b
+  jostle capacity http://localhost:8080/search --slo "p99 < 100 ms"
+  jostle capacity node/fast/44 --slo "p99 < 20 ms" --slo "errors < 1 %"
+  jostle capacity http://localhost:8080/ --slo "p99 < 1 s" --clients
+  jostle capacity http://localhost:8080/ --slo "p99 < 100 ms" --quick
+
+TARGET is a URL, or a contestant with settings and path. The rate is doubled
+until the SLO breaks; then levels around the limit follow in random order,
+each until a sequential test has decided it. With --clients the load is a
+closed crowd, and the answer a number of clients. It says so where jostle
+itself was the limit. The server is overloaded on the way: load only your own.
+"""
+
+SHOWN = (Form.text, Form.html, Form.md, Form.json)
+
+
+def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
+
+
+class _Teller:
+    """Lines on standard error; on a terminal also what goes on now."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._width = 0
+
+    def __call__(self, text: str, final: bool) -> None:
+        if self._quiet or not (final or self._live):
+            return
+        with contextlib.suppress(OSError):
+            if self._live:
+                print("\r" + " " * self._width + "\r", end="", file=sys.stderr)
+            self._width = 0 if final else len(text)
+            print(text, end="\n" if final else "", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        self("", False)
+
+
+@unfold
+def capacity(
+    context: typer.Context,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL, or CONTESTANT[:SETTINGS][/PATH].")],
+    *,
+    slo: Annotated[
+        list[str],
+        _option(
+            "--slo",
+            metavar="SLO",
+            help="What must hold: 'p99 < 100 ms', 'errors < 1 %'. Repeatable.",
+            group=LOAD,
+        ),
+    ],
+    clients: Annotated[
+        bool, _option("--clients", help="A closed crowd: how many clients, not which rate.", group=LOAD)
+    ] = False,
+    think: Annotated[
+        str | None,
+        _option(
+            "--think",
+            metavar="TIME",
+            help="With --clients: pause between answer and next request.",
+            group=LOAD,
+        ),
+    ] = None,
+    most: Annotated[
+        str | None,
+        _option("--most", metavar="LEVEL", help="Go no higher: 2000/s, 500 clients.", group=LOAD),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        _option("--budget", metavar="TIME", help="Time for it (4m; --quick: 1m).", group=LOAD),
+    ] = None,
+    quick: Annotated[bool, _option("--quick", help="Short blocks, a wider interval.", group=LOAD)] = False,
+    options: RequestOptions,
+    seed: Seed = None,
+    into: Into = Path("runs"),
+    as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
+    output: OutputFile = None,
+    quiet: Annotated[bool, _option("-q", "--quiet", help="Show no progress.", group=OUTPUT)] = False,
+    no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
+) -> int:
+    form = refuse_forms(output, as_json=as_json)
+    if think is not None and not clients:
+        raise PlanError("--think belongs to a crowd: at a rate nobody waits for an answer", "add --clients")
+    names = option_names(context)
+    given = options.given() | {"think": think}
+    question = _question(target, slo, given, clients, most, budget, quick, lambda name: names.get(name, name))
+    return _measured(question, into, seed, form, output, quiet=quiet, pages=not no_pages)
+
+
+def refuse_forms(output: Path | None, *, as_json: bool) -> Form:
+    """The form of the result. Raises `PlanError` for one that it does not have."""
+    form = Form.json if as_json else Form.text if output is None else FORMS[output.suffix]
+    if form not in SHOWN:
+        raise PlanError(f"--output: there is no such result as .{form}", "use one of .txt, .html, .md, .json")
+    return form
+
+
+def _question(
+    target: str,
+    slo: list[str],
+    given: dict[str, Any],
+    clients: bool,
+    most: str | None,
+    budget: str | None,
+    quick: bool,
+    name_of: Any,
+) -> "Question":
+    from jostle import units
+    from jostle.explain.capacity.question import question_of
+
+    highest = float("inf")
+    if most is not None:
+        highest = float(units.count(most)) if clients else units.rate(most, bare="s")
+        if highest <= 0:
+            raise PlanError(f"--most: {most!r} leaves no load", "write for example 2000/s, or 500 (clients)")
+    return question_of(
+        target, slo, given, closed=clients, most=highest, budget=budget, quick=quick, name_of=name_of
+    )
+
+
+def _measured(
+    question: "Question",
+    into: Path,
+    seed: int | None,
+    form: Form,
+    output: Path | None,
+    *,
+    quiet: bool,
+    pages: bool,
+) -> int:
+    """What is known is shown whatever ended the run."""
+    from jostle.explain.capacity.answer import Measured, capacity_of
+    from jostle.explain.capacity.run import measure
+    from jostle.record import RunRecord
+    from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
+    from jostle.runner.observer import Silent
+
+    teller, watched = _Teller(quiet=quiet), Silent()
+    let_signals_stop_like_ctrl_c()
+    stopped = False
+    try:
+        measure(question, into, seed, teller, watched)
+    except KeyboardInterrupt:
+        if watched.folder is None:
+            raise
+        stopped = True
+    finally:
+        teller.close()
+    assert watched.folder is not None
+    result = capacity_of(Measured(RunRecord.open(watched.folder)))
+    put_capacity(result, form, output)
+    if pages:
+        _write_page(result, watched.folder, say=form is Form.text and output is None)
+    if stopped or result.answer in ("none", "generator"):
+        return ExitCode.UNTRUSTED
+    return ExitCode.DONE if result.answer == "found" else ExitCode.UNDECIDED
+
+
+def put_capacity(result: "CapacityResult | WhatIf | Sizing", form: Form, output: Path | None) -> None:
+    """The result in its form, on standard output or in a file."""
+    from jostle import report
+
+    if form is Form.text and output is None:
+        report.render_capacity(result, console(sys.stdout), full=True)
+        return
+    text = _text(result, form)
+    if output is None:
+        sys.stdout.write(text)
+        return
+    from jostle.host.files import write_whole
+
+    with report_written(str(output), "choose another place for --output"):
+        write_whole(output, text)
+
+
+def _text(result: "CapacityResult | WhatIf | Sizing", form: Form) -> str:
+    import io
+
+    from jostle import report
+
+    match form:
+        case Form.json:
+            return json.dumps(report.capacity_to_json(result), indent=2) + "\n"
+        case Form.html:
+            return report.capacity_page(result)
+        case Form.md:
+            return report.capacity_to_markdown(result)
+        case _:
+            written = io.StringIO()
+            report.render_capacity(result, console(written), full=True)
+            return written.getvalue()
+
+
+def _write_page(result: "CapacityResult", folder: Path, *, say: bool) -> None:
+    from jostle import report
+    from jostle.host.files import write_whole
+
+    page = folder / "capacity.html"
+    with report_written(f"the page in {folder}", "the record is complete"):
+        write_whole(page, report.capacity_page(result))
+    if say:
+        print(f"\npage      {page}")
+        if result.model is not None and result.model.accepted:
+            print(f"predict   jostle what-if {folder} workers=…")

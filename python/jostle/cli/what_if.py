@@ -1,0 +1,90 @@
+"""`jostle what-if`: predict a change from a run, or how many workers a load needs."""
+
+from typing import Annotated, Any
+
+import typer
+
+from jostle.cli.capacity import put_capacity, refuse_forms
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.options import OUTPUT
+from jostle.cli.output import OutputFile
+from jostle.errors import PlanError
+
+__all__ = ["what_if"]
+
+HELP = """Predict what a change would do, or how many workers a load needs.
+
+\b
+  jostle what-if runs/2026-… workers=8            from the fitted model
+  jostle what-if runs/2026-… service=-20% rate=400/s
+  jostle what-if --rate 300/s --service 12ms --slo "p99 < 100 ms"
+  jostle what-if --rate 300/s --service 12ms --slo "errors < 1 %"
+  jostle what-if --clients 100 --think 1s --service 12ms --slo "p99 < 200 ms"
+
+Of a run of jostle capacity, or one with a client alone and the same load at
+several levels. Nothing is predicted from a model that was rejected. Without a
+run, the fewest workers: requests wait (Erlang C), are rejected where the SLO
+is about errors (Erlang B), or come from so many clients (finite source).
+"""
+
+
+def _option(*names: str, group: str, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=group)
+
+
+SIZING = "How many workers"
+
+
+def what_if(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN CHANGE…]", help="A run, and workers=, rate=, clients=, service=."),
+    ] = None,
+    rate: Annotated[
+        str | None, _option("--rate", metavar="RATE", help="Requests per second: 300/s.", group=SIZING)
+    ] = None,
+    clients: Annotated[
+        str | None, _option("--clients", metavar="N", help="Or so many clients who wait.", group=SIZING)
+    ] = None,
+    think: Annotated[
+        str, _option("--think", metavar="TIME", help="Their pause between answer and request.", group=SIZING)
+    ] = "0s",
+    service: Annotated[
+        str | None, _option("--service", metavar="TIME", help="Mean service time of a request.", group=SIZING)
+    ] = None,
+    variation: Annotated[
+        float,
+        _option(
+            "--variation",
+            metavar="CV",
+            help="Of the service time: 0 constant, 1 exponential (1).",
+            group=SIZING,
+        ),
+    ] = 1.0,
+    slo: Annotated[
+        str | None, _option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
+    ] = None,
+    as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
+    output: OutputFile = None,
+) -> int:
+    form = refuse_forms(output, as_json=as_json)
+    asked = {"--rate": rate, "--clients": clients, "--service": service, "--slo": slo}
+    if words:
+        if given := [name for name, value in asked.items() if value is not None]:
+            raise PlanError(
+                f"a run and {', '.join(given)}: the options are for a load that was not measured",
+                "change a run with words: rate=400/s, clients=50, service=-20%",
+            )
+        from jostle.explain.capacity.what_if import read_changes
+        from jostle.explain.capacity.what_if import what_if as predicted
+        from jostle.record import RunRecord
+
+        changes = read_changes(words[1:])
+        put_capacity(predicted(RunRecord.open(words[0]), changes), form, output)
+        return ExitCode.DONE
+    if all(value is None for value in asked.values()):
+        raise PlanError("what if what?", "name a run and a change, or --rate, --service and --slo")
+    from jostle.explain.capacity.sizing import sized
+
+    put_capacity(sized(rate, clients, think, service, variation, slo), form, output)
+    return ExitCode.DONE

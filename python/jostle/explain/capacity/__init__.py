@@ -1,0 +1,1 @@
+"""What a server carries: `search` says which levels come next, `run` measures them, `model` explains them."""

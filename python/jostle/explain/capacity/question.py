@@ -1,0 +1,132 @@
+"""What is asked, and the plan that asks it: one server, one request, a workload for each level of load."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jostle import contestant, roster, units
+from jostle.analysis.capacity.slo import Slo, read_slos
+from jostle.errors import PlanError, UnknownName
+from jostle.plan import Plan
+from jostle.plan.hit import hit_plan
+
+__all__ = ["SLO", "Question", "level_name", "question_of", "with_loads"]
+
+SLO = "capacity-slo"
+"""The parameter of the plan that holds what must hold: by it a run is known as one of a capacity."""
+
+BUDGET_S, QUICK_S = 240.0, 60.0
+PRECISION, QUICK_PRECISION = 0.03, 0.06
+ALONE_S, QUICK_ALONE_S = 5.0, 3.0
+
+CONNECTIONS = ("keep-alive", "requests-per-connection")
+"""Keys of a load that all levels share; "think" too, where clients wait."""
+
+WARM_UP = {"warm-up": "1s", "warm-up-clients": 1}
+"""One client at a time: what an overload left in the server is served before the next block begins."""
+
+LOOKS_LIKE_A_HOST = re.compile(r"://|^localhost\b|^[^/]*[.\[][^/]*|^[^/:]+:\d+(/|$)|^\[")
+
+
+@dataclass(frozen=True)
+class Question:
+    """`plan`: with the workload "alone" only. `most`: no level is higher. `think`: of closed clients."""
+
+    target: str
+    plan: Plan
+    slos: tuple[Slo, ...]
+    closed: bool
+    most: float
+    precision: float
+    budget_s: float
+    quick: bool = False
+
+    @property
+    def unit(self) -> str:
+        return "clients" if self.closed else "/s"
+
+
+def question_of(
+    target: str,
+    slos: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    closed: bool = False,
+    most: float = float("inf"),
+    budget: str | None = None,
+    quick: bool = False,
+    name_of: Any = str,
+) -> Question:
+    """`target`: a URL, or a contestant with settings and path, "node:threadpool=8/fast/44". `options`: of
+    `jostle.plan.hit.PLACES` those that say what is sent. Raises `PlanError`, `UnknownName`.
+    """
+    read = read_slos(slos)
+    label, url = _server(target)
+    alone_s = QUICK_ALONE_S if quick else ALONE_S
+    made = hit_plan(url, {**options, "clients": 1, "seconds": alone_s}, name_of)
+    data = made.data()
+    if label:
+        data |= {"title": target, "contestants": [label]}
+        data.pop("contestant", None)
+    workload = data["workload"].pop("hit")
+    timeout_s = made.workload["hit"].timeout
+    longest = max((slo.limit_s for slo in read if slo.limit_s is not None), default=0.0)
+    if timeout_s <= longest:
+        raise PlanError(
+            f"requests are given up after {units.format_duration(timeout_s)}, before "
+            f"{units.format_duration(longest)} are over",
+            f"give {name_of('timeout')} a longer time",
+        )
+    data["workload"] = {"alone": workload | WARM_UP}
+    data["parameters"] = {SLO: "; ".join(slo.text for slo in read)}
+    data["title"] = f"What does {data['title']} carry?"
+    return Question(
+        target,
+        Plan.of(data, "capacity"),
+        read,
+        closed,
+        most,
+        QUICK_PRECISION if quick else PRECISION,
+        units.duration(budget, bare="s") if budget is not None else QUICK_S if quick else BUDGET_S,
+        quick,
+    )
+
+
+def _server(target: str) -> tuple[str, str]:
+    """The label of a contestant and a URL that holds its path; "" and the URL of a server that runs."""
+    if "://" in target:
+        return "", target
+    for cut in [len(target), *(i for i in range(len(target) - 1, 0, -1) if target[i] == "/")]:
+        label, path = target[:cut], target[cut:] or "/"
+        name = label.partition(":")[0]
+        known = name in roster.names() and "/" not in label
+        if known or ("/" in name and (Path(name) / "contestant.toml").is_file()):
+            contestant.find(label)  # a variant that does not exist is refused now
+            return label, f"http://contestant{path}"
+    if LOOKS_LIKE_A_HOST.search(target):
+        return "", target
+    raise UnknownName("contestant or URL", target.partition("/")[0].partition(":")[0], roster.names())
+
+
+def level_name(level: float, unit: str, *, held_out: bool = False) -> str:
+    """Of the workload of a level."""
+    name = f"clients-{level:g}" if unit == "clients" else f"rate-{level:g}"
+    return f"{name}-held-out" if held_out else name
+
+
+def with_loads(plan: Plan, loads: Mapping[str, Mapping[str, Any]], *, simulated: bool) -> Plan:
+    """The plan with a workload for each of `loads`, by name; what is sent is that of "alone". A simulated
+    server needs no warm-up.
+    """
+    data = plan.data()
+    if simulated:
+        data["workload"]["alone"]["warm-up"] = "0s"
+    template = data["workload"]["alone"]
+    open_ = {key: template["load"][key] for key in CONNECTIONS if key in template["load"]}
+    kept = open_ | {"think": template["load"]["think"]}
+    for name, load in loads.items():
+        own = open_ if load.keys() & {"rate", "rates"} else kept
+        data["workload"].setdefault(name, {**template, "load": {**own, **load}})
+    return Plan.of(data, "capacity")

@@ -1,0 +1,272 @@
+"""Measures what `search` asks for: each level is a trial of a plan that grows, so that the record, the checks
+of validity and the report are those of any run.
+"""
+
+import math
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from jostle.analysis.capacity.block import Block, block_of
+from jostle.analysis.capacity.levels import by_level
+from jostle.analysis.results import Validity
+from jostle.analysis.trial.data import TrialData
+from jostle.explain.capacity.question import Question, level_name, with_loads
+from jostle.explain.capacity.search import DOUBLING, Search, Step, estimate_of
+from jostle.formatting import amount, percent
+from jostle.generator import executor_for, simulated_in
+from jostle.plan import Plan
+from jostle.record import RunWriter, TrialRecord
+from jostle.runner.budget import Budget
+from jostle.runner.experiment import run_experiment
+from jostle.runner.observer import Silent
+from jostle.runner.schedule import Planned
+from jostle.units import exact_duration, exact_number, format_duration, format_rate
+
+__all__ = ["BACK", "Tell", "measure"]
+
+Tell = Callable[[str, bool], None]
+"""Hears what is measured and what is decided. False: what goes on now, until the next line."""
+
+LEAST_S, MOST_S = 3.0, 20.0
+QUICK_LEAST_S = 2.0
+PER_SHARE = 5.0
+"""A block is so long that this many requests may break the SLO at the limit."""
+
+MODEL_S = 8.0
+"""A block that a model is fitted to, or judged at: means vary more than shares."""
+
+FORGETS = 2.0
+"""A queue whose tail reaches t at 1 % has forgotten what it was after some 0.2 λt²; so many times λt² are a
+block."""
+
+PARTS = 12
+"""A block takes at most this part of the budget."""
+
+AROUND_S = 1.5
+"""What a trial takes beside its load."""
+
+FIRST = 0.25
+"""Of one server's rate: the lowest level of an open load."""
+
+BACK = "above-and-back"
+OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
+"""The check downwards: how far above the capacity, for how long, and at which share of it afterwards."""
+
+BROKEN = 0.01
+"""A server that fails more than this share of single requests has no capacity to be found."""
+
+
+def measure(
+    question: Question, into: Path, seed: int | None, tell: Tell, observer: Silent | None = None
+) -> Path:
+    """The folder of the run. `KeyboardInterrupt` is raised after what was measured has been recorded; then
+    `observer.folder` says where. Raises `JostleError`.
+    """
+    explorer = Explorer(question, secrets.randbits(32) if seed is None else seed, tell, observer or Silent())
+    outcome = run_experiment(
+        explorer.plan,
+        into,
+        "capacity",
+        explorer.seed,
+        executor_for(explorer.plan),
+        explorer,
+        explorer.further,
+    )
+    return outcome.folder
+
+
+class Explorer(Silent):
+    """The search as it goes on: watches the trials, and gives the next ones."""
+
+    def __init__(self, question: Question, seed: int, tell: Tell, shown: Silent) -> None:
+        self.question, self.seed = question, seed
+        self.simulated = bool(simulated_in(question.plan))
+        self._tell, self._shown = tell, shown
+        self._budget = Budget(question.budget_s)
+        self._spent_s = 0.0
+        self._levels: dict[int, float] = {}
+        self._blocks: list[Block] = []
+        self._alone: TrialData | None = None
+        self.plan = with_loads(question.plan, {}, simulated=self.simulated)
+
+    # --- what the run tells -------------------------------------------------------------------------------
+
+    def scheduled(self, trials: Any, folder: Path) -> None:
+        super().scheduled(trials, folder)
+        self._shown.folder = folder
+
+    def building(self, label: str) -> None:
+        self._tell(f"building {label}", True)
+
+    def trial_started(self, planned: Planned, seconds: float | None) -> None:
+        self._spent_s += (seconds or 0.0) + AROUND_S
+        about = self._about()
+        self._tell(f"measuring {self._named(planned)}{f' ({about})' if about else ''}", False)
+
+    def trial_ended(self, planned: Planned, status: str, why: str, validity: Validity | None) -> None:  # noqa: ARG002 (an `Observer`)
+        data = self._data(planned.number)
+        if planned.workload == "alone":
+            self._alone = data
+            mean = data.service.mean_s
+            self._tell(
+                f"one at a time: {amount(mean, 's')} a request" if mean else f"one at a time: {status} {why}",
+                True,
+            )
+        elif planned.number in self._levels:
+            block = block_of(data, self._levels[planned.number], self.question.slos)
+            self._blocks.append(block)
+            self._tell(f"{self._named(planned)}: {self._said(block)}", True)
+
+    def _data(self, number: int) -> TrialData:
+        assert self.folder is not None
+        (folder,) = (self.folder / "trials").glob(f"{number:03d}-*")
+        return TrialData(TrialRecord(folder))
+
+    def _named(self, planned: Planned) -> str:
+        if (level := self._levels.get(planned.number)) is None:
+            return {"alone": "one request at a time", BACK: "overload and back"}[planned.workload]
+        return self._shown_level(level)
+
+    def _shown_level(self, level: float) -> str:
+        return f"{level:g} clients" if self.question.closed else format_rate(level)
+
+    def _said(self, block: Block) -> str:
+        if not block.counts:
+            return f"does not count: {block.limited or block.spoiled}"
+        if block.died:
+            return block.died
+        parts = []
+        level = next(x for x in by_level(self._blocks, self.question.slos) if x.level == block.level)
+        for i, slo in enumerate(self.question.slos):
+            tally = block.tallies[i]
+            share = tally.exceeded / tally.n if tally.n else 0.0
+            what = "failed" if slo.limit_s is None else f"over {format_duration(slo.limit_s)}"
+            of_all = f" ({percent(level.share(i))} in {len(level.counted)} blocks)"
+            parts.append(f"{percent(share)} {what}{of_all if len(level.counted) > 1 else ''}")
+        words = {"holds": "holds", "misses": "misses", "open": "not decided yet"}
+        return f"{', '.join(parts)}: {words.get(level.seems, level.seems)}"
+
+    def _about(self) -> str:
+        """What is known so far."""
+        found = estimate_of(by_level(self._blocks, self.question.slos))
+        if found is None:
+            return ""
+        low, high = (self._shown_level(float(f"{end:.3g}")) for end in (found.low, found.high))
+        return f"between {low} and {high}, {format_duration(max(0.0, self._left_s))} left"
+
+    # --- what comes next ----------------------------------------------------------------------------------
+
+    def further(self, _writer: RunWriter) -> Iterator[tuple[Plan, list[Planned]]]:
+        """Batch after batch, then the check downwards."""
+        if self._alone is None or self._hopeless(self._alone):
+            return
+        search, batch, number = self._search(self._alone), 0, 1
+        while True:
+            step = search.next(self._blocks, batch)
+            loads = {
+                level: level_name(level, self.question.unit, held_out=level in step.held_out)
+                for level in step.levels
+            }
+            affordable = self._affordable(step)
+            if not affordable:
+                self._tell(step.why if not step.levels else "the time is spent", True)
+                break
+            for level in affordable:
+                self._add(loads[level], self._load(level, step))
+            planned = []
+            for level in affordable:
+                number += 1
+                rounds = 1 + sum(1 for block in self._blocks if block.level == level)
+                planned.append(Planned(number, self.plan.contestants[0], loads[level], rounds))
+                self._levels[number] = level
+            yield self.plan, planned
+            batch += 1
+        found = estimate_of(by_level(self._blocks, self.question.slos))
+        if found is not None:
+            self._add(BACK, self._over_and_back(found.level))
+            yield self.plan, [Planned(number + 1, self.plan.contestants[0], BACK, 1)]
+
+    def _search(self, alone: TrialData) -> Search:
+        mean = alone.service.mean_s or 1e-3
+        question = self.question
+        return Search(
+            question.slos,
+            1.0 if question.closed else min(FIRST / mean, question.most),
+            question.most,
+            question.closed,
+            question.precision,
+            self.seed,
+            model=not question.quick,
+        )
+
+    def _hopeless(self, alone: TrialData) -> bool:
+        """It fails, or is too slow, before there is any load: `answer` says so."""
+        if alone.trial.status != "ended" or not alone.ok() or alone.error_share > BROKEN:
+            return True
+        (level,) = by_level([block_of(alone, 1.0, self.question.slos)], self.question.slos)
+        return level.seems == "misses"
+
+    def _affordable(self, step: Step) -> list[float]:
+        """As many of its levels as there is time for."""
+        left, chosen = self._left_s, list[float]()
+        for level in step.levels:
+            left -= self._seconds(level, step) + AROUND_S
+            if left < 0:
+                break
+            chosen.append(level)
+        return chosen
+
+    @property
+    def _left_s(self) -> float:
+        """A simulated run spends what a real one would: it is the same on every machine."""
+        return self.question.budget_s - self._spent_s if self.simulated else self._budget.left_s
+
+    @property
+    def _least_s(self) -> float:
+        return QUICK_LEAST_S if self.question.quick else LEAST_S
+
+    def _seconds(self, level: float, step: Step | None = None) -> float:
+        """Of a block: long enough for the SLO's quantile, and for many times its limit; where it counts, for
+        many of the times in which a queue forgets, which grow as λt² (t: the limit that its tail reaches).
+        """
+        rate = self._rate(level)
+        smallest = min(slo.share for slo in self.question.slos)
+        longest = max((slo.limit_s or 0.0 for slo in self.question.slos), default=0.0)
+        wanted = max(PER_SHARE / (smallest * rate), 20 * longest)
+        if step is not None and step.why != DOUBLING:
+            wanted = max(wanted, FORGETS * rate * longest**2)
+        most = max(self._least_s, min(MOST_S, self.question.budget_s / PARTS))
+        least = MODEL_S if step is not None and level in step.model else self._least_s
+        return float(f"{min(max(wanted, least), max(least, most)):.2g}")
+
+    def _rate(self, level: float) -> float:
+        """Requests per second there; of a crowd as far as it is known."""
+        if not self.question.closed:
+            return level
+        seen = [(b.level, b.data.throughput) for b in self._blocks if b.data is not None and b.data.recorded]
+        known = [rate for at, rate in seen if at <= level]
+        assert self._alone is not None
+        return max([self._alone.throughput, *known, 1e-3])
+
+    def _load(self, level: float, step: Step) -> dict[str, Any]:
+        seconds = exact_duration(self._seconds(level, step))
+        if self.question.closed:
+            return {"clients": int(level), "for": seconds}
+        return {"rate": f"{exact_number(level)}/s", "for": seconds}
+
+    def _over_and_back(self, capacity: float) -> dict[str, Any]:
+        """Above it, then below it for as long as the backlog takes and a block."""
+        drain_s = (OVER - UNDER) / (1 - UNDER) * OVER_S
+        after_s = exact_duration(round(drain_s + self._seconds(capacity * UNDER), 1))
+        above, below = capacity * OVER, capacity * UNDER
+        steps = [("above", exact_duration(OVER_S), above), ("back", after_s, below)]
+        if self.question.closed:
+            whole = [(name, seconds, max(1, math.ceil(level))) for name, seconds, level in steps]
+            return {"phases": [{"name": n, "for": s, "clients": c} for n, s, c in whole]}
+        rates = [(name, seconds, float(f"{level:.3g}")) for name, seconds, level in steps]
+        return {"rates": [{"name": n, "for": s, "rate": f"{exact_number(r)}/s"} for n, s, r in rates]}
+
+    def _add(self, name: str, load: dict[str, Any]) -> None:
+        self.plan = with_loads(self.plan, {name: load}, simulated=self.simulated)

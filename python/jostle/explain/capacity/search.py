@@ -1,0 +1,231 @@
+"""Which levels are measured next: double until the SLO breaks, then close in, in random order.
+
+Pure: it looks at the blocks that there are and gives the next batch. In a batch every level stands once, in
+random order, so that what the machine or the server does over time does not look like an effect of the load.
+A level that the sequential test has decided is not measured again; those near the crossing are, until the
+interval of the answer is narrow enough or the time is spent.
+"""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jostle.analysis.capacity.block import Block
+from jostle.analysis.capacity.levels import Level, by_level, crossing_of, first_limited
+from jostle.analysis.capacity.slo import Slo
+from jostle.analysis.stats.crossing import Crossing
+
+__all__ = ["DOUBLING", "FITTED", "HELD_OUT", "Search", "Step", "decisive", "estimate_of", "found_by"]
+
+FITTED = (0.2, 0.4, 0.6)
+HELD_OUT = (0.3, 0.5, 0.7, 0.85)
+"""Shares of the capacity at which a model is fitted, and at which it is judged."""
+
+APART = 1.1
+"""A level for the model is this factor away from all others."""
+
+DOUBLING = "doubling"
+
+CLOSE = 1.015
+"""Levels that differ by less are the same."""
+
+REACH = 1.2
+"""Levels that tell where the crossing is lie at most this factor away from it."""
+
+SATURATING = 2.0
+"""A level so far above the capacity says how much the server can answer at most."""
+
+DOWN = 16
+"""Where the first level misses, lower ones are measured, down to this part of it."""
+
+BEYOND = 1.05
+"""Where an end of the interval is open, a level so far away is measured."""
+
+MOST_TRIES = 2
+"""Of a level that the generator or the machine spoiled."""
+
+MOST_BATCHES = 40
+
+LEAST_LEVELS, LEAST_BLOCKS = 3, 10
+"""An interval from fewer is not trusted to be narrow."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Levels to measure, in this order, and why; none where the search is over. `model`: those that a model
+    is made of; `held_out`: those of them that it is judged at.
+    """
+
+    levels: tuple[float, ...]
+    why: str
+    model: frozenset[float] = frozenset()
+    held_out: frozenset[float] = frozenset()
+
+
+@dataclass(frozen=True)
+class Search:
+    """`start`: the lowest level. `most`: none is higher. `whole`: levels are whole numbers (clients).
+    `precision`: half the width of an interval that is narrow enough, as a share of the answer. `model`:
+    levels for the fit of a model are measured too.
+    """
+
+    slos: tuple[Slo, ...]
+    start: float
+    most: float
+    whole: bool
+    precision: float
+    seed: int
+    model: bool = True
+
+    def next(self, blocks: Sequence[Block], batch: int) -> Step:
+        """After `batch` batches, of which these are the blocks. The last step has no levels."""
+        levels = by_level(blocks, self.slos)
+        if batch >= MOST_BATCHES:
+            return Step((), "enough batches were measured")
+        if not levels:
+            return Step((self.rounded(self.start),), "the lowest level")
+        top = self._bracketed(levels)
+        if top is None:
+            return self._higher(levels)
+        return self._closer(levels, *top, batch)
+
+    @property
+    def _lowest(self) -> float:
+        """Below the first level, the search goes down to here."""
+        return 1.0 if self.whole else self.start / DOWN
+
+    def rounded(self, level: float) -> float:
+        """As it is measured: three digits, or a whole number."""
+        return float(max(1, round(level))) if self.whole else float(f"{min(level, self.most):.3g}")
+
+    def _bracketed(self, levels: Sequence[Level]) -> tuple[float, float] | None:
+        """The highest level below the first that misses, and that one; None while none misses."""
+        misses = [level.level for level in levels if level.seems == "misses"]
+        if not misses:
+            return None
+        # A single miss below levels that hold is the machine's doing: the crossing is above them.
+        holds = [level.level for level in levels if level.decided == "holds"]
+        above = [level for level in misses if level > max(holds, default=0.0)]
+        if not above:
+            return None
+        high = min(above)
+        return max((level.level for level in levels if level.level < high), default=high / 2), high
+
+    def _higher(self, levels: Sequence[Level]) -> Step:
+        """Twice the highest, unless the generator or the caller sets an end to it."""
+        top = levels[-1]
+        if top.decided in ("generator", "spoiled"):
+            if len(top.blocks) < MOST_TRIES:
+                return Step((top.level,), "once more: what was measured does not count")
+            below = max((level.level for level in levels if level.seems == "holds"), default=0.0)
+            between = self.rounded(math.sqrt(below * top.level)) if below else top.level
+            known = {level.level for level in levels}
+            if between not in known and top.level / max(below, 1e-9) > 1.3:
+                return Step((between,), "between what holds and where the generator is the limit")
+            return Step((), "the generator is the limit")
+        if top.level >= self.most:
+            return Step((), "no higher level is asked for")
+        return Step((self.rounded(min(2 * top.level, self.most)),), DOUBLING)
+
+    def _closer(self, levels: Sequence[Level], low: float, high: float, batch: int) -> Step:
+        if high <= self._lowest:
+            return Step((), "it misses at the lowest level")
+        found = estimate_of(levels)
+        wanted: list[float] = []
+        if found is None or not _fine(levels, low, high):
+            wanted += [low * (high / low) ** part for part in (0.0, 0.25, 0.5, 0.75)] + [high]
+            why = f"between {low:g} and {high:g}"
+        else:
+            if self._narrow(found, levels):
+                rest = self._for_the_model(levels, found.level)
+                return self._shuffled(levels, [], rest, "for the model", batch)
+            wanted += self._around(found)
+            why = f"about {found.level:.3g}"
+        rest = self._for_the_model(levels, found.level) if found else {}
+        return self._shuffled(levels, wanted, rest, why, batch, again=found is not None)
+
+    def _around(self, found: Crossing) -> list[float]:
+        """The ends of the interval and its middle; where nothing bounds an end, a level beyond it."""
+        low, high = max(found.low, found.level / REACH), min(found.high, found.level * REACH)
+        if not found.bounded:
+            low, high = min(low, found.level / BEYOND), max(high, found.level * BEYOND)
+        return [low, found.level, high]
+
+    def _for_the_model(self, levels: Sequence[Level], capacity: float) -> dict[float, bool]:
+        """Those that were not measured yet, and whether they are held out."""
+        if not self.model:
+            return {}
+        known = [level.level for level in levels]
+        asked = {self.rounded(share * capacity): share in HELD_OUT for share in (*FITTED, *HELD_OUT)}
+        if max(known) < 0.8 * SATURATING * capacity:
+            asked[self.rounded(SATURATING * capacity)] = False
+        return {a: out for a, out in asked.items() if not any(max(a, k) / min(a, k) < APART for k in known)}
+
+    def _narrow(self, found: Crossing, levels: Sequence[Level]) -> bool:
+        near = [one for one in levels if found.level / REACH <= one.level <= found.level * REACH]
+        if (
+            not found.bounded
+            or len(near) < LEAST_LEVELS - 1
+            or sum(len(one.counted) for one in near) < LEAST_BLOCKS
+        ):
+            return False
+        if self.whole and math.floor(found.low) == math.floor(found.high):
+            return True
+        return found.high - found.low <= 2 * self.precision * found.level
+
+    def _shuffled(
+        self,
+        levels: Sequence[Level],
+        wanted: Sequence[float],
+        rest: dict[float, bool],
+        why: str,
+        batch: int,
+        *,
+        again: bool = False,
+    ) -> Step:
+        """Each once, in random order; where one is near a level that was measured, that one. `again`: where
+        none of `wanted` may tell anything new, more of them all the same.
+        """
+        known = {level.level: level for level in levels}
+        chosen: list[float] = []
+        for level in map(self.rounded, sorted(wanted)):
+            same = [k for k in known if max(k, level) / min(k, level) < CLOSE]
+            at = min(same, key=lambda k: abs(math.log(k / level))) if same else level
+            if at not in chosen:
+                chosen.append(at)
+        useful = [at for at in chosen if at not in known or self._still(known[at])]
+        order = [*dict.fromkeys([*(useful or (chosen if again else [])), *sorted(rest)])]
+        random.Random(f"{self.seed}/{batch}").shuffle(order)
+        held_out = frozenset(level for level, out in rest.items() if out)
+        return Step(tuple(order), why, frozenset(rest), held_out)
+
+    def _still(self, level: Level) -> bool:
+        """Another block of it may tell something."""
+        if level.decided in ("generator", "spoiled"):
+            return len(level.blocks) < MOST_TRIES
+        return level.decided == "open" or len(level.counted) < 2
+
+
+def _fine(levels: Sequence[Level], low: float, high: float) -> bool:
+    """Levels between the two were measured."""
+    return sum(low < one.level < high for one in levels) >= 2 or high / low < 1.3
+
+
+def found_by(levels: Sequence[Level]) -> list[Crossing | None]:
+    """Where each SLO stops to hold; None for one that holds, or breaks, everywhere."""
+    return [crossing_of(levels, slo) for slo in range(len(levels[0].slos))] if levels else []
+
+
+def decisive(found: Sequence[Crossing | None]) -> int | None:
+    """The number of the SLO that breaks first."""
+    known = [(one.level, number) for number, one in enumerate(found) if one is not None]
+    return min(known)[1] if known else None
+
+
+def estimate_of(levels: Sequence[Level]) -> Crossing | None:
+    """Where the first SLO breaks; None where that is not known, or where the generator breaks first."""
+    found = found_by(levels)
+    number = decisive(found)
+    crossing = None if number is None else found[number]
+    return None if crossing is None or crossing.level >= first_limited(levels) else crossing

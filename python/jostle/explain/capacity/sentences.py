@@ -1,0 +1,120 @@
+"""The answer in words: what holds up to where, what was the limit, and how the server behaves."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from jostle.analysis.results import Estimate
+from jostle.analysis.results.capacity import Answer, FittedModel, Hysteresis, LevelResult
+from jostle.formatting import percent, plural
+from jostle.units import format_count, format_duration, format_rate
+
+if TYPE_CHECKING:
+    from jostle.explain.capacity.answer import Measured
+
+__all__ = ["behaves_like", "sentences", "written"]
+
+IDLE = 0.7
+"""Of the server's cores: below this the machine is not what is short."""
+
+
+def sentences(
+    found: "Measured",
+    answer: Answer,
+    capacity: Estimate,
+    why: str,
+    decides: int,
+    curve: Sequence[LevelResult],
+    fitted: FittedModel | None,
+    note: str,
+    back: Hysteresis | None,
+) -> list[str]:
+    """The answer first."""
+    slo = " and ".join(one.text for one in found.slos)
+    first = found.slos[decides].text
+    return [
+        *_answer(answer, slo, first, capacity, why),
+        *(_at_the_limit(curve, capacity) if answer == "found" else ()),
+        *([f"{back.message[:1].upper()}{back.message[1:]}."] if back else []),
+        *(_model(fitted, note) if answer == "found" else ()),
+    ]
+
+
+def written(capacity: Estimate) -> str:
+    """ "310/s (295 to 322)", "42 clients (40 to 44)"."""
+    value, low, high = (_amount(end, capacity.unit) for end in (capacity.value, capacity.low, capacity.high))
+    unit = " clients" if capacity.unit == "clients" else "/s"
+    ends = f" ({low} to {high})" if capacity.low is not None and capacity.high is not None else ""
+    return f"{value}{unit}{ends}"
+
+
+def _amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return "?"
+    return format_count(value) if unit == "clients" else format_rate(value).removesuffix("/s")
+
+
+def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) -> Iterator[str]:
+    least = written(Estimate(capacity.value, unit=capacity.unit))
+    match answer:
+        case "found":
+            which = f" ({first} breaks first)" if first != slo else ""
+            yield f"{slo} holds up to {written(capacity)}{which}."
+            if capacity.note:
+                yield f"{capacity.note[:1].upper()}{capacity.note[1:]}."
+        case "generator":
+            yield f"The generator, not the server, was the limit {why}."
+            if capacity.value is not None:
+                yield f"So the capacity of the server is not known; {slo} held up to {least} at least."
+        case "at least":
+            yield (f"{slo} held at every level up to {least}, the highest that was decided: it carries more.")
+        case "none":
+            yield f"There is no load at which {slo} can be said to hold: {why}."
+        case "cannot tell":
+            yield f"Cannot tell up to where {slo} holds: {why}."
+
+
+def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate) -> Iterator[str]:
+    """Who was busy at the highest level that holds."""
+    below = [x for x in curve if x.level <= (capacity.high or 0) and x.decided in ("holds", "open")]
+    if not below:
+        return
+    level = below[-1]
+    generator = f"the generator used {percent(level.generator_cpu)} of a core"
+    if level.lateness_p99_s is not None:
+        generator += f" and was at most {format_duration(level.lateness_p99_s)} late (p99)"
+    if level.server_cores is None:
+        yield f"There {generator}."
+        return
+    cores = f"the server {level.server_cores:.2f} cores"
+    yield f"There {generator}, {cores}."
+    if level.server_cores < IDLE:
+        yield "The CPU is not what is short: what limits it is workers, a pool, a lock, or what it waits for."
+
+
+def behaves_like(model: FittedModel) -> str:
+    """ "4 workers, first come, first served"."""
+    if not model.workers:
+        return "a server without a limit of its own"
+    if model.discipline == "processor-sharing":
+        return f"{plural(model.workers, 'core')} that all requests share"
+    return f"{plural(model.workers, 'worker')}, first come, first served"
+
+
+def _model(fitted: FittedModel | None, note: str) -> Iterator[str]:
+    if fitted is None:
+        yield f"{note[:1].upper()}{note[1:]}."
+        return
+    service = format_duration(fitted.service_mean_s)
+    like = f"{behaves_like(fitted)}, {service} of service each"
+    if not fitted.accepted:
+        yield f"Model rejected: {like} fits the lower levels best, but {fitted.why}."
+        return
+    held = sorted({one.level for one in fitted.predictions})
+    p99 = [abs(one.error) for one in fitted.predictions if one.quantity == "p99"]
+    off = f", p99 within {percent(max(p99))}" if p99 else ""
+    unseen = plural(len(held), "level")
+    yield f"It behaves like {like}: what that predicts held at {unseen} that it had not seen{off}."
+    low, high = fitted.band
+    if low != high:
+        which = f"{low or 'no limit'} to {high}"
+        yield f"The levels up to 60 % of the load do not tell how many exactly: {which} fit as well."

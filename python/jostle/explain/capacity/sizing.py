@@ -1,0 +1,144 @@
+"""How many workers for this arrival rate, this service time, this SLO: a question put in words, answered by
+`jostle.analysis.queueing.sizing`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jostle import units
+from jostle.analysis.capacity.slo import Slo, read_slo
+from jostle.analysis.queueing import finite_source, sizing
+from jostle.analysis.queueing.erlang import erlang_b
+from jostle.analysis.results.capacity import Sized, Sizing
+from jostle.errors import BadValue
+from jostle.formatting import percent, plural
+from jostle.units import format_duration, format_rate
+
+__all__ = ["sized"]
+
+MOST_CLIENTS = 20_000
+
+
+class _Model(NamedTuple):
+    """`broken(c)`: share of the requests that break the SLO with c workers. `busy(c)`: of the workers."""
+
+    workers: int | None
+    broken: Callable[[int], float]
+    busy: Callable[[int], float]
+    assumes: str
+
+
+def sized(
+    rate: str | None,
+    clients: str | None,
+    think: str,
+    service: str | None,
+    variation: float,
+    slo: str | None,
+) -> Sizing:
+    """Texts as a user types them. Raises `BadValue`."""
+    if service is None or slo is None or (rate is None) == (clients is None):
+        raise BadValue(
+            "how many workers? It takes a load, a service time and an SLO",
+            'write for example --rate 300/s --service 12ms --slo "p99 < 100 ms" (or --clients 100)',
+        )
+    if not 0 <= variation <= 100:
+        raise BadValue(f"a variation of {variation:g}", "0 is constant, 1 exponential")
+    asked, service_s = read_slo(slo), units.duration(service, bare="s")
+    if service_s <= 0:
+        raise BadValue("a service time of nothing", "write for example --service 12ms")
+    if rate is not None:
+        per_s = units.rate(rate, bare="s")
+        if per_s <= 0:
+            raise BadValue("a rate of nothing", "write for example --rate 300/s")
+        rejects = asked.limit_s is None
+        model = (
+            _rejecting(per_s, service_s, asked) if rejects else _queueing(per_s, service_s, variation, asked)
+        )
+        load = f"{format_rate(per_s)} of {format_duration(service_s)}"
+        least = per_s * service_s
+    else:
+        number = units.count(str(clients))
+        model = _crowd(number, units.duration(think, bare="s"), service_s, variation, asked)
+        load = f"{plural(number, 'client')} with requests of {format_duration(service_s)}"
+        least = 0.0
+    return Sizing(
+        f"How many workers for {load}?",
+        asked.text,
+        model.workers,
+        _sentences(model, asked, load, least),
+        [model.assumes],
+        [Sized(c, model.busy(c), model.broken(c)) for c in _around(model.workers)],
+    )
+
+
+def _queueing(rate: float, service_s: float, cv: float, slo: Slo) -> _Model:
+    limit_s = slo.limit_s or 0.0
+    kind = {0.0: "constant", 1.0: "exponential"}.get(cv, f"gamma distributed (cv {cv:g})")
+    how = "exact" if cv == 1 else "the wait is Allen and Cunneen's approximation"
+    return _Model(
+        sizing.queueing_workers(rate, service_s, cv, limit_s, slo.share),
+        lambda c: sizing.queueing_tail(limit_s, c, rate, service_s, cv),
+        lambda c: rate * service_s / c,
+        "Assumed: Poisson arrivals; one queue without an end, first come, first served; service times "
+        f"{kind} (Erlang C, {how}). A slow database or a busy CPU makes service times grow with the load: "
+        "measure them there.",
+    )
+
+
+def _rejecting(rate: float, service_s: float, slo: Slo) -> _Model:
+    return _Model(
+        sizing.rejecting_workers(rate, service_s, slo.share),
+        lambda c: erlang_b(c, rate * service_s),
+        lambda c: rate * service_s * (1 - erlang_b(c, rate * service_s)) / c,
+        "Assumed: Poisson arrivals; no queue, a request that finds all workers busy is rejected and not sent "
+        "again; service times of any law (Erlang B, exact).",
+    )
+
+
+def _crowd(clients: int, think_s: float, service_s: float, cv: float, slo: Slo) -> _Model:
+    if slo.limit_s is None:
+        raise BadValue(
+            "clients who wait are never rejected: errors say nothing of workers",
+            'ask for a time: "p99 < 100 ms"',
+        )
+    if cv != 1:
+        raise BadValue(
+            "the crowd is known for exponential service only", "leave --variation out, or give a --rate"
+        )
+    if not 1 <= clients <= MOST_CLIENTS:
+        raise BadValue(f"{clients:,} clients", f"from 1 to {MOST_CLIENTS:,}; for more, give their --rate")
+    limit_s = slo.limit_s
+    return _Model(
+        sizing.finite_workers(clients, think_s, service_s, limit_s, slo.share),
+        lambda c: finite_source.response_tail(limit_s, clients, c, service_s, think_s),
+        lambda c: finite_source.closed(clients, c, service_s, think_s).utilisation,
+        f"Assumed: each client waits for its answer and thinks for {format_duration(think_s)} on average; "
+        "one queue, first come, first served; exponential service times (finite source M/M/c//N, exact).",
+    )
+
+
+def _around(workers: int | None) -> list[int]:
+    if workers is None:
+        return []
+    return sorted({max(1, workers + more) for more in (-2, -1, 0, 1, 2)} | {2 * workers})
+
+
+def _sentences(model: _Model, slo: Slo, load: str, least: float) -> list[str]:
+    if model.workers is None:
+        return [f"No number of workers keeps {slo.text}: the service time alone breaks it."]
+    said = [
+        f"{plural(model.workers, 'worker')} keep{'s' if model.workers == 1 else ''} {slo.text} for {load}: "
+        f"{percent(model.broken(model.workers))} break it, and the workers are busy for "
+        f"{percent(min(1.0, model.busy(model.workers)))} of the time."
+    ]
+    if model.workers > 1:
+        fewer = model.workers - 1
+        said.append(
+            f"With {fewer:,} it would be {percent(model.broken(fewer))}."
+            if fewer > least
+            else f"With {fewer:,} the work would pile up: it is {least:.1f} workers' worth."
+            if slo.limit_s is not None
+            else f"With {fewer:,} it would be {percent(model.broken(fewer))}."
+        )
+    return said

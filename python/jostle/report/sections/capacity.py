@@ -1,0 +1,214 @@
+"""What a server carries: the answer, the curve level by level, the model, and what was noted."""
+
+from jostle.analysis.results import CapacityResult, Estimate
+from jostle.analysis.results.capacity import Answer, Decided, LevelResult, Sizing, WhatIf
+from jostle.formatting import MISSING, amount, formatted, percent
+from jostle.report.document import (
+    Block,
+    Column,
+    Depth,
+    Document,
+    Figure,
+    Mark,
+    Paragraph,
+    Preformatted,
+    Section,
+    Table,
+)
+from jostle.units import format_rate
+
+__all__ = ["document", "sizing_document", "what_if_document"]
+
+ANSWERS: dict[Answer, Mark] = {
+    "found": Mark("✓", "found", "good"),
+    "generator": Mark("✗", "generator was the limit", "bad"),
+    "at least": Mark("≈", "at least", "warning"),
+    "none": Mark("✗", "none", "bad"),
+    "cannot tell": Mark("?", "cannot tell", "warning"),
+}
+
+LEVELS: dict[Decided, Mark] = {
+    "holds": Mark("✓", "holds", "good"),
+    "misses": Mark("✗", "misses", "bad"),
+    "open": Mark("?", "open", "warning"),
+    "generator": Mark("≈", "generator", "warning"),
+    "spoiled": Mark("≈", "spoiled", "warning"),
+}
+
+HOW = (
+    "✓ and ✗ are decided by a sequential test with 5 % of error on either side; ? lies too near the limit, "
+    "or had too few requests. The interval of the answer comes of all levels together."
+)
+
+
+def document(result: CapacityResult) -> Document:
+    """The whole page; a terminal shows the answer and the curve."""
+    levels = _levels(result)
+    return Document(
+        title=result.title,
+        mark=ANSWERS[result.answer],
+        meaning=result.sentences[0],
+        facts=[result.started, f"seed {result.seed}"],
+        reasons=[],
+        cut_short="",
+        sections=[
+            Section("Answer", [Paragraph(text) for text in result.sentences], key="results", short="answer"),
+            Section("Curve", _curve(result, levels) if result.levels else [], key="curve"),
+            Section("Model", _model(result) if result.answer == "found" else [], Depth.MAIN, key="model"),
+            Section("Notes", [Paragraph(note, "warning") for note in result.notes], key="notes"),
+            Section(
+                "Again", [Preformatted.of("command", result.rerun)], Depth.DETAIL, key="again", folded=True
+            ),
+        ],
+    )
+
+
+def _curve(result: CapacityResult, levels: Table) -> list[Block]:
+    from jostle.report.charts import capacity as charts
+
+    return [
+        Figure("capacity", lambda: charts.curve(result, levels)),
+        Figure("capacity-sent", lambda: charts.sent(result, levels)),
+        levels,
+        Section("", [Paragraph(HOW, small=True)], Depth.MAIN),
+    ]
+
+
+def _levels(result: CapacityResult) -> Table:
+    """Offered, achieved and the generator stand in one row."""
+    first = "clients" if result.unit == "clients" else "offered"
+    table = Table(
+        "Levels",
+        [
+            Column(first, short=first),
+            Column("SLO", "word", ""),
+            Column("broke it", short="broke it"),
+            Column("p50", short="p50"),
+            Column("p99", short="p99"),
+            Column("achieved", short="achieved"),
+            Column("generator CPU", short="generator"),
+            Column("generator late (p99)", short="late"),
+            Column("server cores", short="server"),
+            Column("errors"),
+            Column("requests"),
+            Column("note", "word"),
+        ],
+    )
+    for level in result.levels:
+        table.add(
+            f"{level.level:g}" if result.unit == "clients" else format_rate(level.level),
+            LEVELS[level.decided],
+            percent(level.exceeded_share) if level.requests else MISSING,
+            formatted(level.response["p50"]),
+            formatted(level.response["p99"]),
+            format_rate(level.achieved_per_s),
+            percent(level.generator_cpu),
+            amount(level.lateness_p99_s, "s"),
+            MISSING if level.server_cores is None else f"{level.server_cores:.2f}",
+            percent(level.error_share),
+            f"{level.requests:,}",
+            _note(level),
+        )
+    return table
+
+
+def _note(level: LevelResult) -> str:
+    return "; ".join(filter(None, ["held out" if level.held_out else "", level.why]))
+
+
+def _model(result: CapacityResult) -> list[Block]:
+    model = result.model
+    if model is None:
+        return (
+            [Paragraph(f"{result.model_note[:1].upper()}{result.model_note[1:]}.")]
+            if result.model_note
+            else []
+        )
+    table = Table(
+        "Predicted and measured, at levels that the model had not seen",
+        [
+            Column("level", short="level"),
+            Column("figure", "word", "figure"),
+            Column("predicted", short="predicted", intervals=True),
+            Column("measured", short="measured"),
+            Column("error", short="error"),
+            Column("accepted", "word", ""),
+        ],
+    )
+    for one in model.predictions:
+        mark = Mark("✓", "accepted", "good") if one.accepted else Mark("✗", "rejected", "bad")
+        table.add(
+            f"{one.level:g}",
+            one.quantity,
+            formatted(Estimate(one.predicted_s, one.low_s, one.high_s)),
+            amount(one.measured_s, "s"),
+            f"{one.error:+.1%}".replace("%", " %").replace("-", "\N{MINUS SIGN}"),
+            mark if one.bar is not None else "",
+        )
+    fitted = ", ".join(f"{level:g}" for level in model.fitted_on)
+    text = (
+        f"Fitted at {fitted}; service times as one client saw them alone (cv {model.service_cv:.2f}). In "
+        "brackets: where nine of ten trials as short as these would lie."
+    )
+    blocks: list[Block] = [Paragraph(text, small=True), table]
+    if law := result.scalability:
+        peak = f"peak at {law.peak:.1f} in flight" if law.peak is not None else "no peak"
+        note = f" {law.note}." if law.note else ""
+        blocks.append(
+            Paragraph(
+                f"Universal scalability law: contention α = {law.alpha:.3g}, coherence β = {law.beta:.3g}, "
+                f"{peak}.{note}",
+                small=True,
+            )
+        )
+    return blocks
+
+
+def what_if_document(result: WhatIf) -> Document:
+    """What is predicted, beside what was measured."""
+    table = Table(
+        "Predicted",
+        [
+            Column("figure", "word", "figure"),
+            Column("measured", short="measured", intervals=True),
+            Column("predicted", short="predicted", intervals=True),
+        ],
+    )
+    for figure in result.figures:
+        unit = "" if figure.predicted.unit == "clients" else None
+        now = MISSING if figure.now is None else formatted(figure.now, unit)
+        table.add(figure.quantity, now, formatted(figure.predicted, unit))
+    return Document(
+        title=f"What if {', '.join(result.changes)}?",
+        mark=Mark("≈", "predicted", "warning"),
+        meaning="",
+        facts=[result.folder],
+        reasons=[],
+        cut_short="",
+        sections=[Section("Answer", [*(Paragraph(text) for text in result.sentences), table], key="results")],
+    )
+
+
+def sizing_document(result: Sizing) -> Document:
+    """The number, what it rests on, and what a few more or fewer would do."""
+    table = Table(
+        "Workers",
+        [
+            Column("workers", short="workers"),
+            Column("busy", short="busy"),
+            Column("break it", short="break it"),
+        ],
+    )
+    for row in result.rows:
+        table.add(f"{row.workers:,}", percent(min(1.0, row.utilisation)), percent(row.broken_share))
+    blocks: list[Block] = [*(Paragraph(text) for text in result.sentences), table]
+    blocks += [Paragraph(text, small=True) for text in result.assumptions]
+    return Document(
+        title=result.title,
+        mark=Mark("≈", "predicted", "warning"),
+        meaning="",
+        facts=[],
+        reasons=[],
+        cut_short="",
+        sections=[Section("Answer", blocks, key="results")],
+    )
