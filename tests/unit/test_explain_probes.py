@@ -17,6 +17,7 @@ from jostle.explain.probes.blocking import verdict
 from jostle.explain.probes.cache import asked_anew
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import fate
+from jostle.explain.probes.parallelism import unlike
 from jostle.explain.probes.pauses import Stall, period, stalls
 from jostle.explain.probes.rate_limit import bucket, rate_limit
 from jostle.explain.probes.service import robust_spread
@@ -81,6 +82,14 @@ def test_shared_cores_are_told_from_workers() -> None:
     explanation = explained(Server(workers=2, shared=True), *ALL_ROUTES, limits=THOROUGH)
     assert of(explanation, Topic.DISCIPLINE).says.startswith("Requests share two cores, ")
     assert "do not wait" in of(explanation, Topic.BLOCKING).says
+
+
+def test_bursts_that_differ_by_themselves_count_nothing() -> None:
+    assert not unlike({2: [1.0, 1.12], 4: [2.0, 2.05], 8: [4.1]})
+    assert unlike({2: [1.0, 1.1], 64: [2.0, 2.7]})
+    explanation = explained(Server(noise=0.3), *ALL_ROUTES, limits=THOROUGH)
+    for topic in (Topic.DISCIPLINE, Topic.PARALLELISM):
+        assert of(explanation, topic).reason is Reason.NOISY
 
 
 def test_a_server_that_is_never_full_keeps_its_discipline_to_itself() -> None:

@@ -140,6 +140,11 @@ def verdict(mean_s: float, p90_s: float, demand_s: float, clients: int, at_once:
     return "free" if mean_s <= FREE * expected_s else "partly"
 
 
+UNSTEADY, FINEST_S = 5.0, 0.0005
+"""Mean over median of the short route by itself, from which on the machine decides; in units of this time
+at least.
+"""
+
 IN_STREAM = {
     "waits": "they wait for them",
     "free": "they do not wait",
@@ -165,6 +170,15 @@ def _told(session: Session, fast: Alone, slow: Alone, clients: int) -> Finding:
             Reason.REFUSED if session.refusals else Reason.FAILED,
             f"too few requests for {fast.route.name} were answered beside {slow.route.name}",
             "a lower rate, or a longer --timeout",
+            evidence,
+        )
+    if alone.mean_s > UNSTEADY * max(alone.median_s or 0.0, FINEST_S):
+        return cannot_tell(
+            topic,
+            Reason.NOISY,
+            f"{fast.route.name} takes {amount(alone.mean_s, 's')} on average by itself, and "
+            f"{amount(alone.median_s, 's')} in the median",
+            "a quieter machine",
             evidence,
         )
     added = max(0.0, beside.mean_s - alone.mean_s)

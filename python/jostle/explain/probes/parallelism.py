@@ -4,23 +4,27 @@ A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ 
 request after another, and after S·k/c where c cores are shared: k·S over what it took is never more than
 c."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.explain import design
+from jostle.explain import design, discipline
 from jostle.explain.discipline import Inference, Range
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
-__all__ = ["SHORTEST_S", "how_many", "parallelism", "send_equal", "unfit"]
+__all__ = ["SHORTEST_S", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
 
 SHORTEST_S = 0.002
 """Bursts of shorter requests are decided by the time that it takes to send them."""
 
 TIME = 1 / 9
 """Of the time allowed, for the bursts of equal requests, of a server that serves one at a time."""
+
+UNLIKE = 1.3
+"""Bursts of one size that differ by this factor: a request that the machine held up makes two workers of
+three.
+"""
 
 
 def unfit(session: Session, topic: Topic) -> Finding | None:
@@ -71,9 +75,12 @@ def send_equal(session: Session) -> None:
 def parallelism(session: Session, inference: Inference) -> Finding:
     """What all bursts together say."""
     topic, at_once = Topic.PARALLELISM, inference.at_once
-    evidence = _evidence(session)
+    took = _lengths(session)
+    evidence = [_line(count, ratios) for count, ratios in took.items()]
     if at_once.value is None:
         return undecided(topic, at_once.reason, evidence)
+    if inference.discipline.value is None and unlike(took):
+        return undecided(topic, discipline.Reason.TOO_NOISY, evidence)
     number = _common(at_once.value, inference.workers)
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
     return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": _estimate(number)})
@@ -99,22 +106,23 @@ def _estimate(number: Range) -> Estimate:
     return Estimate(number.low, number.low, number.high, "", bound="≥" if number.high is None else "")
 
 
-def _evidence(session: Session) -> list[str]:
-    """What each size of the equal bursts took, in service times."""
-    took: list[tuple[int, float]] = []
+def _lengths(session: Session) -> dict[int, list[float]]:
+    """What each size of the equal bursts that were answered in whole took, in service times."""
+    took: dict[int, list[float]] = {}
     for burst in session.bursts:
         ends = [job.end_s for job in burst.jobs if job.end_s is not None]
         alike = len({job.route for job in burst.jobs}) == 1 and burst.probe in ("equal", "discipline")
-        if (
-            alike
-            and len(ends) == len(burst.jobs)
-            and max(job.at_s for job in burst.jobs) < burst.jobs[0].demand_s / 4
-        ):
-            took.append((len(ends), max(ends) / burst.jobs[0].demand_s))
-    return [
-        _line(count, [ratio for _, ratio in same])
-        for count, same in groupby(sorted(took), key=lambda one: one[0])
-    ]
+        at_once = max(job.at_s for job in burst.jobs) < burst.jobs[0].demand_s / 4
+        if alike and at_once and len(ends) == len(burst.jobs):
+            took.setdefault(len(ends), []).append(max(ends) / burst.jobs[0].demand_s)
+    return dict(sorted(took.items()))
+
+
+def unlike(took: Mapping[int, Sequence[float]]) -> bool:
+    """Whether bursts of one size took so different times that no count can be made of them. `took`: by
+    size.
+    """
+    return any(max(ratios) > UNLIKE * min(ratios) for ratios in took.values())
 
 
 def _line(count: int, ratios: Sequence[float]) -> str:

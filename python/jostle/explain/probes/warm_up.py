@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.probes.service import robust_spread
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
@@ -12,6 +13,9 @@ __all__ = ["settled_after", "warm_up"]
 
 SLOWER = 1.3
 """A request is of the warm-up if it takes this many times as long as the later ones."""
+
+NOISY = 0.1
+"""Spread of the later requests, from which on the first ones tell nothing."""
 
 NOTICED = 2.0
 """Of the first request over the later ones, from which on it is worth a word where no further one is slow."""
@@ -50,9 +54,19 @@ def warm_up(session: Session) -> Finding:
         evidence.append("jostle did not start the server: it may have been warm already.")
     figures = {
         "requests": Estimate(float(count), unit="", n=len(times)),
-        "first_over_later": Estimate(ratio, unit="times", n=len(times)),
+        "first over later": Estimate(ratio, unit="times", n=len(times)),
     }
-    if count > 1 or ratio >= NOTICED:
+    spread = robust_spread(times[len(times) // 2 :])
+    if spread > NOISY:
+        return cannot_tell(
+            topic,
+            Reason.NOISY,
+            f"later requests of {name} differ by {spread:.0%} of their time",
+            "a quieter machine",
+            evidence,
+            figures,
+        )
+    if ratio >= NOTICED or (count > 1 and ratio >= SLOWER):
         return found(
             topic,
             f"The first request of {name} takes {ratio:.1f} times as long as later ones; it is settled after "
