@@ -4,6 +4,7 @@ A burst of k requests that take S each by themselves is over after S·⌈k/c⌉ 
 request after another, and after S·k/c where c cores are shared: k·S over what it took is never more than
 c."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 from jostle.analysis.results import Estimate
@@ -20,6 +21,9 @@ SHORTEST_S = 0.002
 
 TIME = 1 / 9
 """Of the time allowed, for the bursts of equal requests, of a server that serves one at a time."""
+
+HARDLY_LONGER = 1.25
+"""Two requests for one worker take twice as long as one."""
 
 UNLIKE = 1.3
 """Bursts of one size that differ by this factor: a request that the machine held up makes two workers of
@@ -77,6 +81,11 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     topic, at_once = Topic.PARALLELISM, inference.at_once
     took = _lengths(session)
     evidence = [_line(count, ratios) for count, ratios in took.items()]
+    if at_once.reason is discipline.Reason.UNSATURATED and (full := _all_at_once(took)):
+        least = Range(full, None)
+        return found(
+            topic, f"{how_many(least)} requests progress at once.", evidence, {"at once": _estimate(least)}
+        )
     if at_once.value is None:
         return undecided(topic, at_once.reason, evidence)
     if inference.discipline.value is None and unlike(took):
@@ -84,6 +93,15 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     number = _common(at_once.value, inference.workers)
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
     return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": _estimate(number)})
+
+
+def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:
+    """The largest burst that took hardly longer than a single request, whatever came of smaller ones; 0
+    for none.
+    """
+    return max(
+        (count for count, ratios in took.items() if statistics.median(ratios) < HARDLY_LONGER), default=0
+    )
 
 
 def _common(number: Range, workers: Range | None) -> Range:
