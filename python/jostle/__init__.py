@@ -23,6 +23,7 @@ __all__ = [
     "compare",
     "explain",
     "hit",
+    "journey",
     "load_experiment",
     "load_plan",
     "open_run",
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from jostle.errors import JostleError
     from jostle.explain.run import explain
     from jostle.plan import Plan
+    from jostle.plan.builder import journey
 
-_HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan"}
+_HOME = {"JostleError": "jostle.errors", "Plan": "jostle.plan", "journey": "jostle.plan.builder"}
 """Where names are that do not come from `jostle.api`."""
 
 

@@ -63,6 +63,7 @@ def test_what_is_exported() -> None:
         "compare",
         "explain",
         "hit",
+        "journey",
         "load_experiment",
         "load_plan",
         "open_run",

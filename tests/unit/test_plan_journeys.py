@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+import jostle
 from jostle.errors import PlanError
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.hit import hit_plan
 from jostle.plan.when import When
 
 PLAN = """
@@ -207,3 +209,36 @@ def test_broken_lines_are_named_by_their_number(folder: Path) -> None:
 def test_conditions_are_read(text: str, test: Any) -> None:
     read = When.read(text)
     assert (read.name, read.test) == ("x", test)
+
+
+def test_a_journey_built_in_python_is_that_of_the_plan(folder: Path) -> None:
+    built = (
+        jostle.journey("buy")
+        .cookies()
+        .feed(folder / "users.csv", each="client")
+        .post("/login", name="login", json={"user": "{user}"})
+        .capture(token="json:/token")
+        .once_per_client()
+        .get("/search?q={user}")
+        .capture(id=r"regex:item/(\d+)")
+        .think("1s ± 20%")
+        .post("/orders/{id}", headers={"Authorization": "Bearer {token}"}, expect={"status": 201})
+        .when("{id} exists")
+        .repeat(2)
+    )
+    plan = hit_plan("http://localhost/", {"journey": built})
+    found = plan.journey["buy"]
+    assert found.cookies
+    assert found.feed[0].each == "client"
+    assert [step.label for step in found.steps] == ["login", "/search?q={user}", "POST /orders/{id}"]
+    assert found.steps[0].once_per_client
+    assert found.steps[2].repeat == 2
+    with pytest.raises(PlanError, match="there is no step yet"):
+        jostle.journey("empty").think("1s")
+
+
+def test_the_how_to_page_shows_a_plan_that_can_be_read(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "journeys.md"
+    text = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    (tmp_path / "users.csv").write_text("user,password,word\nann,x,tea\n", encoding="utf-8")
+    assert set(parse_plan(text, "page", base=tmp_path).journey) == {"buy", "browse"}

@@ -1,6 +1,6 @@
 //! For profiling: a load on one URL, and what it cost.
 //!
-//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close]`, all on one thread, pinned to core `$CORE` if that is set; answers
+//! `hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close | journey:SLOTS[:THINK_MS]]`, all on one thread, pinned to core `$CORE` if that is set; answers
 //! are waited for `$TIMEOUT_MS` (30,000).
 
 use std::time::Duration;
@@ -13,7 +13,9 @@ use serde_json::json;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [url, clients, seconds, rest @ ..] = args.as_slice() else {
-        eprintln!("usage: hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close]");
+        eprintln!(
+            "usage: hit HOST:PORT/PATH CLIENTS SECONDS [RATE/s | think:MS | close | journey:SLOTS[:THINK_MS]]"
+        );
         std::process::exit(2);
     };
     let clients: u64 = clients.parse().expect("CLIENTS is a whole number");
@@ -44,6 +46,9 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
             let ns = ms.parse::<u64>().expect("think:MS is a whole number") * 1_000_000;
             json!({"closed": {"clients": clients, "think": {"uniform": {"ns": ns, "spread": 0.1}}}})
         }
+        (None, Some(word)) if word.starts_with("journey:") => {
+            json!({"closed": {"clients": clients}})
+        }
         (None, Some(word)) if word == "close" => {
             json!({"closed": {"clients": clients, "requests_per_connection": 1}})
         }
@@ -63,6 +68,7 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
     let timeout_ms = std::env::var("TIMEOUT_MS").map_or(30_000, |ms| {
         ms.parse::<u64>().expect("TIMEOUT_MS is a number")
     });
+    let (journeys, slots) = journey(rest);
     json!({
         "seed": 1, "threads": 1, "cores": cores, "interval_ns": 1_000_000_000,
         "duration_ns": (seconds * 1e9) as u64,
@@ -70,10 +76,24 @@ fn spec(url: &str, clients: u64, seconds: f64, rest: &[String]) -> serde_json::V
             "name": "hit", "role": "measured",
             "target": {"host": host, "port": port.parse::<u16>().expect("PORT is a number")},
             "requests": [{"name": "request", "method": "GET", "path": format!("/{path}")}],
-            "load": load,
+            "load": load, "journeys": journeys, "slots": slots,
             "timeouts": {"connect_ns": 10_000_000_000_u64, "total_ns": timeout_ms * 1_000_000},
         }],
     })
+}
+
+/// A journey of the one request, which keeps 32 bytes of the answer in each of so many slots.
+fn journey(rest: &[String]) -> (serde_json::Value, usize) {
+    let Some(word) = rest.first().and_then(|word| word.strip_prefix("journey:")) else {
+        return (json!([]), 0);
+    };
+    let (slots, think) = word.split_once(':').unwrap_or((word, "0"));
+    let slots: usize = slots.parse().expect("SLOTS is a whole number");
+    let think = think.parse::<u64>().expect("THINK_MS is a whole number") * 1_000_000;
+    let capture = |slot| json!({"name": "x", "slot": slot, "from": {"regex": ".{32}"}});
+    let captures: Vec<_> = (0..slots).map(capture).collect();
+    let step = json!({"request": 0, "capture": captures, "think": {"uniform": {"ns": think, "spread": 0.1}}});
+    (json!([{"name": "journey", "steps": [step]}]), slots)
 }
 
 #[derive(Default)]

@@ -377,3 +377,48 @@ fn journeys_that_cannot_be_are_refused() {
     assert!(refused("/workloads/0/journeys/0/feeds/0", json!({"rows": []})).contains("no rows"));
     assert!(refused("/workloads/0", json!({"journeys": []})).contains("parameter"));
 }
+
+#[test]
+fn redirects_are_followed_with_cookies_and_captures_are_of_the_last_answer() {
+    let (address, requests) = serve_with(|request| {
+        match request.split(' ').nth(1).unwrap() {
+        "/login" => "HTTP/1.1 302 Found\r\nLocation: /home\r\nSet-Cookie: sid=1\r\nContent-Length: 0\r\n\r\n".into(),
+        _ => shop("GET /search HTTP/1.1"),
+    }
+    });
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
+    let change = json!({
+        "slots": 2, "redirects": {"most": 3},
+        "requests": [request("login", "POST", "/login", json!({
+            "headers": [["X", "{client}"]], "params": {"client": "client"},
+        }))],
+        "journeys": [{"name": "j", "steps": [
+            {"request": 0, "once": 1, "capture": [{"name": "id", "slot": 0, "from": {"regex": "item/(\\d+)"}}]},
+        ]}],
+    });
+    let spec = with(
+        one(with(workload(address, load), "", change), 0),
+        "",
+        json!({"trace": true}),
+    );
+    let spec = with(
+        spec,
+        "/workloads/0/journeys/0/steps/0",
+        json!({"once": null}),
+    );
+    let seen = run(spec);
+    let requests = requests.lock().unwrap();
+    assert!(requests[1].starts_with("GET /home HTTP/1.1"));
+    assert!(
+        requests[1].contains("X: 1\r\n") && requests[1].contains("Cookie: sid=1\r\n"),
+        "{}",
+        requests[1]
+    );
+    assert_eq!(journeys(&seen).0, 1);
+    let traces: Vec<_> = seen
+        .0
+        .iter()
+        .flat_map(|interval| &interval.traces)
+        .collect();
+    assert_eq!(traces[1].captured, [("id".to_owned(), b"7".to_vec())]);
+}

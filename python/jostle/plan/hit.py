@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from jostle import units
 from jostle.errors import PlanError, nearest
+from jostle.plan.builder import JourneyBuilder
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.request import METHODS
@@ -78,11 +79,11 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
     clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
     file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `journey`: a
-    file with `[journey.NAME]` tables as in a plan, which are sent in place of requests, each as often;
-    `requests` and `requests_per_client` then count journeys. Bare numbers are seconds, or requests
-    per second.
-    `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
+    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `journey`: what
+    `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, which are sent in place of
+    requests, each as often; `requests` and `requests_per_client` then count journeys. Bare numbers are
+    seconds, or requests per second. `name_of`: what the caller calls an option, for messages. Raises
+    `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {
@@ -133,12 +134,15 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
     """The tables of the file that `journey` names; none where it is not given."""
     if (file := given.pop("journey", None)) is None:
         return {}
+    named = f"the journey {file.name!r}" if isinstance(file, JourneyBuilder) else file
     for option in _OF_REQUESTS:
         if given.get(option):
             raise PlanError(
                 f"{name_of('journey')} and {name_of(option)} both say what is sent",
-                f"write it into the steps of {file}",
+                f"write it into the steps of {named}",
             )
+    if isinstance(file, JourneyBuilder):
+        return {file.name: file.table()}
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

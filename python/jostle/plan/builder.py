@@ -1,0 +1,107 @@
+"""Journeys written in Python: `jostle.journey("buy").post(…).capture(…)` builds the table that a plan has.
+
+No Python runs while the load does: the table is compiled by the engine, as that of a plan.
+"""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from jostle.errors import PlanError
+
+__all__ = ["JourneyBuilder", "journey"]
+
+
+def journey(name: str) -> "JourneyBuilder":
+    """A journey without steps."""
+    return JourneyBuilder(name)
+
+
+class JourneyBuilder:
+    """Steps one after another. What comes behind a request (`capture`, `think`, `when`, …) is about that one.
+
+    jostle.hit(url, journey=jostle.journey("buy").get("/").capture(id="json:/id").get("/items/{id}"))
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._journey: dict[str, Any] = {}
+        self._steps: list[dict[str, Any]] = []
+
+    def get(self, path: str, **keys: Any) -> Self:
+        """Append a step. `keys`: those of a step in a plan, with _ for -: name, headers, json, expect, …"""
+        return self._request("get", path, keys)
+
+    def post(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("post", path, keys)
+
+    def put(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("put", path, keys)
+
+    def patch(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("patch", path, keys)
+
+    def delete(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("delete", path, keys)
+
+    def head(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("head", path, keys)
+
+    def capture(self, **sources: str) -> Self:
+        """Keep something of the answer, by name: token="json:/token", id=r"regex:item/(\\d+)"."""
+        return self._last({"capture": {**self._step().get("capture", {}), **sources}})
+
+    def think(self, time: str) -> Self:
+        """The pause after the answer: "1s ± 20%"."""
+        return self._last({"think": time})
+
+    def when(self, condition: str) -> Self:
+        """Pass the step over unless this holds: "{id} exists"."""
+        return self._last({"when": condition})
+
+    def repeat(self, times: int) -> Self:
+        """Send it so often."""
+        return self._last({"repeat": times})
+
+    def once_per_client(self) -> Self:
+        """Each client does it once, in its first journey."""
+        return self._last({"once-per-client": True})
+
+    def cookies(self) -> Self:
+        """Each client keeps its cookies."""
+        self._journey["cookies"] = True
+        return self
+
+    def feed(
+        self,
+        file: Path | str,
+        *,
+        each: Literal["client", "iteration"] = "iteration",
+        order: Literal["in-turn", "random", "once"] = "in-turn",
+    ) -> Self:
+        """Rows of a CSV file, or of JSON lines where its name ends in .jsonl."""
+        kind = "jsonl" if Path(file).suffix == ".jsonl" else "csv"
+        feed = {kind: str(Path(file).absolute()), "each": each, "order": order}
+        self._journey.setdefault("feed", []).append(feed)
+        return self
+
+    def table(self) -> dict[str, Any]:
+        """The table `[journey.NAME]` of a plan."""
+        return {**self._journey, "steps": [dict(step) for step in self._steps]}
+
+    def _request(self, method: str, path: str, keys: dict[str, Any]) -> Self:
+        self._steps.append({method: path, **{key.replace("_", "-"): value for key, value in keys.items()}})
+        return self
+
+    def _step(self) -> dict[str, Any]:
+        if not self._steps:
+            raise PlanError("there is no step yet", 'begin with a request: jostle.journey("buy").get("/")')
+        return self._steps[-1]
+
+    def _last(self, keys: dict[str, Any]) -> Self:
+        self._step().update(keys)
+        return self
