@@ -4,9 +4,12 @@ use jostle_engine::codec::{DecodeError, ResponseDecoder, Step};
 
 use super::input::{Cut, pieces};
 
+/// Status, whether the connection stays, and where it redirects.
+type Head = (u16, bool, Option<Box<[u8]>>);
+
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
-    head: Option<(u16, bool, Option<Box<[u8]>>)>,
+    head: Option<Head>,
     body: Vec<u8>,
     left: usize,
 }
