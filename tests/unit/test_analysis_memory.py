@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from jostle.analysis import run
 from jostle.analysis.run import analyse
-from jostle.record import RunRecord, RunWriter
-from support.synthetic import Trial, closed, engine_spec, intervals, lognormal
+from jostle.analysis.trial.data import TrialData
+from jostle.record import RunRecord, RunWriter, TrialRecord
+from support.synthetic import (
+    Trial,
+    closed,
+    engine_spec,
+    intervals,
+    lognormal,
+    make_run,
+    starvation_trials,
+)
 
 NS = 10**9
 
@@ -61,3 +71,20 @@ def test_of_an_interval_that_is_read_a_row_of_numbers_is_kept(tmp_path: Path, ki
     peak_bytes(short)  # imports, and what is cached once
     grown = (peak_bytes(long) - peak_bytes(short)) / (LONG - SHORT)
     assert grown < ROW_BYTES
+
+
+def test_what_only_the_verdict_needs_is_given_up_trial_by_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows above all: they are megabytes of each trial."""
+    made: list[TrialData] = []
+
+    def noted(trial: TrialRecord) -> TrialData:
+        made.append(TrialData(trial))
+        return made[-1]
+
+    monkeypatch.setattr(run, "TrialData", noted)
+    analyse(RunRecord.open(make_run(tmp_path, starvation_trials(2))))
+    assert made
+    assert all("responses" in vars(data) for data in made)
+    assert [data for data in made if {"rows", "pacings", "machine"} & vars(data).keys()] == []

@@ -61,7 +61,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     """Everything that a report shows; without `distributions`, what only a picture needs is left out."""
     plan = RecordedPlan.parse(record.plan_text)
     data = [TrialData(trial) for trial in record.trials]
-    trials = [describe_trial(f) for f in data]
+    trials = [_described(f) for f in data]
     validities = {trial.number: trial.validity for trial in trials}
     grouped = _in_order(by_workload(data), plan, record)
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
@@ -114,6 +114,13 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
             *filter(None, [by_chance(comparisons)]),
         ],
     )
+
+
+def _described(data: TrialData) -> TrialResult:
+    """A run may have thousands of trials: only what their cells are made of stays in memory."""
+    described = describe_trial(data)
+    data.forget_evidence()
+    return described
 
 
 def _web_address(text: str) -> str:

@@ -38,6 +38,8 @@ PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 LONG = 100
 """Intervals from which on a trial is asked whether it settled."""
 
+EVIDENCE = ("rows", "pacings", "machine")
+
 ROWS_AT_MOST = 200_000
 """Per-request rows that are looked at: 5 MB of each trial, however long it is."""
 
@@ -374,6 +376,11 @@ class TrialData:
         """
         rows = self.trial.rows(["intended_ns", "sent_ns", "end_ns", "outcome"], at_most=ROWS_AT_MOST)
         return None if rows is None else rows.sort("intended_ns")
+
+    def forget_evidence(self) -> None:
+        """Give up what only the verdict needed: rows alone are megabytes. Who asks again, reads again."""
+        for name in EVIDENCE:
+            self.__dict__.pop(name, None)
 
     def autocorrelation_time(self, value_s: float) -> float:
         """τ of "the response takes longer than this", from `rows`; 1 where there are none."""
