@@ -289,11 +289,13 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
         )
     if awake := sum(f.attentive for f in data):
         where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
-        notes.append(f"The generator waited awake{where}: its own waking up is in no response time.")
+        notes.append(
+            f"The generator polled instead of sleeping{where}: no response time contains its wake-ups."
+        )
     elif plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
         notes.append(
-            "The generator slept while it waited, so its waking up is in all response times: somebody waited "
-            f"for a core in {percent(pressure)} of the time when the run began."
+            "Response times contain the generator’s own wake-ups, some 50 µs: it slept between events, as "
+            f"programs were waiting for a core {percent(pressure)} of the time when the run began."
         )
     if floor := floor_note(host, data):
         notes.append(floor)

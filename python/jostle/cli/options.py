@@ -73,7 +73,7 @@ Attention = Annotated[
     typer.Option(
         "--attention",
         metavar="WHEN",
-        help="Wait awake: auto (on cores of its own), always, never.",
+        help="Poll instead of sleeping: auto (on cores of its own), always, never.",
         rich_help_panel=GENERATOR,
     ),
 ]

@@ -207,7 +207,8 @@ def _attention(placement: Placement, floor: Floor | None, quota: float | None = 
     """What `attention = "auto"` means here."""
     if placement.shared:
         message = (
-            "the generator has no core of its own: it sleeps while it waits, and reports its waking up too"
+            "the generator has no core of its own: it sleeps between events, and response times contain "
+            "its wake-ups"
         )
         return Finding("attention", "note", message)
     if quota is not None and quota < len({*placement.generator_cores, *placement.server_cores}):

@@ -151,8 +151,8 @@ class Plan(Table):
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
     attention: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="the generator waits awake while an answer or a due time is near, so that its own waking "
-        'up is in no response time: "auto" where each of its threads has a core for itself',
+        description="the generator polls instead of sleeping while an answer or a due time is near, so that "
+        'no response time contains its wake-ups: "auto" where each of its threads has a core for itself',
     )
     parameters: dict[str, int | float | str] = Field(
         default={},

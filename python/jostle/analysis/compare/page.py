@@ -57,13 +57,13 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return ""
     told = sum(d.finding in ("less", "more") for _, d in tested)
     families = {(c.workload, d.quantity) for c, d in tested}
-    told_of = f"{len(tested)} differences were examined, {told} are said to be there."
+    told_of = f"{len(tested)} differences were tested, and {told} found."
     if len({c.workload for c in comparisons}) < 2:
-        return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} of them would be chance."
+        return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} would be found by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
     names = listed(sorted({quantity for _, quantity in primary}))
     expected = min(FREE, len(primary) * LEVEL)
     return (
-        f"{told_of} Of those in the primary quantity ({names}) about {expected:.1g} would be chance if "
-        "nothing differed; of the others at most one in twenty is."
+        f"{told_of} If nothing differed, about {expected:.1g} would be found by chance in the primary "
+        f"quantity ({names}). Of those found in the others, at most one in twenty is chance."
     )

@@ -106,7 +106,7 @@ CATALOGUE = [
     ),
     Entry(
         "machine",
-        "How much of the time in which the server could run did others have its processors?",
+        "How much of the processor time that the server could have used did other programs have?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),

@@ -306,7 +306,7 @@ def _shared_cores(data: TrialData) -> Check | None:
     if not shared:
         message = "server and generator had cores of their own"
         if data.attentive:
-            message += "; the generator waited awake"
+            message += "; the generator polled instead of sleeping"
         return Check("cores", Verdict.VALID, 0, 0, "", message)
     if _takes_turns(data) and data.generator_cpu <= TURNS_CPU:
         message = (

@@ -98,7 +98,7 @@ def machine(data: TrialData) -> Check | None:
     share = lost / wanted if wanted and lost > TOLD_S else 0.0
     verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
     limit = INVALID if verdict is Verdict.INVALID else SUSPECT
-    message = f"others had {percent(share)} of the time in which the server could have run"
+    message = f"other programs had {percent(share)} of the processor time that the server could have used"
     remedy = "run it on a machine that does nothing else" if verdict is not Verdict.VALID else ""
     affects = (*RATES, *TIMES) if verdict is Verdict.SUSPECT else ()
     return Check("machine", verdict, share, limit, "share", message, remedy, affects, "machine")
