@@ -300,7 +300,7 @@ class TrialRecord:
 
 NO_OUTCOME: OutcomeEntry = {
     "status": "cut short",
-    "why": "the trial has no outcome: jostle was killed, or still runs",
+    "why": "the trial has no outcome: jostle was killed or could write no more, or it still runs",
 }
 
 
@@ -530,7 +530,7 @@ class RunRecord:
             if stopped
             else "it is still being written"
             if self.being_written
-            else "its journal just ends: jostle was killed"
+            else "its journal just ends: jostle was killed, or could write no more"
         )
         yield f"{over} of {len(self.planned)} trials are whole; {why}"
 
