@@ -10,7 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from jostle.explain.limits import THOROUGH, Budget
+from jostle.explain.run import target_of
 from jostle.explain.schema import explanation_schema
+from jostle.explain.send import Due, EngineSender
+from jostle.explain.target import Route
 from support.real import Jostle, as_json, reference_server
 
 SIZES = ["--slow", "/work?us=16000", "--slow", "/work?us=8000", "--slow", "/work?us=4000"]
@@ -49,6 +53,25 @@ def test_a_contestant_is_started_and_explained(jostle_command: Jostle) -> None:
     assert discipline["says"] == "One worker, first come, first served." or not discipline["decided"]
     assert said(explanation, "slots for waiting requests")["says"].startswith(("At least ", "Cannot tell"))
     assert "waits for most" not in said(explanation, "CPU or waiting")["says"]
+
+
+def test_a_burst_is_sent_at_its_times_on_connections_that_are_open() -> None:
+    """Two at once, and one 30 ms later on the first connection; what opened them does not count."""
+    budget = Budget(THOROUGH)
+    with reference_server("workers", "--workers", "2") as url, target_of(url) as target:
+        (slow, fast) = (Route("/work?us=10000", "slow"), Route("/hello", "fast"))
+        due = [Due(0.0, slow, 0), Due(0.0, slow, 1), Due(0.030, fast, 0)]
+        answers = EngineSender(target, budget, timeout_s=5.0).burst(due, fast, 0.001)
+    assert [(answer.route, answer.connection) for answer in answers] == [
+        (slow.path, 0), (slow.path, 1), (fast.path, 0),
+    ]  # fmt: skip
+    assert [answer.due_s for answer in answers] == pytest.approx([0.0, 0.0, 0.030], abs=1e-6)
+    for answer in answers:
+        assert answer.ok
+        assert answer.sent_s is not None
+        assert answer.due_s <= answer.sent_s
+    assert all(answer.service_s is not None and answer.service_s >= 0.010 for answer in answers[:2])
+    assert (budget.requests, budget.connections) == (5, 2)
 
 
 @pytest.mark.parametrize(

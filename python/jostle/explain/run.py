@@ -42,7 +42,7 @@ from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
 from jostle.text import one_line
 
-__all__ = ["examine", "explain"]
+__all__ = ["examine", "explain", "target_of"]
 
 Intensity = Literal["gentle", "thorough"]
 
@@ -75,7 +75,7 @@ def explain(
     for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an answer is
     given up. `tell`: hears what is allowed and what is being asked. Raises `JostleError` where there is
     nothing to explain: nobody answers, with an error, or with a redirect."""
-    with _target(
+    with target_of(
         server,
         slow=slow,
         wait=wait,
@@ -102,16 +102,17 @@ def is_contestant(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _target(
+def target_of(
     server: str,
     *,
-    slow: Sequence[str],
-    wait: str | None,
-    headers: Sequence[str],
-    insecure: bool,
-    timeout: float,
-    share_cores: bool,
+    slow: Sequence[str] = (),
+    wait: str | None = None,
+    headers: Sequence[str] = (),
+    insecure: bool = False,
+    timeout: float = 10.0,
+    share_cores: bool = False,
 ) -> Iterator[Target]:
+    """A server that runs, or a contestant, which is stopped in the end; options as those of `explain`."""
     if is_contestant(server):
         if slow or wait or headers or insecure:
             raise PlanError(
