@@ -310,6 +310,14 @@ def test_a_redirect_and_an_error_are_refused_in_words() -> None:
     check(target, look_at(target))
 
 
+def test_a_secret_of_a_route_stands_in_no_record() -> None:
+    secret = Route("/fast?token=s3cret", "fast")
+    server = Server(demands={secret.name: 0.0005})
+    explanation = explained(server, secret)
+    assert "s3cret" not in str(explanation)
+    assert "GET /fast?token=(hidden) takes " in explanation.paragraph
+
+
 def test_a_proxy_is_known_by_what_it_says() -> None:
     target = target_of(FAST)
     assert intermediary(look_at(target, server="cloudflare")) == "server: cloudflare"

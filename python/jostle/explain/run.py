@@ -169,7 +169,7 @@ def _running(
         *(Route(path_of(base, given), "slow") for given in slow),
         *([Route(path_of(base, wait), "wait")] if wait is not None else []),
     ]
-    paths = [route.path for route in routes]
+    paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
     return Target(label=base, url=base, routes=tuple(routes), workload=workload)
@@ -227,7 +227,7 @@ def examine(
         cores=target.cores,
         pressure=_share(waited_s, time.monotonic() - began),
         routes=[
-            RouteEntry(r.path, r.role, a.demand_s if (a := session.alone.get(r.name)) else None)
+            RouteEntry(r.name, r.role, a.demand_s if (a := session.alone.get(r.name)) else None)
             for r in target.routes
         ],
         paragraph=paragraph(findings),

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.explain.observe import Usage
-from jostle.text import one_line, reason
+from jostle.text import one_line, reason, redact
 
 __all__ = ["Look", "Role", "Route", "Target", "check", "intermediary", "look", "path_of"]
 
@@ -35,8 +35,8 @@ class Route:
 
     @property
     def name(self) -> str:
-        """As findings and records call it."""
-        return self.path
+        """As findings and records call it: secrets of the query are hidden."""
+        return one_line(redact(self.path))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def look(target: Target, route: Route) -> Look:
         ) from None
     except OSError as error:
         raise UnreachableTarget(
-            f"no answer from {target.url} to GET {route.path}: {reason(error)}",
+            f"no answer from {target.url} to GET {route.name}: {reason(error)}",
             "is the server running, and the address right?",
         ) from None
     finally:
@@ -113,7 +113,7 @@ def look(target: Target, route: Route) -> Look:
 def check(target: Target, looks: Sequence[Look]) -> None:
     """Raises `PlanError` where a route redirects or answers an error: there is nothing to explain then."""
     for seen in looks:
-        path = seen.route.path
+        path = seen.route.name
         if 300 <= seen.status < 400:
             where = one_line(urljoin(target.url + path, seen.headers.get("location", "")))
             raise PlanError(

@@ -53,7 +53,7 @@ def send_sized(session: Session) -> None:
 
 
 def _listed(routes: list[Route]) -> str:
-    return ", ".join(route.path for route in routes)
+    return ", ".join(route.name for route in routes)
 
 
 def inferred(session: Session) -> Inference:

@@ -71,7 +71,7 @@ def send_equal(session: Session) -> None:
     """Sends the bursts, with the longest route that computes; what comes of them plans all that follow."""
     slow = session.slow
     assert slow is not None, "`unfit` was asked"
-    session.tell(f"how many requests for {slow.route.path} progress at once")
+    session.tell(f"how many requests for {slow.route.name} progress at once")
     for jobs in design.equal_bursts(slow.demand_s, most(session)):
         session.send_jobs("equal", jobs, {slow.demand_s: slow.route})
 

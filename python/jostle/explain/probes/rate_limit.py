@@ -95,7 +95,7 @@ STREAM = 1 / 24
 def _faster(session: Session) -> Sequence[Answer]:
     """At equal gaps, of the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
-    session.tell(f"at which rate GET {route.path} is refused")
+    session.tell(f"at which rate GET {route.name} is refused")
     count = int(STREAM * limits.seconds * limits.stream_rate_per_s)
     times = [place / limits.stream_rate_per_s for place in range(count)]
     return session.sender.stream(route, times, limits.connections)

@@ -72,14 +72,14 @@ def _median(answers: Sequence[Answer]) -> float | None:
 
 def service_time(session: Session, route: Route) -> Finding:
     """Asks for `route` one request at a time, and notes what it takes under `session.alone`."""
-    session.tell(f"how long GET {route.path} takes by itself")
+    session.tell(f"how long GET {route.name} takes by itself")
     warm = _warmed(session, route)
     times = [answer.service_s for answer in warm if answer.service_s is not None]
     if not times:
         return cannot_tell(
             Topic.SERVICE_TIME,
             Reason.FAILED,
-            f"no request for {route.path} was answered ({_outcomes(warm)})",
+            f"no request for {route.name} was answered ({_outcomes(warm)})",
             "a route that answers 200",
         )
     each_s = max(times[-1], 1 / session.limits.rate_per_s)
@@ -96,7 +96,7 @@ def service_time(session: Session, route: Route) -> Finding:
         return cannot_tell(
             Topic.SERVICE_TIME,
             Reason.REFUSED if any(answer.refused for answer in answers) else Reason.FAILED,
-            f"{failed} of {len(answers)} requests for {route.path} failed ({_outcomes(answers)})",
+            f"{failed} of {len(answers)} requests for {route.name} failed ({_outcomes(answers)})",
             "a route that is answered every time it is asked for",
         )
     median, spread = statistics.median(times), robust_spread(times)
@@ -115,7 +115,7 @@ def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
         Topic.SERVICE_TIME,
         f"GET {route.name} takes {interval(estimate)}.",
         [
-            f"{plural(len(times), 'request')} for GET {route.path}, one at a time: median "
+            f"{plural(len(times), 'request')} for GET {route.name}, one at a time: median "
             f"{formatted(estimate)}, "
             f"spread {spread:.0%}, longest {amount(longest, 's')}."
         ],
@@ -196,7 +196,7 @@ def measured_again(session: Session) -> None:
     for name, alone in list(session.alone.items()):
         if alone.route.role == "wait":
             continue
-        session.tell(f"whether GET {alone.route.path} still takes as long")
+        session.tell(f"whether GET {alone.route.name} still takes as long")
         count = max(5, min(LEAST, int(1.0 / alone.demand_s)))
         answers = session.sender.serial(alone.route, count, session.pause_s(alone.route))
         if (now := _median(answers)) is not None:

@@ -67,7 +67,7 @@ def send_waits(session: Session) -> None:
     """Sends the bursts."""
     wait = waiting(session)
     assert wait is not None, "`unfit` was asked"
-    session.tell(f"how many requests for {wait.route.path} may wait at once")
+    session.tell(f"how many requests for {wait.route.name} may wait at once")
     for _ in range(REPEATS):
         for jobs in design.equal_bursts(wait.demand_s, most(session, wait))[1:]:
             session.send_jobs("waiting", jobs, {wait.demand_s: wait.route})
