@@ -56,7 +56,7 @@ def test_too_few_open_files_make_runs_fail() -> None:
 def test_few_local_ports_limit_connections_without_keep_alive() -> None:
     few, usual = checks._local_ports(PortRange(50_000, 59_998)), checks._local_ports(PortRange(32768, 60999))
     assert states(few, usual) == ["note", "good"]
-    assert usual.message.startswith("28,232: so many connections")
+    assert usual.message.startswith("28,232: the most connections")
     assert "about 470 new ones per second" in usual.message
 
 

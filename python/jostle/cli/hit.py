@@ -36,7 +36,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ -c 50 -d 30s       50 clients
   jostle hit http://localhost:8080/ -n 10000           10,000 requests in all
   jostle hit http://localhost:8080/ --rate 2000/s      open loop
-  jostle hit http://localhost:8080/ --journey buy.toml     what users do, step by step
+  jostle hit http://localhost:8080/ --journey buy.toml   what users do, in steps
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
@@ -59,7 +59,7 @@ class LoadOptions:
         _option(
             *("-c", "--connections", "--clients"),
             metavar="N",
-            help="Clients with a connection each: 50, 10k (10). With --rate: at most so many connections.",
+            help="Clients with a connection each: 50, 10k (10). With --rate: the most connections.",
             group=LOAD,
         ),
     ] = None

@@ -109,7 +109,7 @@ def _local_ports(ports: PortRange) -> Finding:
     return Finding(
         "local ports",
         "good" if enough else "note",
-        f"{format_count(len(ports))}: so many connections at once to one address and port; without "
+        f"{format_count(len(ports))}: the most connections at once to one address and port; without "
         f"keep-alive, about {format_count(len(ports) // TIME_WAIT_S)} new ones per second, as "
         f"a closed one stays in TIME_WAIT for {TIME_WAIT_S} s",
         "" if enough else "sysctl net.ipv4.ip_local_port_range='1024 65535'",
@@ -121,7 +121,7 @@ def _accept_queue(length: int) -> Finding:
     return Finding(
         "accept queue",
         "good" if enough else "note",
-        f"net.core.somaxconn = {length}: so many connections may wait to be accepted",
+        f"net.core.somaxconn = {length}: this many connections may wait to be accepted",
         "" if enough else "sysctl net.core.somaxconn=4096",
     )
 
@@ -215,7 +215,9 @@ def _attention(placement: Placement, floor: Floor | None, quota: float | None = 
         message = "the generator would use up the container's CPU quota: it sleeps while it waits"
         return Finding("attention", "note", message, "run without a CPU quota")
     if leaves_others_alone(placement.generator_cores, placement.server_cores, floor):
-        return Finding("attention", "good", f"on cores of its own the generator waits awake{_gain(floor)}")
+        return Finding(
+            "attention", "good", f"on its own cores the generator polls instead of sleeping{_gain(floor)}"
+        )
     shared = "the generator's cores are hyperthreads of the servers'"
     if floor is None or floor["slowdown"] is None:
         return Finding(

@@ -149,7 +149,7 @@ def _with_room(
             return {**target, "source_addresses": [str(first + n) for n in range(wanted)]}
     elif needed > max(1, len(given)):
         raise StartRefused(
-            f"so many connections to {', '.join(destinations)} need {needed} local addresses: each has "
+            f"this many connections to {', '.join(destinations)} need {needed} local addresses: each has "
             f"{format_count(ports)} ports to one address and port",
             f"give connection.source-addresses with {needed} addresses of this machine, or more places in "
             "connection.connect-to, or widen net.ipv4.ip_local_port_range",

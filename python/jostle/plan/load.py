@@ -91,10 +91,10 @@ class ClosedLoad(_Connections):
         default=Think(), description='pause between answer and next request: "900ms ± 10%"'
     )
     requests_per_client: PositiveCount | None = Field(
-        default=None, description="after so many requests a client leaves"
+        default=None, description="a client leaves after this many requests"
     )
     iterations_per_client: PositiveCount | None = Field(
-        default=None, description="after so many journeys a client leaves"
+        default=None, description="a client leaves after this many journeys"
     )
     renew: bool = Field(default=False, description="a client that has left is replaced by a new one")
     ramp_up: PositiveDuration | None = Field(default=None, description="time from no client to all of them")

@@ -40,8 +40,8 @@ class Tune(Table):
     )
     among: PositiveCount | None = Field(
         default=None,
-        description="with `share`: so many clients ask; the parameter is the time between two requests of "
-        "each",
+        description="with `share`: the number of clients that ask; the parameter is the time between two "
+        "requests of each",
     )
     clients: PositiveCount = Field(
         default=50, description="with `share`: the clients without a pause that find out the capacity"

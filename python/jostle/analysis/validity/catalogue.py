@@ -113,7 +113,7 @@ CATALOGUE = [
     Entry(
         "steal",
         "Did a hypervisor take processors away while requests were due?",
-        "for so many requests that a quantile lies among them",
+        "for enough requests that a quantile lies among them",
         NEVER,
     ),
     Entry("wall clock", "Was the wall clock set?", NEVER, NEVER),
