@@ -105,7 +105,7 @@ def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, t
 
 
 def test_all_goes_on_where_it_was_killed(jostle_command: Jostle, tmp_path: Path) -> None:
-    arguments = ["race", "--all", "threads", "--rounds", "1", "--into", "everything"]
+    arguments = ["race", "--all", "threads", "--quick", "--rounds", "1", "--into", "everything"]
     process = subprocess.Popen(
         command(*arguments),
         cwd=tmp_path,

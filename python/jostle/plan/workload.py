@@ -21,8 +21,6 @@ __all__ = ["SAME", "Background", "Workload"]
 SAME = "same"
 """As a workload's peer: another server of the measured kind."""
 
-FEWEST_TO_SETTLE = 3
-
 LOAD = "(load)"
 """Stands for the load inside the one table of a background; not a key that can be written."""
 
@@ -184,11 +182,6 @@ class Workload(Table):
         self._counts_what_it_sends()
         if not self.load.ends():
             raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
-        if self.settle is not None and self.runs < FEWEST_TO_SETTLE:
-            raise BadValue(
-                f"settle needs {FEWEST_TO_SETTLE} runs or more, two to compare and one to measure",
-                "write for example runs = 8",
-            )
         asked = [*self.request, *([self.background] if self.background else [])]
         if (self.peer != "") != any(PEER in request.path for request in asked):
             raise BadValue(
