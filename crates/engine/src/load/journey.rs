@@ -42,87 +42,96 @@ pub struct Went {
 }
 
 /// One journey from its intended start to its end and its record. `None` if the client has to go: the run has ended,
-/// or it is not `wanted` any more (whoever changes that wakes it).
-pub async fn travel(
-    client: &mut Client,
-    traveller: &mut Traveller,
+/// or it is not `wanted` any more (whoever changes that wakes it). Not an async fn: that would hold its arguments twice.
+pub fn travel<'a>(
+    client: &'a mut Client,
+    traveller: &'a mut Traveller,
     journey: usize,
     start: Start,
-    random: &mut Stream,
-    wanted: impl Fn() -> bool,
-) -> Option<Went> {
-    let shared = client.shared().clone();
-    let workload = &shared.plan.workloads[client.workload()];
-    let journeys = journeys_of(workload);
-    let program = &journeys.programs[journey];
+    random: &'a mut Stream,
+    wanted: impl Fn() -> bool + 'a,
+) -> impl Future<Output = Option<Went>> + 'a {
     let Start {
         mut intended,
         mut ran,
         mut counted,
     } = start;
-    let (mut ended, mut paused) = (intended, 0);
-    let mut outcome = Outcome::Ok;
-    let mut requests = 0;
-    let how = loop {
-        let Some(number) = traveller.next(journeys, program, random) else {
-            break HowEnded::Completed;
-        };
-        if requests > 0 && intended > ended {
-            ran = client.sleep_until(intended, &wanted).await;
-            if ran.is_none() {
+    let begun = intended;
+    async move {
+        let shared = client.shared().clone();
+        let index = client.workload();
+        let (mut ended, mut paused) = (begun, 0);
+        let mut outcome = Outcome::Ok;
+        let mut requests = 0;
+        let how = loop {
+            let number = {
+                let journeys = journeys_of(&shared.plan.workloads[index]);
+                traveller.next(journeys, &journeys.programs[journey], random)
+            };
+            let Some(number) = number else {
+                break HowEnded::Completed;
+            };
+            if requests > 0 && intended > ended {
+                ran = client.sleep_until(intended, &wanted).await;
+                if ran.is_none() {
+                    break HowEnded::Unfinished;
+                }
+                paused += intended - ended;
+            }
+            let now = ran.unwrap_or(intended);
+            if !counted && !shared.seats.running(now) {
+                client.seat.until_stop().await;
                 break HowEnded::Unfinished;
             }
-            paused += intended - ended;
-        }
-        let now = ran.unwrap_or(intended);
-        if !counted && !shared.seats.running(now) {
-            client.seat.until_stop().await;
-            break HowEnded::Unfinished;
-        }
-        let step = &program.steps[number];
-        let visit = Visit {
-            traveller,
-            journeys,
+            let performed = {
+                let workload = &shared.plan.workloads[index];
+                let visit = Visit {
+                    traveller,
+                    journeys: journeys_of(workload),
+                    journey,
+                    number,
+                };
+                if !std::mem::take(&mut counted) {
+                    let recorded = visit.recorded(workload);
+                    shared.recorder.borrow_mut().due(recorded, now);
+                }
+                let job = Job {
+                    request: visit.step().request,
+                    intended,
+                    ran,
+                    last: false,
+                };
+                client.perform(job, random, Some(visit))
+            };
+            let done = performed.await;
+            requests += 1;
+            (ended, outcome) = (done.at, done.outcome);
+            let step = &journeys_of(&shared.plan.workloads[index]).programs[journey].steps[number];
+            if let Some(how) = ends_with(step, number, outcome) {
+                intended = ended;
+                break how;
+            }
+            (intended, ran) = (ended + pause(&step.think, requests, random), None);
+        };
+        let over = match how {
+            HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),
+            HowEnded::Unfinished => shared.clock.now(),
+            _ => ended,
+        };
+        shared.recorder.borrow_mut().journey_ended(&JourneySample {
+            workload: index,
             journey,
-            number,
-        };
-        if !std::mem::take(&mut counted) {
-            let recorded = visit.recorded(workload);
-            shared.recorder.borrow_mut().due(recorded, now);
-        }
-        let job = Job {
-            request: step.request,
-            intended,
-            ran,
-            last: false,
-        };
-        let done = client.perform(job, random, Some(visit)).await;
-        requests += 1;
-        (ended, outcome) = (done.at, done.outcome);
-        if let Some(how) = ends_with(step, number, outcome) {
-            intended = ended;
-            break how;
-        }
-        (intended, ran) = (ended + pause(&step.think, requests, random), None);
-    };
-    let over = match how {
-        HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),
-        HowEnded::Unfinished => shared.clock.now(),
-        _ => ended,
-    };
-    shared.recorder.borrow_mut().journey_ended(&JourneySample {
-        workload: workload.index,
-        journey,
-        intended: start.intended,
-        end: over,
-        paused,
-        how,
-    });
-    (how != HowEnded::Unfinished).then_some(Went {
-        ended,
-        free: intended,
-        outcome,
-    })
+            intended: begun,
+            end: over,
+            paused,
+            how,
+        });
+        (how != HowEnded::Unfinished).then_some(Went {
+            ended,
+            free: intended,
+            outcome,
+        })
+    }
 }
 
 pub fn journeys_of(workload: &Workload) -> &Journeys {
