@@ -3,6 +3,8 @@
 import json
 import signal
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,33 @@ def test_a_mistake_gets_one_clear_message(
     assert finished.returncode == 2, finished.stderr
     assert says in finished.stderr
     assert "Traceback" not in finished.stderr
+
+
+class Redirecting(BaseHTTPRequestHandler):
+    """`/` leads to `/end`, and `/away` to a host that nobody allowed."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        to = {"/": "end", "/away": "http://example.invalid/"}.get(self.path)
+        self.send_response(302 if to else 200)
+        if to:
+            self.send_header("Location", to)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def test_redirects_are_followed_and_count_by_themselves(jostle_command: Jostle) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        followed = as_json(jostle_command("hit", url, "-n", "10", "-c", "2", "-L", "--json"))
+        refused = as_json(jostle_command("hit", f"{url}/away", "-n", "10", "-c", "2", "-L", "--json"))
+        server.shutdown()
+    assert outcomes(followed) == {"ok": 20}
+    assert any("Redirects were followed, 10 in all" in note for note in followed["notes"])
+    assert outcomes(refused) == {"redirect_failed": 10}
+    assert any("to http://example.invalid, which may not be loaded" in why for why in refused["reasons"])

@@ -78,3 +78,11 @@ def test_mistakes_are_told_in_the_options_names(plan_of: Any, arguments: list[st
     with pytest.raises(PlanError) as refused:
         plan_of("hit", *arguments)
     assert refused.value.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [([], None), (["-L"], 5), (["--location", "--max-redirs", "2"], 2), (["--max-redirs", "9"], 9)],
+)
+def test_redirects_are_followed_when_asked_for(plan_of: Any, options: list[str], most: int | None) -> None:
+    assert plan_of("hit", "http://localhost/", *options).workload["hit"].redirects == most
