@@ -310,13 +310,13 @@ def _repeated(record: RunRecord) -> list[str]:
         trial = planned.get(entry.get("number", 0))
         which = f"{trial['contestant']}, {trial['workload']}, round {trial['round']}" if trial else "a trial"
         notes.append(
-            f"Measured again: {which}. {entry['why']}. What was spoiled is kept in {entry.get('folder', '')} "
-            "and not counted."
+            f"Measured again: {which}, because {entry['why']}. The spoiled trial is kept in "
+            f"{entry.get('folder', '')} and does not count."
         )
     if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
         notes.append(f"{plural(more, 'other trial')} measured again: journal.ndjson says why.")
     if any(entry["event"] == "repeats given up" for entry in record.journal):
-        notes.append("Then nothing more was measured again: no repeat of a whole round was any better.")
+        notes.append("After that nothing was measured again, as repeating a whole round had not helped.")
     return notes
 
 
