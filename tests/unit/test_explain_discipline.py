@@ -117,3 +117,24 @@ def test_a_burst_has_an_end_for_each_job() -> None:
 
 def test_family_names_stay_as_records_have_them() -> None:
     assert Family("first-come-first-served") is Family.FIRST_COME
+
+
+def test_a_discipline_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown variant `fifo`"):
+        simulated_answers("fifo", [[]])
+    with pytest.raises(ValueError, match="workers must be at least 1"):
+        simulated_answers({"workers": {"workers": 0}}, [[(0, 1, 0)]])
+
+
+@pytest.mark.parametrize(
+    "bursts",
+    [
+        [],
+        [Burst((Job(0.0, 0.01, 0),), (0.01,))],
+        [Burst((Job(0.0, 0.01, 0), Job(0.0, 0.01, 1)), (None, None))],
+    ],
+)
+def test_of_next_to_nothing_nothing_is_told(bursts: list[Burst]) -> None:
+    found = infer(bursts, spread=0.0)
+    assert found.discipline.value is None
+    assert found.discipline.reason in (Reason.UNSATURATED, Reason.UNANSWERED)
