@@ -68,7 +68,9 @@ def _outcomes(case: Case, seeds: range) -> Counter[str]:
 
 
 def _matrix(counts: Mapping[Case, Counter[str]]) -> str:
+    runs = next(iter(counts.values())).total()
     lines = [
+        f"{runs} seeded runs for each behaviour and noise, bursts of {BUDGET_S:g} s.",
         "Correct / cannot tell / wrong. Of three no candidate is right, and nothing may be told: unlimited, "
         "shortest first, thrashing.",
         "",
