@@ -10,6 +10,7 @@ from jostle.errors import PlanError
 from jostle.generator import executor_for, simulated_in
 from jostle.generator.simulated import server_spec
 from jostle.plan import parse_plan
+from jostle.runner.preview import preview
 from support.commands import run_command
 
 PLAN = """
@@ -132,3 +133,17 @@ def test_run_and_simulate_send_each_other_the_plans_that_are_not_theirs(tmp_path
     plan.write_text(PLAN.replace('["one-worker", "sharing"]', '["reference-null"]'))
     with pytest.raises(PlanError, match="no server of"):
         run_command("simulate", plan)
+
+
+def test_a_check_of_a_simulated_plan_asks_nothing_of_this_machine(tmp_path: Path) -> None:
+    """Five million connections would need more files and ports than any machine has."""
+    text = """
+title = "many"
+contestants = ["made-up"]
+[contestant.made-up]
+simulate = { discipline = "workers", workers = 4, service = "1ms" }
+[workload.w]
+request = { get = "/" }
+load = { clients = 5_000_000, for = "1s" }
+"""
+    assert len(preview(parse_plan(text, "plan.toml"), tmp_path, seed=1).trials) == 5
