@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from jostle.errors import PlanError
+from jostle.errors import PlanError, StartRefused
 from jostle.generator import executor_for, simulated_in
 from jostle.generator.simulated import server_spec
+from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
 from jostle.runner.preview import preview
 from support.commands import run_command
@@ -147,3 +148,13 @@ request = { get = "/" }
 load = { clients = 5_000_000, for = "1s" }
 """
     assert len(preview(parse_plan(text, "plan.toml"), tmp_path, seed=1).trials) == 5
+
+
+def test_journeys_are_not_simulated() -> None:
+    text = PLAN.replace('request = { get = "/fast" }', 'journeys = "browse"')
+    plan = parse_plan(text + '[journey.browse]\nsteps = [{ get = "/" }]\n', "plan.toml")
+    spec = engine_spec(
+        "w", plan.workload["with-slow"], Address(host="one-worker", port=80), journeys=plan.journey
+    )
+    with pytest.raises(StartRefused, match="journeys are not simulated"):
+        executor_for(plan).prepare(spec)

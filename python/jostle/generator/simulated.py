@@ -31,6 +31,11 @@ class SimulatedExecutor:
         self._servers = servers
 
     def prepare(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        if any(workload.get("journeys") for workload in spec["workloads"]):
+            raise StartRefused(
+                "journeys are not simulated: a calculated server has no answers to take values from",
+                "leave them out, or measure a real server",
+            )
         return {**spec, "attentive": False}
 
     def start(self, spec: Mapping[str, Any]) -> Running:
