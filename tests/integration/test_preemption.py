@@ -36,7 +36,7 @@ def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostl
     ]
     result = as_json(jostle_command("race", "preemption", *arguments, timeout=240))
     verdicts = {claim["statement"]: claim["verdict"] for claim in result["claims"]}
-    assert len(verdicts) == 15
+    assert len(verdicts) == 21
     loops = [c["criteria"] for c in result["claims"] if "loops for ever" in c["statement"]]
     node, ten = (parts[0]["estimate"]["value"] for parts in loops)
     assert node > 0.8

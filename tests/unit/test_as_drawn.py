@@ -78,7 +78,7 @@ def test_ranks_rise_from_the_fastest_request_to_the_slowest(pictures: dict[str, 
 def test_densities_stand_on_linear_axes_and_the_published_one_is_four_quarters(
     pictures: dict[str, Picture],
 ) -> None:
-    picture = pictures["density-hello"]
+    picture = pictures["linear-density-hello"]
     validated(picture)
     above, below = picture.body["vconcat"]
     told, here = (picture.datasets[p["layer"][0]["data"]["name"]] for p in (above, below))

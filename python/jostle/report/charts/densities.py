@@ -33,7 +33,9 @@ def densities(
     if not drawn:
         return None
     data = Datasets()
-    hue = of_contestants(order, [*(box.contestant for box in published), *(s.contestant for s in drawn)])
+    hue = of_contestants(
+        order, [*(box.contestant for box in published), *(s.contestant for s in drawn)], legend=True
+    )
     told: Rows = [row for box in published for row in _steps(box)]
     here: Rows = [row for summary in drawn for row in _curve(summary)]
     farthest = FARTHEST * max(_p95(summary) for summary in drawn)

@@ -106,7 +106,7 @@ def _bars(
             y=middle,
         ),
         *([layer(data(rounds), "point", {**RING, "color": INK}, x=x, y=middle)] if rounds else []),
-        *([layer(data(published), "point", DIAMOND, x=x, y=middle)] if published else []),
+        *([layer(data(published), "point", {**DIAMOND, "color": INK}, x=x, y=middle)] if published else []),
         layer(source, "text", label, x={**x, "field": "end"}, y=middle, text={"field": "text"}),
         _names(data, names),
     ]

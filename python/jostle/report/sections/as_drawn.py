@@ -33,7 +33,7 @@ def _figures(result: RunResult) -> Iterator[Figure]:
         elif not (told := _published(result, found)):
             continue
         elif drawn.form == "density":
-            yield Figure(key, partial(charts.densities, title, told, found, order))
+            yield Figure(f"linear-{key}", partial(charts.densities, title, told, found, order))
         elif here := _measured(found):
             yield Figure(key, partial(charts.boxes, title, told, here, order))
 
