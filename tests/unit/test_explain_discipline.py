@@ -138,3 +138,27 @@ def test_of_next_to_nothing_nothing_is_told(bursts: list[Burst]) -> None:
     found = infer(bursts, spread=0.0)
     assert found.discipline.value is None
     assert found.discipline.reason in (Reason.UNSATURATED, Reason.UNANSWERED)
+
+
+@pytest.mark.parametrize("longest", [0.0374, 0.0395])
+@pytest.mark.parametrize(
+    ("spec", "family", "slice_s"),
+    [
+        ({"round-robin": {"cores": 1, "slice_ns": 5_000_000}}, Family.SHARING, 0.005),
+        (
+            {"locked-threads": {"processes": 1, "threads": 5, "slice_ns": 10_000_000}},
+            Family.LOCKED_THREADS,
+            0.010,
+        ),
+    ],
+)
+def test_a_slice_that_lies_between_those_tried_first_is_found(
+    spec: object, family: Family, slice_s: float, longest: float
+) -> None:
+    """The nearest of the coarse ones may fit worse than one far away: errors are rugged over slices."""
+    demands = [longest / part for part in (1, 2, 4, 8)]
+    bursts = equal_bursts(longest, 32) + bursts_to_send(demands, 1, most=32, budget=20, seed=3)
+    found = infer(answered(spec, bursts), spread=0.01)
+    assert found.discipline.value is family
+    assert found.best is not None
+    assert found.best.slice == pytest.approx(slice_s, rel=0.1)

@@ -105,11 +105,11 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
         for slice_s in slices:
             yield Candidate(Family.SHARING, count, slice=slice_s)
             yield Candidate(Family.SHARING, count, slice=slice_s, newest_first=True)
-        for slice_s in slices[::2]:
+        for slice_s in slices:
             yield Candidate(Family.LEAST_ATTAINED, count, slice=slice_s)
         for threads in (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32):
             if count * threads < most:
-                for slice_s in slices[::2]:
+                for slice_s in slices:
                     yield Candidate(Family.LOCKED_THREADS, count, threads=threads, slice=slice_s)
 
 

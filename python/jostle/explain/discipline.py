@@ -193,8 +193,10 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     fits = [fit for fit in tried if fit is not None]
     for family in (Family.SHARING, Family.LEAST_ATTAINED, Family.LOCKED_THREADS):
         sliced = [fit for fit in fits if fit.candidate.family is family and fit.candidate.slice]
-        if sliced:
-            best = min(sliced, key=lambda fit: fit.bic(floor)).candidate
+        # Errors are rugged over slices: the coarse one next to the true slice may be worse than one far away.
+        for coarse in sorted({fit.candidate.slice for fit in sliced if fit.candidate.slice}):
+            near = [fit for fit in sliced if fit.candidate.slice == coarse]
+            best = min(near, key=lambda fit: fit.bic(floor)).candidate
             fits += [fit for finer in finer_slices(best) if (fit := observed.fit(finer)) is not None]
     return fits
 
