@@ -22,6 +22,7 @@ from rows import Effort, Section, Sections
 from sections import (
     attention,
     big,
+    capacity,
     clients,
     connecting,
     cpu,
@@ -50,7 +51,7 @@ SECTIONS: Sections = {
     "explain": explain.run,
     "start": start.run,
 }
-BY_HAND: Sections = {"hour": hour.run, "big": big.run}
+BY_HAND: Sections = {"hour": hour.run, "big": big.run, "capacity": capacity.run}
 
 
 def main() -> None:

@@ -138,6 +138,14 @@ def test_a_busy_generator_is_asked_again_and_then_believed() -> None:
     assert estimate_of(by_level(blocks, SLOS)) is None
 
 
+def test_a_machine_that_is_taken_away_is_no_limit_of_the_generator() -> None:
+    blocks = [block(25, 2000, 0), *(block(50, 2000, 0, spoiled="stolen") for _ in range(3))]
+    assert search().next(blocks, 3).levels == (50,)
+    last = search().next([*blocks, block(50, 2000, 0, spoiled="stolen")], 4)
+    assert last.levels == ()
+    assert "busy with other work" in last.why
+
+
 def simulated(folder: Path, *slos: str, seed: int = 5, **more: Any) -> Measured:
     simulate = more.pop("simulate", WORKERS)
     asked = question(simulate, slos, **more)

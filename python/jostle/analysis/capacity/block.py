@@ -1,5 +1,6 @@
 """One trial of a level: how many requests broke each SLO, and whether the generator or the machine did it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from jostle.analysis.trial.streaming import fold
 from jostle.analysis.validity.checks import CPU_SUSPECT, judge_data
 from jostle.analysis.validity.lateness import lateness_effects
 from jostle.formatting import percent
-from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS
+from jostle.record.outcomes import ENDED_BY_STOP, TIMEOUTS, Outcome
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
 
@@ -134,6 +135,9 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
     missed = [slo for slo, tally in zip(slos, tallies, strict=True) if tally.exceeded > slo.share * tally.n]
     if missed and data.generator_cpu > CPU_SUSPECT:
         return f"the generator's busiest thread used {percent(data.generator_cpu)} of a core"
+    for slo in missed:
+        if slo.limit_s is not None and _kept_from_the_send(data, slo.limit_s, slo.share):
+            return f"counted from the moment of sending {slo.text} holds: the generator sent too late"
     effects = lateness_effects(data) if missed else {}
     for slo in missed:
         effect = effects.get(slo.quantity)
@@ -143,6 +147,18 @@ def _limited(data: TrialData, validity: Validity, slos: Sequence[Slo], tallies: 
                 f"{format_duration(effect.without_s)} instead of {format_duration(effect.reported_s)}"
             )
     return ""
+
+
+def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
+    """Of an open load whose requests found connections: what its response times have beyond its service times
+    is the generator's own lateness.
+    """
+    if data.open is None or data.counts.connections.max() >= data.open.get("max_connections", math.inf):
+        return False
+    service, failed = data.service, sum(data.errors.values())
+    late = int(service.events[service.values_s > limit_s].sum())
+    cut_off = data.outcomes().get(Outcome.UNFINISHED, 0)
+    return late + failed + cut_off <= share * (service.n_events + failed + cut_off)
 
 
 def _spoiled(validity: Validity) -> str:

@@ -27,7 +27,7 @@ from jostle.analysis.trial.streaming import fold
 from jostle.errors import NotARun
 from jostle.explain.capacity import model as models
 from jostle.explain.capacity.question import SLO
-from jostle.explain.capacity.run import BACK, BROKEN
+from jostle.explain.capacity.run import BACK, BROKEN, DRAIN
 from jostle.explain.capacity.search import FITTED, decisive
 from jostle.explain.capacity.sentences import sentences
 from jostle.formatting import percent, tallied
@@ -74,6 +74,8 @@ class Measured:
                 self.alone = data
             elif trial.workload == BACK:
                 self.back = data
+            elif trial.workload == DRAIN:
+                continue
             else:
                 kind, _, rest = trial.workload.partition("-")
                 self.unit = "clients" if kind == "clients" else "/s"
@@ -156,6 +158,12 @@ def _answer(
         )
     if held is not None and not misses:
         return "at least", at_least, ""
+    if found.levels and all(x.decided == "spoiled" for x in found.levels):
+        return (
+            "cannot tell",
+            unknown,
+            f"the machine was busy with other work: {found.levels[0].blocks[0].spoiled}",
+        )
     return "cannot tell", unknown, "too little was measured: give it more time (--budget)"
 
 

@@ -116,9 +116,15 @@ def level_name(level: float, unit: str, *, held_out: bool = False) -> str:
     return f"{name}-held-out" if held_out else name
 
 
-def with_loads(plan: Plan, loads: Mapping[str, Mapping[str, Any]], *, simulated: bool) -> Plan:
-    """The plan with a workload for each of `loads`, by name; what is sent is that of "alone". A simulated
-    server needs no warm-up.
+def with_loads(
+    plan: Plan,
+    loads: Mapping[str, Mapping[str, Any]],
+    *,
+    simulated: bool,
+    more: Mapping[str, Any] | None = None,
+) -> Plan:
+    """The plan with a workload for each of `loads`, by name; what is sent is that of "alone", with what
+    `more` says of them. A simulated server needs no warm-up.
     """
     data = plan.data()
     if simulated:
@@ -128,5 +134,5 @@ def with_loads(plan: Plan, loads: Mapping[str, Mapping[str, Any]], *, simulated:
     kept = open_ | {"think": template["load"]["think"]}
     for name, load in loads.items():
         own = open_ if load.keys() & {"rate", "rates"} else kept
-        data["workload"].setdefault(name, {**template, "load": {**own, **load}})
+        data["workload"].setdefault(name, {**template, **(more or {}), "load": {**own, **load}})
     return Plan.of(data, "capacity")

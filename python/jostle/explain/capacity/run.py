@@ -18,13 +18,14 @@ from jostle.formatting import amount, percent
 from jostle.generator import executor_for, simulated_in
 from jostle.plan import Plan
 from jostle.record import RunWriter, TrialRecord
+from jostle.record.outcomes import Outcome
 from jostle.runner.budget import Budget
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
 from jostle.runner.schedule import Planned
 from jostle.units import exact_duration, exact_number, format_duration, format_rate
 
-__all__ = ["BACK", "Tell", "measure"]
+__all__ = ["BACK", "DRAIN", "Tell", "measure"]
 
 Tell = Callable[[str, bool], None]
 """Hears what is measured and what is decided. False: what goes on now, until the next line."""
@@ -51,6 +52,12 @@ FIRST = 0.25
 """Of one server's rate: the lowest level of an open load."""
 
 BACK = "above-and-back"
+
+DRAIN, DRAINED_BY, DRAIN_TIMEOUT = "drain", 3, "2m"
+"""After an overload a server that runs on answers a few single requests before the next block begins: the
+first of them waits for all that was left."""
+
+FEW_LEFT, USUAL = 10, 3.0
 OVER, OVER_S, UNDER = 1.3, 2.0, 0.8
 """The check downwards: how far above the capacity, for how long, and at which share of it afterwards."""
 
@@ -86,6 +93,7 @@ class Explorer(Silent):
         self._tell, self._shown = tell, shown
         self._budget = Budget(question.budget_s)
         self._spent_s = 0.0
+        self._number = 1
         self._levels: dict[int, float] = {}
         self._blocks: list[Block] = []
         self._alone: TrialData | None = None
@@ -126,7 +134,9 @@ class Explorer(Silent):
 
     def _named(self, planned: Planned) -> str:
         if (level := self._levels.get(planned.number)) is None:
-            return {"alone": "one request at a time", BACK: "overload and back"}[planned.workload]
+            return {"alone": "one request at a time", BACK: "overload and back", DRAIN: "what is left"}[
+                planned.workload
+            ]
         return self._shown_level(level)
 
     def _shown_level(self, level: float) -> str:
@@ -162,31 +172,43 @@ class Explorer(Silent):
         """Batch after batch, then the check downwards."""
         if self._alone is None or self._hopeless(self._alone):
             return
-        search, batch, number = self._search(self._alone), 0, 1
+        search, batch = self._search(self._alone), 0
         while True:
             step = search.next(self._blocks, batch)
-            loads = {
-                level: level_name(level, self.question.unit, held_out=level in step.held_out)
-                for level in step.levels
-            }
             affordable = self._affordable(step)
             if not affordable:
                 self._tell(step.why if not step.levels else "the time is spent", True)
                 break
             for level in affordable:
-                self._add(loads[level], self._load(level, step))
-            planned = []
-            for level in affordable:
-                number += 1
-                rounds = 1 + sum(1 for block in self._blocks if block.level == level)
-                planned.append(Planned(number, self.plan.contestants[0], loads[level], rounds))
-                self._levels[number] = level
-            yield self.plan, planned
+                name = level_name(level, self.question.unit, held_out=level in step.held_out)
+                self._add(name, self._load(level, step))
+                planned = self._planned(name, 1 + sum(block.level == level for block in self._blocks))
+                self._levels[planned.number] = level
+                yield self.plan, [planned]
+                if self._left_behind():
+                    self._add(DRAIN, {"clients": 1, "requests": DRAINED_BY}, timeout=DRAIN_TIMEOUT)
+                    yield self.plan, [self._planned(DRAIN, 1)]
             batch += 1
         found = estimate_of(by_level(self._blocks, self.question.slos))
         if found is not None:
             self._add(BACK, self._over_and_back(found.level))
-            yield self.plan, [Planned(number + 1, self.plan.contestants[0], BACK, 1)]
+            yield self.plan, [self._planned(BACK, 1)]
+
+    def _planned(self, name: str, number: int) -> Planned:
+        self._number += 1
+        return Planned(self._number, self.plan.contestants[0], name, number)
+
+    def _left_behind(self) -> bool:
+        """The last block ended with more requests in the server than Little's law allows for, and the server
+        runs on: it goes on working at them.
+        """
+        data = self._blocks[-1].data if self._blocks else None
+        contestant = self.plan.contestant.get(self.plan.contestants[0])
+        if data is None or not data.recorded or contestant is None or contestant.url is None:
+            return False
+        assert self._alone is not None
+        usual = data.throughput * (self._alone.service.mean_s or 0.0)
+        return data.outcomes().get(Outcome.UNFINISHED, 0) > FEW_LEFT + USUAL * usual
 
     def _search(self, alone: TrialData) -> Search:
         mean = alone.service.mean_s or 1e-3
@@ -268,5 +290,5 @@ class Explorer(Silent):
         rates = [(name, seconds, float(f"{level:.3g}")) for name, seconds, level in steps]
         return {"rates": [{"name": n, "for": s, "rate": f"{exact_number(r)}/s"} for n, s, r in rates]}
 
-    def _add(self, name: str, load: dict[str, Any]) -> None:
-        self.plan = with_loads(self.plan, {name: load}, simulated=self.simulated)
+    def _add(self, name: str, load: dict[str, Any], **more: Any) -> None:
+        self.plan = with_loads(self.plan, {name: load}, simulated=self.simulated, more=more)

@@ -42,8 +42,8 @@ DOWN = 16
 BEYOND = 1.05
 """Where an end of the interval is open, a level so far away is measured."""
 
-MOST_TRIES = 2
-"""Of a level that the generator or the machine spoiled."""
+MOST_TRIES, MOST_SPOILED = 2, 4
+"""Of a level that the generator did not manage, and of one that the machine spoiled."""
 
 MOST_BATCHES = 40
 
@@ -115,7 +115,11 @@ class Search:
     def _higher(self, levels: Sequence[Level]) -> Step:
         """Twice the highest, unless the generator or the caller sets an end to it."""
         top = levels[-1]
-        if top.decided in ("generator", "spoiled"):
+        if top.decided == "spoiled":
+            if len(top.blocks) < MOST_SPOILED:
+                return Step((top.level,), "once more: what was measured does not count")
+            return Step((), "the machine is busy with other work: nothing more can be measured now")
+        if top.decided == "generator":
             if len(top.blocks) < MOST_TRIES:
                 return Step((top.level,), "once more: what was measured does not count")
             below = max((level.level for level in levels if level.seems == "holds"), default=0.0)
@@ -203,7 +207,7 @@ class Search:
     def _still(self, level: Level) -> bool:
         """Another block of it may tell something."""
         if level.decided in ("generator", "spoiled"):
-            return len(level.blocks) < MOST_TRIES
+            return len(level.blocks) < (MOST_TRIES if level.decided == "generator" else MOST_SPOILED)
         return level.decided == "open" or len(level.counted) < 2
 
 

@@ -1,0 +1,169 @@
+"""Does the stated interval of a capacity hold the true one? Simulated servers of known discipline, and real
+reference servers of the same.
+
+The true value of first come, first served with exponential service follows from Erlang C; all others come of
+the simulator, with a million requests at each step of a bisection.
+"""
+
+import base64
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+from rows import Effort, Row, Section
+from servers import reference
+
+from jostle.analysis.capacity.slo import read_slo, read_slos
+from jostle.analysis.queueing.erlang import response_tail
+from jostle.analysis.results import CapacityResult
+from jostle.analysis.stats.sample import from_histograms
+from jostle.explain.capacity.answer import Measured, capacity_of
+from jostle.explain.capacity.question import SLO, Question, question_of
+from jostle.explain.capacity.run import measure
+from jostle.generator.simulated import SimulatedExecutor
+from jostle.generator.spec import Address, engine_spec
+from jostle.plan import Plan
+from jostle.record import RunRecord
+
+RUNS = 10
+"""Of each simulated server: 40 in all."""
+
+HELD_BAR = 0.90
+BUDGET_S = 240.0
+REQUESTS = 1_000_000
+HALVINGS = 12
+
+EXPONENTIAL = "p99 < 100 ms"
+SIMULATED: Mapping[str, tuple[dict[str, Any], str]] = {
+    "1 worker, exponential": ({"workers": 1, "service": "exponential 10ms"}, EXPONENTIAL),
+    "4 workers, exponential": ({"workers": 4, "service": "exponential 10ms"}, EXPONENTIAL),
+    "2 workers, constant": ({"workers": 2, "service": "10ms"}, "p99 < 50 ms"),
+    "2 cores shared, exponential": (
+        {"discipline": "processor-sharing", "cores": 2, "service": "exponential 10ms"},
+        "p99 < 150 ms",
+    ),
+}
+
+REAL: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "workers, 2": (("workers", "--workers", "2"), {"workers": 2, "service": "10ms"}),
+    "processor-sharing, 2": (
+        ("processor-sharing", "--cores", "2"),
+        {"discipline": "processor-sharing", "cores": 2, "service": "10ms"},
+    ),
+}
+REAL_SLO = "p99 < 50 ms"
+
+
+def run(effort: Effort) -> Section:
+    rows: list[Row] = []
+    samples: list[dict[str, Any]] = []
+    runs = 1 if effort.quick else RUNS
+    for name, (simulate, slo) in SIMULATED.items():
+        truth = _truth(simulate, slo)
+        for seed in range(runs):
+            result = _answer(_question(simulate, slo), seed, effort.folder / "simulated")
+            samples.append({"server": name, "true": truth, "seed": seed, **_said(result, truth)})
+        rows.append(
+            Row(f"capacity, {name}: interval holds the true {truth:.0f}/s", "", _share(samples, name), None)
+        )
+    held = sum(sample["held"] for sample in samples)
+    reached = held >= HELD_BAR * len(samples)
+    rows.append(
+        Row(
+            "capacity, simulated: intervals that hold the true value",
+            f"≥ {HELD_BAR:.0%}",
+            f"{held} of {len(samples)}",
+            reached,
+        )
+    )
+    for name, (arguments, simulate) in REAL.items():
+        truth = _truth(simulate, REAL_SLO)
+        with reference(*arguments) as address:
+            url = f"http://{address}/work?us=10000"
+            question = question_of(url, [REAL_SLO], {}, quick=effort.quick)
+            result = _answer(question, 1, effort.folder / "real")
+        samples.append({"server": f"real {name}", "true": truth, "seed": 1, **_said(result, truth)})
+        low, high = result.capacity.low, result.capacity.high
+        shown = "none" if low is None or high is None else f"{low:.0f} to {high:.0f}/s"
+        rows.append(
+            Row(f"capacity, real {name}: {truth:.0f}/s in theory", "", f"{result.answer}: {shown}", None)
+        )
+    return Section(rows, samples=samples)
+
+
+def _share(samples: list[dict[str, Any]], name: str) -> str:
+    own = [sample for sample in samples if sample["server"] == name]
+    return f"{sum(sample['held'] for sample in own)} of {len(own)}"
+
+
+def _question(simulate: dict[str, Any], slo: str) -> Question:
+    data = {
+        "title": "What does it carry?",
+        "contestants": ["made"],
+        "rounds": 1,
+        "repeats": False,
+        "parameters": {SLO: slo},
+        "contestant": {"made": {"simulate": simulate}},
+        "workload": {"alone": {"request": {"get": "/"}, "load": {"clients": 1, "for": "5s"}}},
+    }
+    return Question("made", Plan.of(data, "bench"), read_slos([slo]), False, math.inf, 0.03, BUDGET_S)
+
+
+def _answer(question: Question, seed: int, folder: Path) -> CapacityResult:
+    found = measure(question, folder, seed, lambda _text, _final: None)
+    return capacity_of(Measured(RunRecord.open(found)))
+
+
+def _said(result: CapacityResult, truth: float) -> dict[str, Any]:
+    capacity, model = result.capacity, result.model
+    low, high = capacity.low, capacity.high
+    return {
+        "answer": result.answer,
+        "value": capacity.value,
+        "low": low,
+        "high": high,
+        "held": low is not None and high is not None and low <= truth <= high,
+        "model": None if model is None else [model.discipline, model.workers, model.accepted, model.why],
+    }
+
+
+def _truth(simulate: dict[str, Any], slo: str) -> float:
+    """Per second: where the SLO stops to hold."""
+    asked = read_slo(slo)
+    limit_s = asked.limit_s or 0.0
+    workers = int(simulate.get("workers", 0) or simulate["cores"])
+    by_theory = "workers" in simulate and str(simulate["service"]).startswith("exponential")
+    low, high = 1.0, workers / 0.01
+    for _ in range(60 if by_theory else HALVINGS):
+        middle = (low + high) / 2
+        if by_theory:
+            share = response_tail(limit_s, workers, middle * 0.01, 0.01)
+        else:
+            share = _simulated_share(simulate, middle, limit_s)
+        low, high = (low, middle) if share > asked.share else (middle, high)
+    return (low + high) / 2
+
+
+def _simulated_share(simulate: dict[str, Any], rate: float, limit_s: float) -> float:
+    """Of a million requests those that take longer than the limit."""
+    question = _question(simulate, "p99 < 1 s")
+    data = question.plan.data()
+    seconds = REQUESTS / rate
+    data["workload"] = {
+        "w": {"request": {"get": "/"}, "load": {"rate": f"{rate}/s", "for": f"{seconds:.0f}s"}}
+    }
+    plan = Plan.of(data, "bench")
+    table = plan.contestant["made"].simulate
+    assert table is not None
+    spec = engine_spec("w", plan.workload["w"], Address(host="made", port=1), seed=4)
+    running = SimulatedExecutor({"made": table}).start({**spec, "interval_ns": spec["duration_ns"]})
+    histograms, last = [], False
+    while not last and (interval := running.next_interval(0.0)) is not None:
+        last = interval["last"]
+        for series in interval["series"]:
+            if found := series["histograms"].get("response"):
+                histograms.append(HdrHistogram.decode(base64.b64encode(found["v2"])))
+    sample = from_histograms(histograms)
+    return float(sample.events[sample.values_s > limit_s].sum()) / sample.n
