@@ -53,6 +53,7 @@ SHORTER = [
     (re.compile(r"rounds = \d+"), "rounds = 1\nrepeats = false"),
     (re.compile(r'warm-up = "\w+"'), 'warm-up = "0s"'),
     (re.compile(r"us=500000"), "us=50000"),
+    (re.compile(r"--quick$", re.MULTILINE), "--quick --budget 3s"),
 ]
 DONE = {0, 3, 4}
 """Exit codes of what was done, if only for an instant: nobody can trust or decide much of 200 ms."""
