@@ -9,7 +9,7 @@ from jostle.plan import Plan
 
 __all__ = ["Planned", "in_order", "schedule"]
 
-Cell = tuple[str, str]
+Pair = tuple[str, str]
 """A contestant and a workload."""
 
 
@@ -42,14 +42,14 @@ def schedule(contestants: list[str], plan: Plan, seed: int) -> list[Planned]:
     return trials
 
 
-def in_order(cells: Sequence[Cell], plan: Plan, round_number: int, order: random.Random) -> list[Cell]:
+def in_order(cells: Sequence[Pair], plan: Plan, round_number: int, order: random.Random) -> list[Pair]:
     """At random; but what is measured on one started server stays together, backwards in even rounds."""
-    blocks: dict[tuple[str, ...], list[Cell]] = {}
+    blocks: dict[tuple[str, ...], list[Pair]] = {}
     for contestant, workload in cells:
         blocks.setdefault((contestant, *plan.group_of(workload)), []).append((contestant, workload))
     shuffled = list(blocks.items())
     order.shuffle(shuffled)
-    found: list[Cell] = []
+    found: list[Pair] = []
     for (_, *group), block in shuffled:
         block.sort(key=lambda cell: group.index(cell[1]), reverse=round_number % 2 == 0)
         found += block
