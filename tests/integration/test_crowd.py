@@ -31,6 +31,8 @@ def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> 
         "crowd-10k",
         "--contestants",
         "reference-workers",
+        "--workloads",
+        "crowd",
         "--rounds",
         "1",
         *settings,
