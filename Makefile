@@ -42,7 +42,7 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 	scripts/fuzz.sh $(SECONDS)
 
 test-python:    ## Those of the Python package: side by side, then alone those that measure.
-	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) + 1) --dist loadfile
+	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) + 1) --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone tests/integration
 
 audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
