@@ -17,8 +17,10 @@ sys.path.insert(0, str(HERE))  # `from support.results import …`
 
 
 def pytest_configure() -> None:
-    # A shell that starts pytest in the background lets it, and all that it starts, ignore Ctrl-C.
+    # A shell that starts pytest in the background lets it, and all that it starts, ignore Ctrl-C; nohup lets
+    # them ignore a terminal that is closed.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # An example that takes long on a busy machine is no failure: no test asserts how long something takes.
     settings.register_profile("no deadline", deadline=None)
     settings.load_profile("no deadline")

@@ -62,7 +62,7 @@ def test_who_reached_the_target_and_who_did_not(tmp_path: Path) -> None:
     assert (whole.open_most.value, whole.held.value, whole.held.n) == (100, 1.0, 2)
     assert (half.reached, half.open_most.value) == (False, 60)
     assert half.held.value == pytest.approx(0.6)
-    assert half.refused == "after 2 s, with 60 open: 1 connection refused"
+    assert half.refused == "after 2.00 s, with 60 open: 1 connection refused"
 
 
 def test_each_phase_has_figures_of_its_own(tmp_path: Path) -> None:

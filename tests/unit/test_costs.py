@@ -94,7 +94,7 @@ def test_a_ratio_is_taken_round_by_round_and_beside_the_published_one(compared: 
         "ratio",
         "as published",
     ]
-    assert "0.250 (2000 / 8000)" in [str(row[-1]) for row in table.rows]
+    assert "0.250 (2,000 / 8,000)" in [str(row[-1]) for row in table.rows]
 
 
 def figure(workload: str, quantity: str, value: float, unit: str) -> PublishedFigure:
@@ -138,7 +138,7 @@ def test_a_figure_without_a_value_is_left_out_and_ends_no_report(tmp_path: Path)
 
 def test_ratios_are_told_in_every_form(compared: RunResult) -> None:
     assert "Buffers beside hello" in report.to_markdown(compared)
-    assert "0.250 (2000 / 8000)" in report.page(compared)
+    assert "0.250 (2,000 / 8,000)" in report.page(compared)
     picture = pictures_of(compared)["ratio-1"]
     validated(picture)
     assert "0.25 on" in picture.title

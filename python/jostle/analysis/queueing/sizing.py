@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jostle.analysis.queueing import erlang, finite_source
-from jostle.analysis.stats.special import gammaincinv
+from jostle.analysis.stats.special import gammaincc
 
 __all__ = [
     "MOST_WORKERS",
@@ -24,8 +24,8 @@ __all__ = [
 
 MOST_WORKERS = 100_000
 
-NODES = 2000
-"""Equally likely service times."""
+STEPS = 2000
+"""Of the integral over service times up to the limit; the tail beyond it is exact."""
 
 
 def _fewest(enough: Callable[[int], bool], least: int = 1) -> int | None:
@@ -52,15 +52,13 @@ def queueing_tail(seconds: float, workers: int, rate_per_s: float, service_s: fl
         return erlang.response_tail(seconds, workers, load, service_s)
     waits = erlang.erlang_c(workers, load)
     drain = (workers - load) / service_s * 2 / (1 + cv * cv)
-    left = seconds - _services(service_s, cv)
-    return float(np.mean(np.where(left < 0, 1.0, waits * np.exp(-drain * np.maximum(left, 0)))))
-
-
-def _services(service_s: float, cv: float) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     if cv == 0:
-        return np.array([service_s])
+        return 1.0 if seconds < service_s else waits * math.exp(-drain * (seconds - service_s))
     shape = 1 / cv**2
-    return np.asarray(gammaincinv(shape, (np.arange(NODES) + 0.5) / NODES) * service_s / shape)
+    ends = np.linspace(0, seconds, STEPS + 1)
+    longer = np.asarray(gammaincc(shape, ends * shape / service_s))
+    left = seconds - (ends[1:] + ends[:-1]) / 2
+    return float(longer[-1] + np.sum((longer[:-1] - longer[1:]) * waits * np.exp(-drain * left)))
 
 
 def queueing_workers(
