@@ -105,7 +105,7 @@ def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
         assert "The generator polled instead of sleeping: no response time contains its wake-ups." in notes
     else:
         assert asked_for(tmp_path) == (False, real_time_allowed())
-        assert "somebody waited for a core in 90 % of the time" in notes
+        assert "programs were waiting for a core 90 % of the time" in notes
 
 
 @contextlib.contextmanager
