@@ -235,6 +235,7 @@ def _rich(table: Table, *, shapes: bool, intervals: bool) -> "RichTable":
             justify="right" if figure else "left",
             overflow="fold",
             no_wrap=column.kind != "word",
+            min_width=max(map(len, (column.short or "").split()), default=None),
         )
     last: list[Value] = []
     for row in table.rows:
