@@ -184,7 +184,10 @@ TABLE = [
     Row(
         "slows down while a slow request runs, but keeps serving",
         lambda: starved("closed", index=share(0.2, 0.3)),
-        (lambda: starved("closed", index=share(0.5, 0.6)),),
+        (
+            lambda: starved("closed", index=share(0.5, 0.6)),
+            lambda: starved("closed", index=share(0.2, 0.7)),
+        ),
     ),
     Row(
         "loses no throughput beside a slow request that can be told from noise",
@@ -193,8 +196,8 @@ TABLE = [
     ),
     Row(
         "Inconclusive: x lost 45 % of its throughput",
-        lambda: starved("closed", index=share(0.05, 0.85)),
-        (lambda: starved("closed", index=share(0.4, 0.5)),),
+        lambda: starved("closed", index=share(0.2, 0.7)),
+        (lambda: starved("closed", index=share(0.3, 0.4)),),
     ),
     Row(
         "In the only round, x lost 50 % of its throughput",

@@ -71,7 +71,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
         return f"While one slow request runs, {name} answers few others: {longest}. {lost}"
     if high <= HARMLESS:
         return f"{name} keeps serving while a slow request runs, and {longest}. {lost}"
-    if low <= HARMLESS and high >= SEVERE:
+    if high >= SEVERE:
         return (
             f"Inconclusive: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
             "the rounds differ too much. More rounds would tell."
