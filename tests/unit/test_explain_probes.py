@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from jostle.analysis.results import Estimate
+from jostle.contestant import is_known
 from jostle.errors import PlanError, UnknownName
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, found
@@ -24,7 +25,6 @@ from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
 from jostle.explain.routes import LONGEST_S, contract_routes
-from jostle.explain.run import is_contestant
 from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Answer, Light, as_burst
 from jostle.explain.session import Session
@@ -333,10 +333,10 @@ def test_a_route_is_a_path_of_the_same_server() -> None:
 
 
 def test_a_contestant_is_told_from_an_address() -> None:
-    assert is_contestant("node")
-    assert is_contestant("reference-workers:workers=4")
+    assert is_known("node")
+    assert is_known("reference-workers:workers=4")
     for address in ("localhost:8080/x", "http://node/", "127.0.0.1:1"):
-        assert not is_contestant(address)
+        assert not is_known(address)
 
 
 def test_the_long_route_of_a_contestant_takes_what_bursts_need() -> None:

@@ -9,8 +9,8 @@ nothing of it stays running after a stop, Ctrl-C or `kill -9` of jostle.
 """
 
 from jostle.contestant.contestant import Contestant
-from jostle.contestant.find import find
+from jostle.contestant.find import find, is_known
 from jostle.contestant.server import Server
 from jostle.contestant.tools import MissingTool
 
-__all__ = ["Contestant", "MissingTool", "Server", "find"]
+__all__ = ["Contestant", "MissingTool", "Server", "find", "is_known"]

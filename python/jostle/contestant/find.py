@@ -10,7 +10,7 @@ from jostle.errors import PlanError, UnknownName
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.labels import split
 
-__all__ = ["find"]
+__all__ = ["find", "is_known"]
 
 
 def find(
@@ -41,6 +41,12 @@ def find(
     return Contestant(
         canonical(name, variants, file.variants), name, file, variants, folder, file.url, copied
     )
+
+
+def is_known(label: str) -> bool:
+    """Whether it names a contestant of the roster, or a folder with a contestant.toml; a URL does neither."""
+    name = label.partition(":")[0]
+    return name in roster.names() or ("/" in name and (Path(name) / "contestant.toml").is_file())
 
 
 def _own(name: str, table: ContestantFile, base: Path) -> tuple[ContestantFile, Path | None]:

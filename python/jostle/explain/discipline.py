@@ -17,7 +17,7 @@ from jostle.explain.burst import Burst
 from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
 from jostle.explain.fit import LEAST_ERROR, TOGETHER_S, Fit, Observed
 
-__all__ = ["REMEDIES", "Finding", "Inference", "Range", "Reason", "infer"]
+__all__ = ["REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
 
 LEAD = 10.0
 """In BIC over the best candidate of any other family: very strong evidence [Kass and Raftery, 1995]."""
@@ -71,7 +71,7 @@ REMEDIES: dict[Reason, str] = {
 
 
 @dataclass(frozen=True)
-class Finding(Generic[T]):
+class Decision(Generic[T]):
     """Decided, or not: one of `value` and `reason` is None."""
 
     value: T | None = None
@@ -99,15 +99,15 @@ class Inference:
     another family, `rival`; `best` and `rival` stand also where nothing is decided.
     """
 
-    overtaking: Finding[bool]
-    at_once: Finding[Range]
-    leave_as_computed: Finding[bool]
-    discipline: Finding[Family]
+    overtaking: Decision[bool]
+    at_once: Decision[Range]
+    leave_as_computed: Decision[bool]
+    discipline: Decision[Family]
     workers: Range | None = None
     threads: Range | None = None
     slice: Range | None = None
     newest_first: bool | None = None
-    slots: Finding[Range] | None = None
+    slots: Decision[Range] | None = None
     best: Candidate | None = None
     rival: Candidate | None = None
     error: float | None = None
@@ -124,10 +124,10 @@ def infer(bursts: Sequence[Burst], *, spread: float, waits: Sequence[Burst] = ()
     observed = Observed(bursts)
     at_once = _at_once(bursts, spread)
     if observed.bursts and _mostly_unanswered(bursts):
-        at_once = Finding(reason=Reason.UNANSWERED)
+        at_once = Decision(reason=Reason.UNANSWERED)
     if at_once.value is None:
-        nothing: Finding[bool] = Finding(reason=at_once.reason)
-        return Inference(nothing, at_once, nothing, Finding(reason=at_once.reason), slots=slots)
+        nothing: Decision[bool] = Decision(reason=at_once.reason)
+        return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason), slots=slots)
     floor = max(LEAST_ERROR, spread / 2)
     fits = _fits(observed, at_once.value, floor)
     best = min(fits, key=lambda fit: fit.bic(floor))
@@ -139,7 +139,7 @@ def infer(bursts: Sequence[Burst], *, spread: float, waits: Sequence[Burst] = ()
         overtaking=_overtaking(bursts, at_once.value),
         at_once=at_once,
         leave_as_computed=_leave_as_computed(bursts, spread),
-        discipline=Finding(reason=reason) if reason else Finding(best.candidate.family),
+        discipline=Decision(reason=reason) if reason else Decision(best.candidate.family),
         slots=slots,
         best=best.candidate,
         rival=rival.candidate,
@@ -154,7 +154,7 @@ def _mostly_unanswered(bursts: Sequence[Burst]) -> bool:
     return sum(end is None for end in ends) > len(ends) / 2
 
 
-def _at_once(bursts: Sequence[Burst], spread: float) -> Finding[Range]:
+def _at_once(bursts: Sequence[Burst], spread: float) -> Decision[Range]:
     """From bursts of k equal requests that took T, without any candidate: kS/T at least, as no server does
     more work than it has cores for; and (k − 1)/(T/S − 1) at most, as none idles while a request waits
     [Graham, 1969].
@@ -168,7 +168,7 @@ def _at_once(bursts: Sequence[Burst], spread: float) -> Finding[Range]:
                 ratios.setdefault(len(burst.jobs), []).append(took / burst.jobs[0].demand)
     ratios.pop(1, None)
     if not ratios:
-        return Finding(reason=Reason.UNSATURATED)
+        return Decision(reason=Reason.UNSATURATED)
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
     slack = {count: 1 + max(0.05, 3 * spread / math.sqrt(len(times))) for count, times in ratios.items()}
     largest = sorted(typical)[-2:]  # in which a disturbance is the smallest part
@@ -179,9 +179,9 @@ def _at_once(bursts: Sequence[Burst], spread: float) -> Finding[Range]:
             high = min(high, (count - 1) / (time / slack[count] - 1))
     most = max(typical)
     if typical[most] < 1.3:
-        return Finding(reason=Reason.UNSATURATED)
+        return Decision(reason=Reason.UNSATURATED)
     least = max(1, math.ceil(low - 0.05))
-    return Finding(Range(least, None if math.isinf(high) else max(least, math.floor(high))))
+    return Decision(Range(least, None if math.isinf(high) else max(least, math.floor(high))))
 
 
 def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
@@ -260,7 +260,7 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
     return replace(found, workers=workers, threads=threads, slice=slice_s, newest_first=newest)
 
 
-def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Finding[bool]:
+def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Decision[bool]:
     """In bursts with plugs: whether requests of at most half a plug, sent after it, end before the first plug
     does.
     """
@@ -278,14 +278,14 @@ def _overtaking(bursts: Sequence[Burst], at_once: Range) -> Finding[bool]:
         if short and len(plugs) >= at_once.low:
             before += [end < 0.95 * min(plugs) for end in short]
     if not before:
-        return Finding(reason=Reason.EQUAL_SIZES)
+        return Decision(reason=Reason.EQUAL_SIZES)
     share = sum(before) / len(before)
     if 0.2 < share < 0.8:
-        return Finding(reason=Reason.DIVIDED)
-    return Finding(share >= 0.8)
+        return Decision(reason=Reason.DIVIDED)
+    return Decision(share >= 0.8)
 
 
-def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Finding[bool]:
+def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Decision[bool]:
     """In bursts of several sizes: whether answers are spread over time, or all leave together at the end."""
     spreads = []
     for burst in bursts:
@@ -294,24 +294,24 @@ def _leave_as_computed(bursts: Sequence[Burst], spread: float) -> Finding[bool]:
         if len(ends) > 2 and max(demands) >= 2 * min(demands):
             spreads.append((max(ends) - float(np.median(ends))) / max(ends))
     if not spreads:
-        return Finding(reason=Reason.EQUAL_SIZES)
+        return Decision(reason=Reason.EQUAL_SIZES)
     typical = float(np.median(spreads))
     if TOGETHER < typical < max(APART, spread):
-        return Finding(reason=Reason.TOO_NOISY)
-    return Finding(typical >= APART)
+        return Decision(reason=Reason.TOO_NOISY)
+    return Decision(typical >= APART)
 
 
-def _slots(waits: Sequence[Burst], spread: float) -> Finding[Range]:
+def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     """How many requests of the waiting route wait at once; at least as many as were sent where all did."""
     observed = Observed(waits)
     if not observed.bursts:
-        return Finding(reason=Reason.UNANSWERED)
+        return Decision(reason=Reason.UNANSWERED)
     most = max(len(served) for served in observed.bursts)
     floor = max(LEAST_ERROR, spread / 2)
     fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
     tried = [fit for fit in fits if fit is not None]
     best = min(tried, key=lambda fit: fit.bic(floor))
     if best.error() > MOST_ERROR:
-        return Finding(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
+        return Decision(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
     near = [fit.candidate.workers for fit in tried if fit.bic(floor) <= best.bic(floor) + LEAD]
-    return Finding(Range(min(near), None if max(near) == most else max(near)))
+    return Decision(Range(min(near), None if max(near) == most else max(near)))

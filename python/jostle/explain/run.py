@@ -4,11 +4,10 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 from jostle import roster
-from jostle.contestant import find
+from jostle.contestant import find, is_known
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName
 from jostle.explain.discipline import Inference
@@ -93,14 +92,6 @@ def explain(
         return examine(target, looks, sender, spent, overload=overload, tell=tell)
 
 
-def is_contestant(name: str) -> bool:
-    """Whether it names a contestant, and not the address of a server."""
-    if "://" in name:
-        return False
-    bare = name.partition(":")[0]
-    return bare in roster.names() or ("/" in bare and (Path(bare) / "contestant.toml").is_file())
-
-
 @contextlib.contextmanager
 def target_of(
     server: str,
@@ -113,7 +104,7 @@ def target_of(
     share_cores: bool = False,
 ) -> Iterator[Target]:
     """A server that runs, or a contestant, which is stopped in the end; options as those of `explain`."""
-    if is_contestant(server):
+    if is_known(server):
         if slow or wait or headers or insecure:
             raise PlanError(
                 f"{server} is a contestant: its contract names its routes",

@@ -6,6 +6,7 @@ from typing import Any
 
 from jostle.explain.results import FORMAT, Explanation
 from jostle.record.schema import without_titles
+from jostle.report.schema import close
 
 __all__ = ["explanation_schema", "files"]
 
@@ -17,10 +18,7 @@ def explanation_schema() -> dict[str, Any]:
     whole = TypeAdapter(Explanation).json_schema(mode="serialization")
     definitions: dict[str, Any] = whole.pop("$defs")
     whole["properties"] |= {"kind": {"const": "jostle explanation"}, "format": {"const": FORMAT}}
-    for about in (*definitions.values(), whole):
-        if "properties" in about:
-            about["additionalProperties"] = False
-            about["required"] = sorted(about["properties"])
+    close((*definitions.values(), whole))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An explanation of jostle",

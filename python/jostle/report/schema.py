@@ -1,13 +1,14 @@
 """The published JSON schema of results, made from the dataclasses of the analysis."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import FORMAT, CapacityResult, CompareResult, RunResult, Sizing, WhatIf
 from jostle.record.schema import without_titles
 
-__all__ = ["files", "result_schema"]
+__all__ = ["close", "files", "result_schema"]
 
 KINDS: dict[str, type] = {
     "jostle result": RunResult,
@@ -28,11 +29,7 @@ def result_schema() -> dict[str, Any]:
         definitions |= whole.pop("$defs")
         whole["properties"] |= {"kind": {"const": kind}, "format": {"const": FORMAT}}
         definitions[made.__name__] = whole
-    for about in definitions.values():
-        if "properties" not in about:
-            continue  # an enumeration
-        about["additionalProperties"] = False
-        about["required"] = sorted(about["properties"])
+    close(definitions.values())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A result of jostle",
@@ -43,6 +40,14 @@ def result_schema() -> dict[str, Any]:
         "anyOf": [{"$ref": f"#/$defs/{made.__name__}"} for made in KINDS.values()],
         "$defs": without_titles(dict(sorted(definitions.items()))),
     }
+
+
+def close(definitions: Iterable[dict[str, Any]]) -> None:
+    """What is written has all of its keys and no others."""
+    for about in definitions:
+        if "properties" in about:  # no enumeration
+            about["additionalProperties"] = False
+            about["required"] = sorted(about["properties"])
 
 
 def files(docs: Path) -> dict[Path, str]:

@@ -208,138 +208,6 @@ impl Crowd {
         }
     }
 
-    /// From a client's first request, which may have been planned for a moment, to its last. True if it has had all
-    /// of its requests.
-    #[expect(
-        clippy::manual_async_fn,
-        reason = "an async fn holds its arguments twice, and every client has room for it"
-    )]
-    fn life(
-        &self,
-        client: &mut Client,
-        position: u64,
-        planned: Option<u64>,
-        backoff: &mut u64,
-    ) -> impl Future<Output = bool> {
-        async move {
-            let closed = self.closed();
-            let mut random = Stream::new(
-                self.shared.plan.seed,
-                &[self.index as u64, u64::from(client.number)],
-            );
-            let mut player = self.workload().mix.player(0);
-            let most = closed.requests_per_client.unwrap_or(u64::MAX);
-            let now = self.shared.clock.now();
-            let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
-            for turn in 1.. {
-                let now = ran.unwrap_or(intended);
-                if !self.shared.seats.running(now) {
-                    client.seat.until_stop().await;
-                }
-                if !self.take_request(position, now) {
-                    return false;
-                }
-                let request = player.next(&mut random);
-                self.shared.recorder.borrow_mut().due(self.index, now);
-                let job = Job {
-                    request,
-                    intended,
-                    ran,
-                    last: turn == most,
-                };
-                let ended = client.perform(job, &mut random, None).await;
-                *backoff = next_backoff(*backoff, ended.outcome);
-                if *backoff > 0 {
-                    self.shared.recorder.borrow_mut().backed_off(self.index);
-                }
-                if turn == most {
-                    break;
-                }
-                let pause = pause(&closed.think, turn, &mut random) + *backoff;
-                (intended, ran) = (ended.at + pause, None);
-                if pause > 0 {
-                    let Some(now) = client.sleep_until(intended, || self.wants(position)).await
-                    else {
-                        return false;
-                    };
-                    ran = Some(now);
-                }
-            }
-            true
-        }
-    }
-
-    /// As `life`, of a client that goes on journeys. Also false if a feed has no row left for it.
-    fn journeys(
-        &self,
-        client: &mut Client,
-        position: u64,
-        planned: Option<u64>,
-        backoff: &mut u64,
-    ) -> impl Future<Output = bool> {
-        let now = self.shared.clock.now();
-        let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
-        async move {
-            let number = u64::from(client.number);
-            let mut random = Stream::new(self.shared.plan.seed, &[self.index as u64, number]);
-            let mut traveller = Traveller::new(journeys_of(self.workload()), number + 1);
-            if !traveller.arrive(journeys_of(self.workload()), &mut random) {
-                return false;
-            }
-            for turn in 1.. {
-                let now = ran.unwrap_or(intended);
-                if !self.shared.seats.running(now) {
-                    client.seat.until_stop().await;
-                }
-                if !self.take_request(position, now) {
-                    return false;
-                }
-                let journey = {
-                    let journeys = journeys_of(self.workload());
-                    let journey = journeys.mix.player(0).next(&mut random);
-                    if !traveller.begin(&journeys.programs[journey], &mut random) {
-                        return false;
-                    }
-                    journey
-                };
-                // Awaited where it is made: in a variable it would take its room twice.
-                let Some(went) = travel(
-                    client,
-                    &mut traveller,
-                    journey,
-                    Start {
-                        intended,
-                        ran,
-                        counted: false,
-                    },
-                    &mut random,
-                    || self.wants(position),
-                )
-                .await
-                else {
-                    return false;
-                };
-                *backoff = next_backoff(*backoff, went.outcome);
-                if *backoff > 0 {
-                    self.shared.recorder.borrow_mut().backed_off(self.index);
-                }
-                if self.closed().requests_per_client == Some(turn) {
-                    break;
-                }
-                let pause = pause(&self.closed().think, turn, &mut random) + *backoff;
-                (intended, ran) = (went.free + pause, None);
-                if intended > went.ended {
-                    let Some(now) = client.sleep_until(intended, || self.wants(position)).await
-                    else {
-                        return false;
-                    };
-                    ran = Some(now);
-                }
-            }
-            true
-        }
-    }
-
     fn left(&self, position: u64) {
         self.clients.borrow_mut()[position as usize] = None;
         self.alive.set(self.alive.get() - 1);
@@ -358,7 +226,7 @@ impl Crowd {
 /// What a client does from its first request to its last. A type and not a branch, so that a task has room for one
 /// kind of life only.
 trait Life {
-    /// True if the client has had all of its requests.
+    /// From its first request, which may have been planned for a moment. True if it has had all of them.
     fn live(
         crowd: &Crowd,
         client: &mut Client,
@@ -368,10 +236,17 @@ trait Life {
     ) -> impl Future<Output = bool>;
 }
 
+/// Sends one request after another.
 struct OnRequests;
+
+/// Goes on one journey after another; its life ends early if a feed has no row left for it.
 struct OnJourneys;
 
 impl Life for OnRequests {
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn holds its arguments twice, and every client has room for it"
+    )]
     fn live(
         crowd: &Crowd,
         client: &mut Client,
@@ -379,7 +254,52 @@ impl Life for OnRequests {
         planned: Option<u64>,
         backoff: &mut u64,
     ) -> impl Future<Output = bool> {
-        crowd.life(client, position, planned, backoff)
+        async move {
+            let closed = crowd.closed();
+            let mut random = Stream::new(
+                crowd.shared.plan.seed,
+                &[crowd.index as u64, u64::from(client.number)],
+            );
+            let mut player = crowd.workload().mix.player(0);
+            let most = closed.requests_per_client.unwrap_or(u64::MAX);
+            let now = crowd.shared.clock.now();
+            let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
+            for turn in 1.. {
+                let now = ran.unwrap_or(intended);
+                if !crowd.shared.seats.running(now) {
+                    client.seat.until_stop().await;
+                }
+                if !crowd.take_request(position, now) {
+                    return false;
+                }
+                let request = player.next(&mut random);
+                crowd.shared.recorder.borrow_mut().due(crowd.index, now);
+                let job = Job {
+                    request,
+                    intended,
+                    ran,
+                    last: turn == most,
+                };
+                let ended = client.perform(job, &mut random, None).await;
+                *backoff = next_backoff(*backoff, ended.outcome);
+                if *backoff > 0 {
+                    crowd.shared.recorder.borrow_mut().backed_off(crowd.index);
+                }
+                if turn == most {
+                    break;
+                }
+                let pause = pause(&closed.think, turn, &mut random) + *backoff;
+                (intended, ran) = (ended.at + pause, None);
+                if pause > 0 {
+                    let Some(now) = client.sleep_until(intended, || crowd.wants(position)).await
+                    else {
+                        return false;
+                    };
+                    ran = Some(now);
+                }
+            }
+            true
+        }
     }
 }
 
@@ -391,7 +311,67 @@ impl Life for OnJourneys {
         planned: Option<u64>,
         backoff: &mut u64,
     ) -> impl Future<Output = bool> {
-        crowd.journeys(client, position, planned, backoff)
+        let now = crowd.shared.clock.now();
+        let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
+        async move {
+            let number = u64::from(client.number);
+            let mut random = Stream::new(crowd.shared.plan.seed, &[crowd.index as u64, number]);
+            let mut traveller = Traveller::new(journeys_of(crowd.workload()), number + 1);
+            if !traveller.arrive(journeys_of(crowd.workload()), &mut random) {
+                return false;
+            }
+            for turn in 1.. {
+                let now = ran.unwrap_or(intended);
+                if !crowd.shared.seats.running(now) {
+                    client.seat.until_stop().await;
+                }
+                if !crowd.take_request(position, now) {
+                    return false;
+                }
+                let journey = {
+                    let journeys = journeys_of(crowd.workload());
+                    let journey = journeys.mix.player(0).next(&mut random);
+                    if !traveller.begin(&journeys.programs[journey], &mut random) {
+                        return false;
+                    }
+                    journey
+                };
+                // Awaited where it is made: in a variable it would take its room twice.
+                let Some(went) = travel(
+                    client,
+                    &mut traveller,
+                    journey,
+                    Start {
+                        intended,
+                        ran,
+                        counted: false,
+                    },
+                    &mut random,
+                    || crowd.wants(position),
+                )
+                .await
+                else {
+                    return false;
+                };
+                *backoff = next_backoff(*backoff, went.outcome);
+                if *backoff > 0 {
+                    crowd.shared.recorder.borrow_mut().backed_off(crowd.index);
+                }
+                if crowd.closed().requests_per_client == Some(turn) {
+                    break;
+                }
+                let pause = pause(&crowd.closed().think, turn, &mut random) + *backoff;
+                (intended, ran) = (went.free + pause, None);
+                if intended > went.ended {
+                    let Some(now) = client.sleep_until(intended, || crowd.wants(position)).await
+                    else {
+                        return false;
+                    };
+                    ran = Some(now);
+                }
+            }
+            true
+        }
     }
 }
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
+from jostle.plan.model import FIRST_ROUNDS
 
 __all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
 
@@ -35,7 +36,7 @@ def fixed(confidence: float, rounds: int) -> float:  # noqa: ARG001 (a `Level`)
     return confidence
 
 
-FIRST_LOOK = 3
+FIRST_LOOK = FIRST_ROUNDS
 """Rounds before the first look: with fewer there is no interval. Differences of several times what rounds
 vary by are decided here, and most that servers are compared for are such."""
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from jostle import contestant, roster, units
@@ -100,9 +99,7 @@ def _server(target: str) -> tuple[str, str]:
         return "", target
     for cut in [len(target), *(i for i in range(len(target) - 1, 0, -1) if target[i] == "/")]:
         label, path = target[:cut], target[cut:] or "/"
-        name = label.partition(":")[0]
-        known = name in roster.names() and "/" not in label
-        if known or ("/" in name and (Path(name) / "contestant.toml").is_file()):
+        if contestant.is_known(label) and ("/" in label) == ("/" in label.partition(":")[0]):
             contestant.find(label)  # a variant that does not exist is refused now
             return label, f"http://contestant{path}"
     if LOOKS_LIKE_A_HOST.search(target):

@@ -8,7 +8,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import Inference, Range, infer
+from jostle.explain.discipline import Decision, Inference, Range, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import SHORTEST_S, how_many, most
 from jostle.explain.session import Session
@@ -180,26 +180,25 @@ def _named(candidate: Candidate) -> str:
 
 def overtaking(inference: Inference) -> Finding:
     """Whether short requests are answered before long ones that came earlier."""
-    topic, answer = Topic.OVERTAKING, inference.overtaking
-    if answer.value is None:
-        return undecided(topic, answer.reason, [])
-    return found(
-        topic,
-        "Short requests overtake long ones that came earlier."
-        if answer.value
-        else "Short requests do not overtake long ones that came earlier.",
+    return _yes_or_no(
+        Topic.OVERTAKING,
+        inference.overtaking,
+        "Short requests overtake long ones that came earlier.",
+        "Short requests do not overtake long ones that came earlier.",
     )
 
 
 def leaving(inference: Inference) -> Finding:
     """Whether an answer leaves when it is computed."""
-    topic, answer = Topic.LEAVING, inference.leave_as_computed
-    if answer.value is None:
-        return undecided(topic, answer.reason, [])
-    return found(
-        topic,
-        "Answers leave as they are computed."
-        if answer.value
-        else "No answer leaves before all that wait are computed.",
-        notable=not answer.value,
+    return _yes_or_no(
+        Topic.LEAVING,
+        inference.leave_as_computed,
+        "Answers leave as they are computed.",
+        "No answer leaves before all that wait are computed.",
     )
+
+
+def _yes_or_no(topic: Topic, decision: Decision[bool], yes: str, no: str) -> Finding:
+    if decision.value is None:
+        return undecided(topic, decision.reason, [])
+    return found(topic, yes if decision.value else no)

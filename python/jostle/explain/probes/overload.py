@@ -42,13 +42,18 @@ def fate(answer: Answer) -> str:
     return str(answer.outcome).replace("_", " ")
 
 
+def _unfit(session: Session, topic: Topic) -> Finding:
+    """Why it is not overloaded."""
+    if not session.overload:
+        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
+    return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+
+
 def queue_limit(session: Session) -> Finding:
     """Sends more and more at once until some are not answered."""
     topic, slow = Topic.QUEUE_LIMIT, session.slow
-    if not session.overload:
-        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
-    if slow is None:
-        return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+    if not session.overload or slow is None:
+        return _unfit(session, topic)
     at_once = session.parallelism or 1.0
     most = min(MOST, int(at_once * SLOW_S / slow.demand_s))
     evidence = []
@@ -107,10 +112,8 @@ def _limit(answers: Sequence[Answer], fates: Counter[str], evidence: list[str], 
 def recovery(session: Session) -> Finding:
     """After the overload: how long until requests take as long as before."""
     topic, slow = Topic.RECOVERY, session.slow
-    if not session.overload:
-        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
-    if slow is None:
-        return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
+    if not session.overload or slow is None:
+        return _unfit(session, topic)
     session.tell("how soon it recovers")
     limit = RECOVERED * slow.demand_s
     began = session.budget.now()

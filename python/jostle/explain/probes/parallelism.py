@@ -14,7 +14,7 @@ from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, u
 from jostle.explain.session import Session
 from jostle.formatting import amount, plural
 
-__all__ = ["SHORTEST_S", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
+__all__ = ["SHORTEST_S", "count_estimate", "how_many", "parallelism", "send_equal", "unfit", "unlike"]
 
 SHORTEST_S = 0.002
 """Bursts of shorter requests are decided by the time that it takes to send them."""
@@ -84,7 +84,10 @@ def parallelism(session: Session, inference: Inference) -> Finding:
     if at_once.reason is discipline.Reason.UNSATURATED and (full := _all_at_once(took)):
         least = Range(full, None)
         return found(
-            topic, f"{how_many(least)} requests progress at once.", evidence, {"at once": _estimate(least)}
+            topic,
+            f"{how_many(least)} requests progress at once.",
+            evidence,
+            {"at once": count_estimate(least)},
         )
     if at_once.value is None:
         return undecided(topic, at_once.reason, evidence)
@@ -92,7 +95,7 @@ def parallelism(session: Session, inference: Inference) -> Finding:
         return undecided(topic, discipline.Reason.TOO_NOISY, evidence)
     number = _common(at_once.value, inference.workers)
     noun = "request progresses" if number.low == number.high == 1 else "requests progress"
-    return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": _estimate(number)})
+    return found(topic, f"{how_many(number)} {noun} at once.", evidence, {"at once": count_estimate(number)})
 
 
 def _all_at_once(took: Mapping[int, Sequence[float]]) -> int:
@@ -120,7 +123,8 @@ def how_many(number: Range) -> str:
     return f"{number.low:.0f}" if number.low == number.high else f"{number.low:.0f} to {number.high:.0f}"
 
 
-def _estimate(number: Range) -> Estimate:
+def count_estimate(number: Range) -> Estimate:
+    """The same as a figure."""
     return Estimate(number.low, number.low, number.high, "", bound="≥" if number.high is None else "")
 
 

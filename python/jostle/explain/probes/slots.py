@@ -3,11 +3,10 @@
 With w slots, a burst of k is answered in steps of w, each as long as one wait; without a limit all wait
 side by side."""
 
-from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found, undecided
-from jostle.explain.probes.parallelism import SHORTEST_S, how_many
+from jostle.explain.probes.parallelism import SHORTEST_S, count_estimate, how_many
 from jostle.explain.session import Alone, Session
 from jostle.formatting import amount
 
@@ -88,7 +87,7 @@ def slots(session: Session, inference: Inference) -> Finding:
     if number is None or number.value is None:
         return undecided(topic, number.reason if number else None, evidence)
     value = number.value
-    estimate = Estimate(value.low, value.low, value.high, "", bound="≥" if value.high is None else "")
+    estimate = count_estimate(value)
     if value.high is None:
         return found(
             topic,
