@@ -25,7 +25,9 @@ class Machine:
     end_s: Floats
     steal_s: Floats
     others_s: Floats
-    """CPU time that neither jostle nor what it started used, on the cores of the run."""
+    """CPU time that neither jostle nor what it started used, on the cores of the run. The kernel samples who
+    has a core, at its ticks, so where nobody else works this lies around zero, and half of it below.
+    """
     waited_s: Floats
     memory_s: Floats
     io_s: Floats
@@ -41,7 +43,7 @@ class Machine:
                 column.append(float("nan") if value is None else value)
         found = {name: np.frombuffer(column) for name, column in columns.items()}
         steps = {name: np.maximum(0.0, np.diff(found[name])) for name in SUMS}
-        others = np.maximum(0.0, steps["busy_s"] - steps["own_cpu_s"])
+        others = steps["busy_s"] - steps["own_cpu_s"]
         t_s = found["t_ns"] / 1e9
         return cls(
             start_s=t_s[:-1],
@@ -58,3 +60,16 @@ class Machine:
     def length_s(self) -> Floats:
         """Of each step."""
         return self.end_s - self.start_s
+
+    @property
+    def others_error_s(self) -> float:
+        """Standard deviation of `others_s` that comes of sampling: nobody works for less than no time, so
+        what lies below zero is error, and as much lies above.
+        """
+        below = np.minimum(0.0, self.others_s)
+        return float(np.sqrt(2 * np.mean(below**2))) if len(below) else 0.0
+
+    @property
+    def others_in_all_s(self) -> float:
+        """What others used at least: the sum over all steps, less two standard errors."""
+        return max(0.0, float(self.others_s.sum()) - 2 * self.others_error_s * len(self.others_s) ** 0.5)

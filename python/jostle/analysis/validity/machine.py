@@ -1,7 +1,7 @@
 """What the machine did to a trial: processors given to others, and memory or disk that kept work waiting.
 
-The kernel counts the time that a hypervisor takes, and the work of others, in ticks of 10 ms: less than
-`TOLD_S` in a step is not told.
+The kernel counts the time that a hypervisor takes, and the work of others, by sampling at its ticks: less
+than `TOLD_S` in a step is not told, nor what may be an error of sampling.
 """
 
 from collections.abc import Iterator
@@ -26,6 +26,9 @@ TOLD_S = 0.03
 OTHERS_SHARE = 0.2
 """Of a core: what others use all the time, below this, is told by no sentence."""
 
+ERRORS = 4
+"""Standard errors above which the work of others in a step is no error of sampling: 1 step in 30,000."""
+
 SLOWER = 0.8
 """A frequency below this share of the trial's highest."""
 
@@ -49,7 +52,7 @@ def troubles(data: TrialData) -> list[Trouble]:
         *_runs(
             m.start_s,
             m.others_s,
-            m.others_s > np.maximum(TOLD_S, OTHERS_SHARE * m.length_s),
+            m.others_s > np.maximum(ERRORS * m.others_error_s, np.maximum(TOLD_S, OTHERS_SHARE * m.length_s)),
             "other processes had the cores for {} from {} on",
         ),
         *_runs(m.start_s, m.waited_s, m.waited_s >= TOLD_S, "the generator waited {} for a core at {}"),
@@ -93,7 +96,7 @@ def machine(data: TrialData) -> Check | None:
     if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
         return None
     stolen_s = float(m.steal_s.sum())
-    lost = min(server.waited_s, float(m.others_s.sum())) + stolen_s
+    lost = min(server.waited_s, m.others_in_all_s) + stolen_s
     wanted = float(server.cpu_s[-1] - server.cpu_s[0]) + server.waited_s + stolen_s
     share = lost / wanted if wanted and lost > TOLD_S else 0.0
     verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
