@@ -1,5 +1,6 @@
 """What the machine did during a trial, folded as its samples are read."""
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ class Machine:
     start_s: Floats
     end_s: Floats
     steal_s: Floats
+    busy_s: Floats
+    """CPU time that anybody used, on the cores of the run."""
     others_s: Floats
     """CPU time that neither jostle nor what it started used, on the cores of the run. The kernel samples who
     has a core, at its ticks, so where nobody else works this lies around zero, and half of it below.
@@ -49,6 +52,7 @@ class Machine:
             start_s=t_s[:-1],
             end_s=t_s[1:],
             steal_s=steps["steal_s"],
+            busy_s=steps["busy_s"],
             others_s=others if server_is_ours else np.full_like(others, np.nan),
             waited_s=steps["waited_s"],
             memory_s=steps["pressure_memory_s"],
@@ -72,4 +76,4 @@ class Machine:
     @property
     def others_in_all_s(self) -> float:
         """What others used at least: the sum over all steps, less two standard errors."""
-        return max(0.0, float(self.others_s.sum()) - 2 * self.others_error_s * len(self.others_s) ** 0.5)
+        return max(0.0, float(self.others_s.sum()) - 2 * self.others_error_s * math.sqrt(len(self.others_s)))

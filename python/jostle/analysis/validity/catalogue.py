@@ -106,7 +106,7 @@ CATALOGUE = [
     ),
     Entry(
         "machine",
-        "How much of the processor time that the server could have used did other programs have?",
+        "Of the time in which the server had something to do, how much did others have its processors?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),

@@ -20,7 +20,7 @@ from jostle.units import format_duration
 __all__ = ["Trouble", "machine", "stolen", "told", "troubles"]
 
 SUSPECT, INVALID = 0.05, 0.20
-"""Share of the time in which a server could run, and others did: so much slower it is."""
+"""Share of the time in which a server had something to do, and others ran: so much slower it is."""
 
 TOLD_S = 0.03
 OTHERS_SHARE = 0.2
@@ -87,21 +87,24 @@ def told(data: TrialData) -> str:
 
 
 def machine(data: TrialData) -> Check | None:
-    """Of the time in which the server could run, the part in which others had its processors.
+    """Of the time in which the server had something to do, the part in which others had its processors.
 
-    A server waits for its own threads too: no more is counted than others worked. None where the server is
-    not ours, and in records of before.
+    A server waits for its own threads too: no more is counted than others worked. What a hypervisor took, it
+    took from all that ran alike. None where the server is not ours, and in records of before.
     """
     m, server = data.machine, data.vitals
     if len(m.start_s) == 0 or len(server.t_ns) < 2 or np.isnan(m.others_s).any():
         return None
-    stolen_s = float(m.steal_s.sum())
+    cpu_s, busy_s = float(server.cpu_s[-1] - server.cpu_s[0]), float(m.busy_s.sum())
+    stolen_s = float(m.steal_s.sum()) * (min(1.0, cpu_s / busy_s) if busy_s else 1.0)
     lost = min(server.waited_s, m.others_in_all_s) + stolen_s
-    wanted = float(server.cpu_s[-1] - server.cpu_s[0]) + server.waited_s + stolen_s
+    response = data.responses.whole
+    answering_s = min(float(m.length_s.sum()), response.n_events * (response.mean_s or 0.0))
+    wanted = max(cpu_s + server.waited_s + stolen_s, answering_s)
     share = lost / wanted if wanted and lost > TOLD_S else 0.0
     verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
     limit = INVALID if verdict is Verdict.INVALID else SUSPECT
-    message = f"other programs had {percent(share)} of the processor time that the server could have used"
+    message = f"other programs or machines had the processor for {percent(share)} of the server's time"
     remedy = "run it on a machine that does nothing else" if verdict is not Verdict.VALID else ""
     affects = (*RATES, *TIMES) if verdict is Verdict.SUSPECT else ()
     return Check("machine", verdict, share, limit, "share", message, remedy, affects, "machine")
