@@ -15,7 +15,7 @@ from scipy import stats
 from jostle.analysis.results import Validity
 from jostle.analysis.stats.sample import EMPTY, from_values, quantile_of
 from jostle.analysis.validity.lateness import lateness, mostly_lateness
-from jostle.runner.repeats import MOST_REPEATS, spoiled_by
+from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
 
 RUNS, ROUNDS, REQUESTS = 200, 5, 400
 LEVEL_S, BETWEEN_ROUNDS, WITHIN = 2e-3, 0.1, 0.3

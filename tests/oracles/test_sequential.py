@@ -17,6 +17,7 @@ from jostle.analysis.stats.sequential import (
     STUDENT,
     Level,
     fixed,
+    last_look,
     repeated_looks,
 )
 
@@ -39,14 +40,20 @@ def _decided(ratios: npt.NDArray[np.float64], level: Level) -> tuple[str, int]:
     return "", MOST_ROUNDS
 
 
-def ever_decided(draws: npt.NDArray[np.float64], level: Level) -> npt.NDArray[np.bool_]:
-    """The same with Student's interval for many runs at once; `draws`: run by round."""
+def ever_decided(
+    draws: npt.NDArray[np.float64], level: Level, last: int = MOST_ROUNDS, at_last: Level | None = None
+) -> npt.NDArray[np.bool_]:
+    """The same with Student's interval for many runs at once; `draws`: run by round.
+
+    `last`: rounds after which the run ends in any case, and is looked at by the level `at_last`.
+    """
     sums, squares = draws.cumsum(axis=1), (draws**2).cumsum(axis=1)
     crossed = np.zeros(len(draws), dtype=np.bool_)
-    for n in range(FIRST_LOOK, MOST_ROUNDS + 1):
+    for n in range(FIRST_LOOK, last + 1):
         mean = sums[:, n - 1] / n
         deviation = np.sqrt((squares[:, n - 1] - n * mean**2) / (n - 1))
-        limit = stdtrit(n - 1, (1 + level(0.95, n)) / 2)
+        confidence = at_last(0.95, n) if at_last is not None and n == last else level(0.95, n)
+        limit = stdtrit(n - 1, (1 + confidence) / 2)
         crossed |= np.abs(mean) > limit * deviation / math.sqrt(n)
     return crossed
 
@@ -56,6 +63,15 @@ def test_two_equal_servers_are_told_apart_in_at_most_one_of_twenty_runs() -> Non
     assert false <= stats.binom.ppf(0.99, RUNS, 0.05)
     draws = np.random.default_rng(2).normal(size=(MANY, MOST_ROUNDS))
     assert ever_decided(draws, repeated_looks).mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / MANY)
+
+
+@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 8, 12, 20, 40, MOST_ROUNDS])
+def test_the_last_look_of_a_run_whose_time_is_spent_takes_what_is_left_and_no_more(rounds: int) -> None:
+    draws = np.random.default_rng(rounds).normal(size=(MANY, rounds))
+    found = ever_decided(draws, repeated_looks, rounds, last_look)
+    assert found.mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / MANY)
+    assert found.sum() > ever_decided(draws, repeated_looks, rounds).sum()
+    assert last_look(0.95, rounds) < repeated_looks(0.95, rounds)
 
 
 def test_intervals_for_one_look_would_be_wrong_several_times_as_often() -> None:

@@ -110,7 +110,7 @@ def test_others_are_held_against_the_time_in_which_the_server_had_something_to_d
 
 @pytest.mark.parametrize(("server_cpu", "verdict"), [(0.1, "valid"), (0.9, "suspect")])
 def test_a_hypervisor_takes_from_all_that_run_alike(server_cpu: float, verdict: str) -> None:
-    """Of 0.4 s stolen a server that used a tenth of the CPU time lost a tenth: 0.04 s of its 3 s of requests."""
+    """Of 0.4 s stolen, who used a tenth of the CPU time lost a tenth: 0.04 s in 3 s of requests."""
     found = machine(
         trial(server_cpu_s=server_cpu, busy_s=always(0.05), own_cpu_s=always(0.05), steal_s=always(0.02))
     )

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from jostle.analysis.results import Check, Validity
 from jostle.analysis.run import analyse
+from jostle.analysis.validity.spoiled import left_out, spoiled_by
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 from jostle.runner import resume
-from jostle.runner.repeats import spoiled_by
 from support.fakes import Laboratory, laboratory
 
 
@@ -116,3 +118,21 @@ def failed(*causes: tuple[str, str]) -> Validity:
 )
 def test_only_generator_and_machine_make_a_repeat(validity: Validity, why: str) -> None:
     assert spoiled_by(validity) == why
+
+
+@pytest.mark.parametrize(
+    ("cause", "rounds", "spoiled", "left"),
+    [
+        ("machine", 5, {2}, {2}),
+        ("machine", 5, {2, 4}, {2, 4}),
+        ("machine", 5, {1, 2, 4}, set()),  # what remains has no interval: a machine that is never quiet
+        ("generator", 5, {2}, set()),  # it fails where the server is fast
+        ("server", 5, {2}, set()),
+    ],
+)
+def test_what_the_machine_alone_spoiled_does_not_count_where_enough_remains(
+    cause: str, rounds: int, spoiled: set[int], left: set[int]
+) -> None:
+    trials: Any = [SimpleNamespace(usable=True, trial=SimpleNamespace(number=n)) for n in range(rounds)]
+    validities = {n: failed(("invalid" if n in spoiled else "valid", cause)) for n in range(rounds)}
+    assert left_out(trials, validities) == left

@@ -100,3 +100,17 @@ def test_a_stopped_run_goes_on_until_all_is_decided(lab: Laboratory) -> None:
     assert rounds_of(record, "a") == THREE
     assert len(looks(record)) == 1
     assert record.complete
+
+
+def test_the_last_look_of_a_run_that_has_ended_needs_no_wider_interval_than_one_look(lab: Laboratory) -> None:
+    """After three rounds it was looked at once. To go on would keep half of the error for later looks."""
+    record = run(lab, requirement(MEASURED), budget="1s")
+    assert looks(record) == ["0 of 2 need no further round; the budget is spent"]
+    ended = analyse(record).requirements[0].estimate
+    journal = lab.folder / "journal.ndjson"
+    lines = journal.read_text().splitlines(keepends=True)
+    assert "run ended" in lines[-1]
+    journal.write_text("".join(lines[:-1]))
+    goes_on = analyse(RunRecord.open(lab.folder)).requirements[0].estimate
+    assert ended.value == goes_on.value
+    assert goes_on.low < ended.low <= ended.high < goes_on.high

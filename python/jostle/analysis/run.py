@@ -4,6 +4,7 @@ result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,8 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
-from jostle.analysis.stats.sequential import fixed, repeated_looks
+from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.stats.sequential import Level, fixed, last_look, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
@@ -36,11 +38,13 @@ from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity.checks import judge_data
+from jostle.analysis.validity.spoiled import left_out
 from jostle.formatting import percent, plural
 from jostle.host.pressure import BUSY
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
+from jostle.record.layout import ALL_DECIDED
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count
@@ -63,14 +67,16 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     data = [TrialData(trial) for trial in record.trials]
     trials = [_described(f) for f in data]
     validities = {trial.number: trial.validity for trial in trials}
-    grouped = _in_order(by_workload(data), plan, record)
+    aside = _left_out(by_workload(data), validities, plan)
+    counted = [one for one in data if one.trial.number not in aside]
+    grouped = _in_order(by_workload(counted), plan, record)
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
     skipped = _skipped(record)
     published = published_figures(plan.published, grouped)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
     reasons = _reasons(trials, record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
-    level = repeated_looks if plan.until_decided else fixed
+    level = _level(record, plan)
     comparisons = (
         with_the_first(grouped, summaries, plan.contestants, plan.primary, level) if distributions else []
     )
@@ -109,6 +115,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         notes=[
             *_notes(data, record.host, plan),
             *_repeated(record),
+            *_aside(data, aside),
             *_resumed(record),
             *_looked_at(record),
             *filter(None, [by_chance(comparisons)]),
@@ -318,6 +325,37 @@ def _repeated(record: RunRecord) -> list[str]:
     if any(entry["event"] == "repeats given up" for entry in record.journal):
         notes.append("After that nothing was measured again, as repeating a whole round had not helped.")
     return notes
+
+
+def _left_out(
+    grouped: Mapping[Key, Sequence[TrialData]], validities: Mapping[int, Validity | None], plan: RecordedPlan
+) -> set[int]:
+    return set().union(*(left_out(cell, validities) for cell in grouped.values())) if plan.repeats else set()
+
+
+def _aside(data: Sequence[TrialData], aside: set[int]) -> list[str]:
+    """Which trials do not count: every repeat of them had been spoiled, too."""
+    cells = Counter((d.trial.contestant, d.trial.workload) for d in data if d.trial.number in aside)
+    each = (f"{contestant}, {workload} ({count})" for (contestant, workload), count in cells.items())
+    if not cells:
+        return []
+    return [
+        f"{plural(len(aside), 'trial')} did not count: {', '.join(each)}. The machine was taken away in each "
+        f"and in its repeats, and at least {LEAST_ROUNDS} other rounds remain."
+    ]
+
+
+def _level(record: RunRecord, plan: RecordedPlan) -> Level:
+    """What is to be paid for the looks. What was still open when the time was spent was looked at for the
+    last time after the last round; what was decided earlier ended by what had been found.
+    """
+    if not plan.until_decided:
+        return fixed
+    looks = [entry for entry in record.journal if entry["event"] == "looked at"]
+    if not record.complete or not looks or looks[-1]["why"].endswith(ALL_DECIDED):
+        return repeated_looks
+    last = looks[-1]["round"]
+    return lambda confidence, rounds: (last_look if rounds >= last else repeated_looks)(confidence, rounds)
 
 
 def _looked_at(record: RunRecord) -> list[str]:

@@ -42,6 +42,8 @@ class RecordedPlan:
     contestants: list[str] = field(default_factory=list)
     workload: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Raw tables by name, in the plan's order."""
+    repeats: bool = True
+    """What the machine spoiled was measured again, and does not count if that did not help."""
     until_decided: bool = False
     """Rounds were added until all was decided: intervals pay for the looks."""
     primary: str = ""
@@ -78,6 +80,7 @@ class RecordedPlan:
             attention=str(data.get("attention", "auto")),
             contestants=[str(name) for name in _list(data.get("contestants"))],
             workload={name: _table(workload) for name, workload in _table(data.get("workload")).items()},
+            repeats=data.get("repeats") is not False,
             until_decided=data.get("rounds") == UNTIL_DECIDED,
             primary=str(data.get("primary") or ""),
             parameters=_table(data.get("parameters")),

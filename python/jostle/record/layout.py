@@ -13,6 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 __all__ = [
+    "ALL_DECIDED",
     "CUT_SHORT",
     "FILES",
     "FORMAT",
@@ -119,6 +120,9 @@ class HostFacts(TypedDict):
 
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
+
+ALL_DECIDED = "the run ends"
+"""Ends the reason of the event "looked at" where nothing is open. Other reasons to end are no finding."""
 
 Status = Literal["ended", "failed", "cut short"]
 

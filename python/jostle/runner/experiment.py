@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle import contestant as contestants
+from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
 from jostle.contestant import Contestant
 from jostle.contestant.capacity import check_capacity
 from jostle.errors import (
@@ -36,7 +37,6 @@ from jostle.runner.budget import Budget
 from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
-from jostle.runner.repeats import MOST_REPEATS, spoiled_by
 from jostle.runner.schedule import Planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
 from jostle.text import host_and_port

@@ -8,6 +8,7 @@ from jostle.analysis.run import analyse
 from jostle.analysis.stats.sequential import MOST_ROUNDS
 from jostle.plan import Plan
 from jostle.record import RunRecord, RunWriter
+from jostle.record.layout import ALL_DECIDED
 from jostle.runner.budget import Budget
 from jostle.runner.duration import expected_s
 from jostle.runner.schedule import Planned, in_order
@@ -53,7 +54,7 @@ def _round(
 
 def _why_it_ends(still_open: int, rounds: int, next_s: float, left_s: float) -> str:
     if not still_open:
-        return "the run ends"
+        return ALL_DECIDED
     if rounds >= MOST_ROUNDS:
         return f"after {rounds} rounds the rest is too close to tell"
     return "the budget is spent" if next_s > left_s else ""

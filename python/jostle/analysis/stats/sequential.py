@@ -9,8 +9,9 @@ significance level is then used with Student's quantile for n - 1 degrees of fre
 unknown spread, and a little too bold (5.6 % for 5 %), so that only the share `STUDENT` is spent
 (tests/oracles).
 
-A run that ended before the first look was looked at once: its intervals are those of a fixed number of
-rounds.
+Where a run ended because its time was spent, and not because of what it had found, the last look spends
+whatever error is left. If that is the first look too, it was looked at once: its intervals are those of a
+fixed number of rounds.
 
 Sources: Lan and DeMets, Biometrika 70 (1983); Armitage, McPherson and Rowe, JRSS A 132 (1969); Jennison and
 Turnbull, Group Sequential Methods (2000), 4.4 (Student's t) and 9 (repeated confidence intervals).
@@ -25,7 +26,7 @@ from jostle.analysis.stats.sample import Floats
 from jostle.analysis.stats.special import ndtr
 from jostle.plan.model import FIRST_ROUNDS
 
-__all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "repeated_looks"]
+__all__ = ["FIRST_LOOK", "MOST_ROUNDS", "Level", "fixed", "last_look", "repeated_looks"]
 
 Level = Callable[[float, int], float]
 """The confidence of one interval that is made after so many rounds, from that which is asked for."""
@@ -54,27 +55,37 @@ def repeated_looks(confidence: float, rounds: int) -> float:
     """What an interval after so many rounds needs, for those of all looks together to have `confidence`."""
     if rounds < FIRST_LOOK:
         return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK]
+    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK][0]
+
+
+def last_look(confidence: float, rounds: int) -> float:
+    """The same where the look after so many rounds is the last one, whatever it shows."""
+    if rounds <= FIRST_LOOK:
+        return confidence
+    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK][1]
 
 
 @lru_cache(maxsize=256)
-def _levels(alpha: float) -> list[float]:
-    """The confidence of each look from the first to the last."""
-    found: list[float] = []
+def _levels(alpha: float) -> list[tuple[float, float]]:
+    """The confidence of each look: where others follow, and where it is the last one."""
+    found: list[tuple[float, float]] = []
     spent, walk, density = 0.0, np.zeros(1), np.ones(1)
     before = 0
     for rounds in range(FIRST_LOOK, MOST_ROUNDS + 1):
         until_now = STUDENT * alpha * (1 - FIRST_LOOK / (2 * rounds))
-        boundary, walk, density = _step(walk, density, rounds - before, until_now - spent)
-        found.append(float(1 - 2 * ndtr(-boundary / np.sqrt(rounds))))
+        last = _boundary(walk, density, rounds - before, STUDENT * alpha - spent)
+        boundary = _boundary(walk, density, rounds - before, until_now - spent)
+        walk, density = _within(boundary, walk, density, rounds - before)
+        one, other = (float(1 - 2 * ndtr(-b / np.sqrt(rounds))) for b in (boundary, last))
+        found.append((one, other))
         spent, before = until_now, rounds
     return found
 
 
-def _step(walk: Floats, density: Floats, steps: int, spend: float) -> tuple[float, Floats, Floats]:
-    """(boundary that is crossed now with probability `spend`, points within it, weighted density there).
+def _boundary(walk: Floats, density: Floats, steps: int, spend: float) -> float:
+    """What is crossed now with probability `spend`, on both sides alike.
 
-    `walk`, `density`: the same of the look before. Both tails are alike.
+    `walk`, `density`: points within the boundary of the look before, and the weighted density there.
     """
     scale = np.sqrt(steps)
 
@@ -85,7 +96,12 @@ def _step(walk: Floats, density: Floats, steps: int, spend: float) -> tuple[floa
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if crossed(middle) > spend else (low, middle)
-    boundary = (low + high) / 2
+    return (low + high) / 2
+
+
+def _within(boundary: float, walk: Floats, density: Floats, steps: int) -> tuple[Floats, Floats]:
+    """Points within the boundary, and the weighted density there after so many steps more."""
+    scale = np.sqrt(steps)
     points = np.linspace(-boundary, boundary, POINTS)
     weights = np.full(POINTS, 2.0)
     weights[1::2] = 4.0
@@ -93,4 +109,4 @@ def _step(walk: Floats, density: Floats, steps: int, spend: float) -> tuple[floa
     weights *= (points[1] - points[0]) / 3
     distances = (points[:, None] - walk[None, :]) / scale
     now = (np.exp(-(distances**2) / 2) / (scale * np.sqrt(2 * np.pi))) @ density
-    return boundary, points, weights * now
+    return points, weights * now

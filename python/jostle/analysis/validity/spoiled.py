@@ -1,0 +1,45 @@
+"""Trials that the generator or the machine spoiled: they are measured again, or left out."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from jostle.analysis.results import Check, Validity
+from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.record.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jostle.analysis.trial.data import TrialData
+
+__all__ = ["MOST_REPEATS", "left_out", "spoiled_by"]
+
+MOST_REPEATS = 2
+"""Of one trial."""
+
+BLAMELESS = ("generator", "machine")
+
+
+def spoiled_by(validity: Validity) -> str:
+    """Why a trial is to be measured again; empty where it counts.
+
+    It does where any figure is invalid, and the generator or the machine alone are the cause. What the server
+    answered, and how fast, is not asked.
+    """
+    return "; ".join(dict.fromkeys(check.message for check in _spoiling(validity, BLAMELESS)))
+
+
+def _spoiling(validity: Validity, causes: Iterable[str]) -> list[Check]:
+    """The checks that failed, if each of them has one of these causes."""
+    invalid = [check for check in validity.checks if check.verdict is Verdict.INVALID]
+    return invalid if all(check.cause in causes for check in invalid) else []
+
+
+def left_out(trials: Iterable["TrialData"], validities: Mapping[int, Validity | None]) -> set[int]:
+    """Numbers of the trials of one cell that the machine alone spoiled, where enough others remain.
+
+    Not those that the generator spoiled: it fails where the server is fast, and what remained would be the
+    slow rounds. Where fewer than `LEAST_ROUNDS` others are there, all count: a machine that is never quiet is
+    a finding too.
+    """
+    usable = [data.trial.number for data in trials if data.usable]
+    spoiled = {n for n in usable if (known := validities.get(n)) and _spoiling(known, ("machine",))}
+    return spoiled if len(usable) - len(spoiled) >= LEAST_ROUNDS else set()
