@@ -14,6 +14,7 @@ from rich.console import Console
 from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
 from jostle.record.verdict import Verdict
+from jostle.report.document import Document, Section, Table, columns
 from jostle.report.render import terminal
 from jostle.report.render.shapes import shape, share_below
 from support.golden import Golden
@@ -229,3 +230,15 @@ def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None
 )
 def test_a_reason_is_short_unless_all_is_asked_for(text: str, short: str) -> None:
     assert terminal._short(text) == short
+
+
+def test_a_number_is_not_broken_between_its_digits() -> None:
+    table = Table("", columns("finding = | why ="))
+    late = "Some requests came late, by 5.03 ms at most, of 4,458 requests in 22.5 s. "
+    for shift in range(8):
+        table.add("pauses", "x" * shift + " " + 3 * late)
+    out = io.StringIO()
+    document = Document("title", None, "", [], [], "", [Section("", [table])])
+    terminal.render(document, Console(file=out, width=60), full=True)
+    assert "5.03 ms" in out.getvalue()
+    assert not re.search(r"\d[.,]\s*$", out.getvalue(), re.MULTILINE)

@@ -42,8 +42,8 @@ BAR_WIDTH = 40
 BINS = 10
 LABEL_WIDTH = 12
 LEAST_NAME = 10
-JOINTS = re.compile(r"(?<=[-:,/_. ])")
-"""Where a name may be broken."""
+JOINTS = re.compile(r"(?<=[-:/_ ])|(?<=[.,])(?!\d)")
+"""Where a name may be broken, but no number."""
 
 
 def render(document: Document, console: "Console", *, full: bool = False) -> None:
