@@ -1,7 +1,7 @@
 """Each probe against answers that are made up: what is decided, and what cannot be told and why."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jsonschema
@@ -76,6 +76,30 @@ def test_four_workers_are_counted() -> None:
     at_once = of(explanation, Topic.PARALLELISM).figure("at once")
     assert at_once is not None
     assert (at_once.low, at_once.high) == (4, 4)
+
+
+@dataclass
+class Unsteady(Server):
+    """On a machine that takes turns between two speeds, and changes after every burst."""
+
+    factor: float = 1.0
+
+    def demand(self, route: str) -> float:
+        return super().demand(route) * (1.0 if route.startswith("/wait") else self.factor)
+
+    def ends(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
+        ends = super().ends(jobs)
+        if len(jobs) > 1:
+            self.factor = 2.5 - self.factor
+        return ends
+
+
+@pytest.mark.parametrize(("shared", "words"), [(False, "first come, first served"), (True, "share")])
+def test_a_machine_that_changes_its_speed_hides_no_discipline(shared: bool, words: str) -> None:
+    """Each burst is held against what a request takes just before it."""
+    explanation = explained(Unsteady(workers=2, shared=shared), FAST, SLOW, HALF, QUARTER, limits=THOROUGH)
+    assert words in of(explanation, Topic.DISCIPLINE).says
+    assert of(explanation, Topic.PARALLELISM).says == "2 requests progress at once."
 
 
 def test_shared_cores_are_told_from_workers() -> None:

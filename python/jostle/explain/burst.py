@@ -1,6 +1,6 @@
 """A burst: requests sent at stated times, and when their answers came. The inference sees nothing else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Burst", "Job"]
 
@@ -27,3 +27,10 @@ class Burst:
     def __post_init__(self) -> None:
         if len(self.jobs) != len(self.ends):
             raise ValueError(f"{len(self.jobs)} jobs and {len(self.ends)} ends")
+
+    def at_pace(self, pace: float) -> "Burst":
+        """The same on a machine that is `pace` times as fast as the one on which it was seen."""
+        return Burst(
+            tuple(replace(job, at=job.at / pace) for job in self.jobs),
+            tuple(None if end is None else end / pace for end in self.ends),
+        )

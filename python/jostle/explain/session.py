@@ -1,5 +1,6 @@
 """What all probes of one explanation share."""
 
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ from jostle.explain.send import Answer, Due, Light, Sender, as_burst
 from jostle.explain.target import Route, Target
 
 __all__ = ["Alone", "Session"]
+
+PACE = 3
+"""Requests by which the machine's speed is known before each burst; one of them may be held up."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Session:
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
     light: Light | None = None
-    _answers: list[tuple[str, list[Answer]]] = field(default_factory=list)
+    _sent: list["_Sent"] = field(default_factory=list)
     pressure: float | None = None
     refusals: int = 0
 
@@ -78,19 +82,56 @@ class Session:
         return max(known, key=lambda alone: alone.demand_s, default=None)
 
     def send_jobs(self, probe: str, jobs: tuple[Job, ...], routes: Mapping[float, Route]) -> None:
-        """Send a burst and keep what came of it. `routes`: which has which demand."""
+        """Send a burst and keep what came of it. `routes`: which has which demand.
+
+        A machine that is shared, or a core that heats up, computes at one speed now and at another in a
+        second. So a burst of what computes is held against what the slow route takes just before it.
+        """
+        computes = all(route.role != "wait" for route in routes.values())
+        pace_s = self._pace_s() if computes else None
         opening = self.opening
         due = [Due(job.at, routes[job.demand], job.connection) for job in jobs]
         answers = self.sender.burst(due, opening.route, opening.demand_s)
         self.refusals += sum(answer.refused for answer in answers)
-        self._answers.append((probe, answers))
+        sent = _Sent(probe, answers, pace_s)
+        self._sent.append(sent)
+        burst = as_burst(answers, self._demands_s(self._pace(sent)), self.delay_s)
         names = [answer.route for answer in answers if answer.sent_s is not None]
-        self.bursts.append(SentBurst.of(probe, names, self._burst(answers)))
+        self.bursts.append(SentBurst.of(probe, names, burst))
 
     def observed(self, probe: str) -> list[Burst]:
-        """What was sent for a probe, with the service times as they are known now."""
-        return [self._burst(answers) for name, answers in self._answers if name == probe]
+        """What was sent for a probe, with the service times as they are known now, and all times as if the
+        machine had always had the speed at which these were measured.
+        """
+        return [
+            as_burst(sent.answers, self._demands_s(), self.delay_s).at_pace(self._pace(sent))
+            for sent in self._sent
+            if sent.probe == probe
+        ]
 
-    def _burst(self, answers: list[Answer]) -> Burst:
-        demands = {name: alone.demand_s for name, alone in self.alone.items()}
-        return as_burst(answers, demands, self.delay_s)
+    def _pace_s(self) -> float | None:
+        """What the slow route takes now; None where it is not answered."""
+        if self.slow is None:
+            return None
+        answers = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
+        self.refusals += sum(answer.refused for answer in answers)
+        times = [answer.service_s for answer in answers if answer.service_s is not None]
+        return statistics.median(times) if times else None
+
+    def _pace(self, sent: "_Sent") -> float:
+        """How many times as long as usual a request took just before the burst."""
+        slow = self.slow
+        return sent.pace_s / slow.demand_s if sent.pace_s is not None and slow is not None else 1.0
+
+    def _demands_s(self, pace: float = 1.0) -> dict[str, float]:
+        """By route's name."""
+        return {name: alone.demand_s * pace for name, alone in self.alone.items()}
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A burst. `pace_s`: what the slow route took before it; None where that was not asked."""
+
+    probe: str
+    answers: list[Answer]
+    pace_s: float | None
