@@ -33,6 +33,7 @@ pub enum Command {
 
 pub enum Server {
     Null,
+    Events,
     Scheduled {
         name: String,
         made: Made,
@@ -117,6 +118,7 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
     match names {
         [] => Err("say which kind of server; --help lists them".into()),
         ["null"] => Ok(Server::Null),
+        ["events"] => Ok(Server::Events),
         ["hostile"] => Err("say which behaviour; jostle-reference hostile --list shows them".into()),
         ["hostile", behaviour] => hostile::find(behaviour).map(Server::Hostile).ok_or_else(|| {
             format!("no hostile behaviour is called {behaviour:?}; jostle-reference hostile --list shows them").into()

@@ -5,6 +5,7 @@ mod args;
 mod bucket;
 mod connection;
 mod delay;
+mod events;
 mod extras;
 mod hostile;
 mod http;
@@ -22,6 +23,7 @@ mod timer;
 mod values;
 
 use args::{Command, Server};
+use events::Events;
 use null::Null;
 use scheduled::Scheduled;
 use site::Site;
@@ -90,6 +92,7 @@ async fn serve(
 async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
     match server {
         Server::Null => serve_site(Null::new(), listener).await,
+        Server::Events => serve_site(Events, listener).await,
         Server::Hostile(behaviour) => {
             server::accept(listener, |connection| behaviour.act(connection)).await
         }

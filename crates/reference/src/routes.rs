@@ -110,7 +110,8 @@ fn service(demand: Nanos, answer: Answer) -> Plan {
     }
 }
 
-fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
+/// The value of a parameter of the query.
+pub fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     query
         .split('&')
         .filter_map(|pair| pair.split_once('='))
@@ -118,13 +119,15 @@ fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
         .map(|(_, value)| value)
 }
 
-fn whole(name: &str, text: &str, max: u64) -> Result<u64, Answer> {
+/// A whole number up to `max`, or the answer that refuses it.
+pub fn whole(name: &str, text: &str, max: u64) -> Result<u64, Answer> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|&value| digits && value <= max);
     value.ok_or_else(|| out_of_range(name, "whole number", max))
 }
 
-fn real(name: &str, text: &str, max: f64) -> Result<f64, Answer> {
+/// A number from 0 to `max`, or the answer that refuses it.
+pub fn real(name: &str, text: &str, max: f64) -> Result<f64, Answer> {
     let value = text
         .parse()
         .ok()

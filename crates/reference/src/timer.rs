@@ -70,7 +70,8 @@ impl Timer {
     }
 }
 
-fn monotonic() -> Nanos {
+/// The monotonic clock.
+pub fn monotonic() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as Nanos * NANOS_PER_SECOND + time.tv_nsec as Nanos
 }

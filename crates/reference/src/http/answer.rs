@@ -83,11 +83,7 @@ impl Answer {
         if self.status == 405 {
             write!(output, "Allow: GET, HEAD\r\n")?;
         }
-        match persistence {
-            Persistence::Close => write!(output, "Connection: close\r\n")?,
-            Persistence::KeepAndSay => write!(output, "Connection: keep-alive\r\n")?,
-            Persistence::Keep => {}
-        }
+        output.extend_from_slice(persistence.header().as_bytes());
         if let Some(Timing { demand, sojourn }) = timing {
             let (demand, sojourn) = (milliseconds(demand), milliseconds(sojourn));
             write!(

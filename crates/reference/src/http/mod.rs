@@ -22,3 +22,14 @@ pub enum Persistence {
     /// Asked for by an HTTP/1.0 client, which wants to be told.
     KeepAndSay,
 }
+
+impl Persistence {
+    /// The header line that says so; empty where nothing need be said.
+    pub fn header(self) -> &'static str {
+        match self {
+            Self::Close => "Connection: close\r\n",
+            Self::KeepAndSay => "Connection: keep-alive\r\n",
+            Self::Keep => "",
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A server of event streams. When each event leaves is stated, and every event tells when it was due: ground truth
+//! for a client's clock.
+//!
+//! `/events?n=20&gap-ms=50&first-ms=50&size=64&format=sse`: the first event is due `first-ms` after the request, each
+//! further one `gap-ms` after the one before was due. `until=TEXT` comes last, at once. `stall-after=K` and
+//! `cut-after=K`: after K events nothing comes any more, or the connection is closed.
+
+use crate::connection::Connection;
+use crate::http::{Answer, Framing, Method, Request};
+use crate::routes::{parameter, real, whole};
+use crate::site::Site;
+use crate::timer::{Timer, monotonic};
+use jostle_simulator::discipline::Nanos;
+use std::io;
+use std::io::Write;
+
+const MAX_EVENTS: u64 = 1_000_000_000;
+const MAX_MS: f64 = 600_000.0;
+const MAX_SIZE: u64 = 1_000_000;
+const MILLISECOND: f64 = 1e6;
+
+pub struct Events;
+
+/// What is sent, and when.
+pub struct Schedule {
+    lines: bool,
+    events: u64,
+    first: Nanos,
+    gap: Nanos,
+    /// Bytes of each event's data, at least.
+    size: usize,
+    until: Option<String>,
+    stall_after: Option<u64>,
+    cut_after: Option<u64>,
+}
+
+impl Site for Events {
+    type Task = Result<Schedule, Answer>;
+
+    fn understand(&self, request: &Request) -> Self::Task {
+        let (path, query) = request
+            .target
+            .split_once('?')
+            .unwrap_or((request.target, ""));
+        match path {
+            "/events" => Schedule::of(query),
+            _ => Err(Answer::refusal(
+                404,
+                "there is no such page; ask for /events",
+            )),
+        }
+    }
+
+    async fn answer(
+        &self,
+        task: Self::Task,
+        framing: Framing,
+        connection: &mut Connection,
+    ) -> io::Result<()> {
+        match task {
+            Ok(schedule) => schedule.send(framing, connection).await,
+            Err(answer) => {
+                answer.encode(
+                    framing.method,
+                    framing.persistence,
+                    None,
+                    &mut connection.output,
+                );
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Schedule {
+    fn of(query: &str) -> Result<Self, Answer> {
+        let number =
+            |name, usual: &str, most| whole(name, parameter(query, name).unwrap_or(usual), most);
+        let after = |name| {
+            let given = parameter(query, name);
+            given.map(|text| whole(name, text, MAX_EVENTS)).transpose()
+        };
+        let gap = parameter(query, "gap-ms").unwrap_or("50");
+        let first = parameter(query, "first-ms").unwrap_or(gap);
+        let lines = match parameter(query, "format") {
+            None | Some("sse") => false,
+            Some("lines") => true,
+            Some(_) => return Err(Answer::refusal(400, "format must be sse or lines")),
+        };
+        Ok(Self {
+            lines,
+            events: number("n", "20", MAX_EVENTS)?,
+            first: (real("first-ms", first, MAX_MS)? * MILLISECOND) as Nanos,
+            gap: (real("gap-ms", gap, MAX_MS)? * MILLISECOND) as Nanos,
+            size: number("size", "0", MAX_SIZE)? as usize,
+            until: parameter(query, "until").map(str::to_owned),
+            stall_after: after("stall-after")?,
+            cut_after: after("cut-after")?,
+        })
+    }
+
+    async fn send(&self, framing: Framing, connection: &mut Connection) -> io::Result<()> {
+        let timer = Timer::new()?;
+        let began = monotonic();
+        self.head(framing, &mut connection.output);
+        connection.flush().await?;
+        if framing.method == Method::Head {
+            return Ok(());
+        }
+        for number in 0..self.events {
+            if self.stall_after == Some(number) {
+                connection.peer_has_gone().await;
+                return Ok(());
+            }
+            if self.cut_after == Some(number) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            let due = self.first + number * self.gap;
+            timer.set(Some(due.max(1)))?;
+            timer.rung().await?;
+            let mut data = format!("{{\"event\": {number}, \"due_ns\": {}", began + due);
+            let room = self.size.saturating_sub(data.len() + 1);
+            data.extend(std::iter::repeat_n(' ', room));
+            data.push('}');
+            self.event(&data, &mut connection.output);
+            connection.flush().await?;
+        }
+        if let Some(until) = &self.until {
+            self.event(until, &mut connection.output);
+        }
+        connection.output.extend_from_slice(b"0\r\n\r\n");
+        Ok(())
+    }
+
+    fn head(&self, framing: Framing, output: &mut Vec<u8>) {
+        let kind = if self.lines {
+            "application/x-ndjson"
+        } else {
+            "text/event-stream"
+        };
+        let connection = framing.persistence.header();
+        write!(
+            output,
+            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\
+             {connection}\r\n"
+        )
+        .expect("memory takes what is written to it");
+    }
+
+    /// An event in a chunk of its own.
+    fn event(&self, data: &str, output: &mut Vec<u8>) {
+        let (before, after) = if self.lines {
+            ("", "\n")
+        } else {
+            ("data: ", "\n\n")
+        };
+        let length = before.len() + data.len() + after.len();
+        write!(output, "{length:x}\r\n{before}{data}{after}\r\n")
+            .expect("memory takes what is written to it");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_understood_or_refused() {
+        let usual = Schedule::of("").unwrap();
+        assert_eq!(
+            (usual.events, usual.first, usual.gap),
+            (20, 50_000_000, 50_000_000)
+        );
+        let other =
+            Schedule::of("n=3&gap-ms=0.5&first-ms=2&format=lines&until=[DONE]&stall-after=1")
+                .unwrap();
+        assert_eq!(
+            (other.events, other.first, other.gap),
+            (3, 2_000_000, 500_000)
+        );
+        assert_eq!(
+            (other.until.as_deref(), other.stall_after),
+            (Some("[DONE]"), Some(1))
+        );
+        for wrong in ["n=x", "gap-ms=-1", "format=xml", "size=1e9", "cut-after=a"] {
+            assert_eq!(
+                Schedule::of(wrong).err().map(|answer| answer.status),
+                Some(400),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_event_is_a_chunk() {
+        let mut output = Vec::new();
+        Schedule::of("").unwrap().event("abc", &mut output);
+        Schedule::of("format=lines")
+            .unwrap()
+            .event("abc", &mut output);
+        assert_eq!(output, b"b\r\ndata: abc\n\n\r\n4\r\nabc\n\r\n");
+    }
+}
