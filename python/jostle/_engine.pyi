@@ -59,6 +59,23 @@ class JourneySeries(TypedDict):
     unfinished: int  # cut off by the end of the load
     ended: list[JourneyEnd]
 
+class StreamSeries(TypedDict):
+    """The streams of events of one request: an event counts where it came, a stream where it ended.
+
+    `histograms`: "event_first", "event_gap", "event_longest_gap", "event_last", "event_per_token" and
+    "event_given_up".
+    """
+
+    workload: int
+    request: int
+    histograms: dict[str, Hist]
+    events: int
+    whole: int
+    met: int  # whole ones that kept their bounds
+    tokens: int  # as the whole ones say themselves
+    broken_off: int  # failed after their first event
+    unfinished: int  # had begun, and were cut off by the end of the load
+
 class Trace(TypedDict):
     """One request of a journey and its answer, each up to 16 KiB; where the specification has `trace`."""
 
@@ -114,6 +131,7 @@ class Interval(TypedDict):
     loop_lag: Hist | None
     series: list[Series]
     journeys: list[JourneySeries]
+    streams: NotRequired[list[StreamSeries]]  # where answers are streams of events
     traces: NotRequired[list[Trace]]
     workloads: list[WorkloadState]  # those of the specification, then those of steps that clients make once
     threads: list[ThreadState]

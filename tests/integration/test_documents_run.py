@@ -38,6 +38,7 @@ NOT_RUN = {
     "jostle doctor": "it asks every runtime; test_doctor.py and test_calibration.py run it",
     "jostle contestants verify": "tests/contract runs it for every contestant",
     "jostle run plan.toml --rounds 10": "ten rounds of the tutorial's plan",
+    "jostle hit http://localhost:8000/v1/chat": "it needs a model; test_streams.py has its options",
     "make wheel": "CI builds the wheel",
     "docker": "it needs a daemon and an image from a registry",
     "pipx install": "it needs the network",
@@ -77,11 +78,14 @@ class Api(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
-    """What stands for the ports of the documents: a reference server, and an API that takes orders."""
+    """What stands for the ports of the documents: two reference servers, and an API that takes orders."""
     api = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
     threading.Thread(target=api.serve_forever, daemon=True).start()
-    with reference_server("run-to-completion") as url:
-        yield {"8080": url.rstrip("/").rsplit(":", 1)[1], "9000": str(api.server_port)}
+    with reference_server("run-to-completion") as url, reference_server("events") as events:
+        of = {"8080": url, "8000": events}
+        yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()} | {
+            "9000": str(api.server_port)
+        }
     api.shutdown()
 
 

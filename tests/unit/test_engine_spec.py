@@ -52,7 +52,7 @@ def test_a_whole_run() -> None:
         "nodelay": True,
     }
     timeouts = {"connect_ns": 3 * SECOND, "first_byte_ns": SECOND, "total_ns": 10 * SECOND}
-    asked = {"weight": 1, "method": "GET", "headers": [], "body_base64": None, "params": {}}
+    asked = {"weight": 1, "method": "GET", "headers": [], "body_base64": None, "params": {}, "stream": None}
     closed = {
         "clients": 1,
         "think": "none",

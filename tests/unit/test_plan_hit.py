@@ -187,9 +187,15 @@ GIVEN: dict[str, Any] = {
     "nodelay": False,
     "server_name": "s",
     "resume": True,
+    "stream": "lines",
+    "stream_events": 7,
+    "stream_until": "[DONE]",
+    "stream_usage": r"n=(\d+)",
+    "stall": "5s",
 }
 ELSEWHERE = {
-    *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key")
+    *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
+    "slo",
 }
 """Tested above, or files."""
 

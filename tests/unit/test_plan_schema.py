@@ -43,7 +43,12 @@ def test_what_may_be_written_agrees_with_the_schema(validator: Any, load: str) -
     title = "x"
     contestants = ["node"]
     [workload.w]
-    request = [{{ get = "/{{i}}", params = {{ i = {{ from = 1, to = 9 }} }}, expect = 200 }}]
+    request = [
+        {{ get = "/{{i}}", params = {{ i = {{ from = 1, to = 9 }} }}, expect = 200 }},
+        {{ get = "/ticks", stream = "lines" }},
+        {{ get = "/chat", stream = {{ slo = ["first event < 1 s", {{ of = "gap", below = "1s" }}] }} }},
+        {{ get = "/talk", stream = {{ slo = "gap p99 < 50 ms" }} }},
+    ]
     load = {load}
     body-limit = "1MiB"
     background = {{ get = "/", rate = "5/s", expect = {{ status = 200, contains = "x" }} }}

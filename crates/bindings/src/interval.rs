@@ -4,10 +4,11 @@ use jostle_engine::PortUse;
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
 use jostle_engine::interval::{
-    Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, OUTCOME_NAMES, Rows, Series, Texts,
-    ThreadState, WorkloadState,
+    Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, OUTCOME_NAMES, Rows, STREAM_MEASURE_NAMES,
+    Series, Texts, ThreadState, WorkloadState,
 };
 use jostle_engine::journeys::JourneySeries;
+use jostle_engine::streams::StreamSeries;
 use jostle_engine::trace::Trace;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -23,6 +24,9 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("loop_lag", histogram(py, &interval.loop_lag_us)?)?;
     dict.set_item("series", list(py, &interval.series, series)?)?;
     dict.set_item("journeys", list(py, &interval.journeys, journey)?)?;
+    if !interval.streams.is_empty() {
+        dict.set_item("streams", list(py, &interval.streams, stream)?)?;
+    }
     if !interval.traces.is_empty() {
         dict.set_item("traces", list(py, &interval.traces, trace)?)?;
     }
@@ -99,6 +103,26 @@ fn journey<'py>(py: Python<'py>, series: &JourneySeries) -> PyResult<Bound<'py, 
     dict.set_item("completed", series.completed)?;
     dict.set_item("unfinished", series.unfinished)?;
     dict.set_item("ended", ended)?;
+    Ok(dict)
+}
+
+fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, PyDict>> {
+    let histograms = PyDict::new(py);
+    for (name, recorded) in STREAM_MEASURE_NAMES.iter().zip(&series.histograms) {
+        if let Some(encoded) = histogram(py, recorded)? {
+            histograms.set_item(name, encoded)?;
+        }
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("workload", series.workload)?;
+    dict.set_item("request", series.request)?;
+    dict.set_item("histograms", histograms)?;
+    dict.set_item("events", series.events)?;
+    dict.set_item("whole", series.whole)?;
+    dict.set_item("met", series.met)?;
+    dict.set_item("tokens", series.tokens)?;
+    dict.set_item("broken_off", series.broken_off)?;
+    dict.set_item("unfinished", series.unfinished)?;
     Ok(dict)
 }
 

@@ -14,7 +14,8 @@ use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
 use crate::spec::{
-    JourneySpec, LoadSpec, Order, RequestSpec, Role, RunSpec, ShareSpec, StepSpec, WorkloadSpec,
+    JourneySpec, LoadSpec, Order, RequestSpec, Role, RunSpec, ShareSpec, SourceSpec, StepSpec,
+    WorkloadSpec,
 };
 use crate::wire::h1::codec::{Template, encode_request};
 use crate::wire::linger::MOST_LINGERING;
@@ -192,15 +193,20 @@ fn prepare_request(
         let mut captures = step.capture.iter();
         captures.any(|capture| InHead::of(&capture.from).is_some())
     };
+    let usage = spec.stream.as_ref().and_then(|stream| stream.usage.clone());
+    let usage = usage.map(|pattern| InBody::of(&SourceSpec::Regex(pattern)));
+    let usage = usage.transpose().map_err(invalid)?.flatten();
+    let taps = check.map(Tap::Check).into_iter().chain(kept);
     Ok(Request {
         keep_alive,
         close,
-        taps: check.map(Tap::Check).into_iter().chain(kept).collect(),
+        taps: taps.chain(usage.map(Tap::Keep)).collect(),
         params: spec.params.values().cloned().collect(),
         turns,
         statuses: spec.expect.status.clone(),
         cookies: spec.cookies,
-        reads_head: spec.cookies || step.is_some_and(in_head),
+        reads_head: spec.cookies || spec.stream.is_some() || step.is_some_and(in_head),
+        stream: spec.stream.clone(),
     })
 }
 

@@ -100,6 +100,7 @@ impl Recorder {
         }
         let interval = Interval {
             journeys: Vec::new(),
+            streams: Vec::new(),
             traces: Vec::new(),
             index: self.index,
             start_ns: self.start,

@@ -34,6 +34,7 @@ from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
 from jostle.analysis.topics.starvation import compare_all
+from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
@@ -110,6 +111,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         earlier=earlier_runs(grouped),
         garbage=garbage_collections(grouped),
         journeys=journeys(grouped),
+        streams=streams(grouped),
         goodputs=goodputs(grouped),
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[

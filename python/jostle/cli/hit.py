@@ -37,6 +37,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ -n 10000           10,000 requests in all
   jostle hit http://localhost:8080/ --rate 2000/s      open loop
   jostle hit http://localhost:8080/ --journey buy.toml   what users do, in steps
+  jostle hit http://localhost:8080/ticks --stream sse  events, each with its time
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
@@ -129,6 +130,43 @@ class RequestOptions:
         str | None,
         _option(
             "--expect-status", metavar="CODE,…", help="Accepted status codes (200 to 399).", group=REQUEST
+        ),
+    ] = None
+    stream: Annotated[
+        str | None,
+        _option(
+            "--stream",
+            metavar="FORMAT",
+            help="The answer is a stream of events: sse or lines. Times of its events are reported.",
+            group=REQUEST,
+        ),
+    ] = None
+    stream_until: Annotated[
+        str | None,
+        _option(
+            "--stream-until",
+            metavar="TEXT",
+            help="The event that ends the stream, such as '[DONE]'; it must come.",
+            group=REQUEST,
+        ),
+    ] = None
+    stream_events: Annotated[
+        str | None,
+        _option("--stream-events", metavar="N", help="Leave after N events; they must come.", group=REQUEST),
+    ] = None
+    stall: Annotated[
+        str | None,
+        _option(
+            "--stall", metavar="TIME", help="Give up when no event follows another so long.", group=REQUEST
+        ),
+    ] = None
+    stream_usage: Annotated[
+        str | None,
+        _option(
+            "--stream-usage",
+            metavar="REGEX",
+            help="Its first group in the stream is the number of tokens it had.",
+            group=REQUEST,
         ),
     ] = None
     timeout: Annotated[
@@ -249,6 +287,16 @@ class RequestOptions:
 @dataclass(frozen=True, kw_only=True)
 class HitOptions(RequestOptions, LoadOptions):
     """The options that make the plan."""
+
+    slo: Annotated[
+        str | None,
+        _option(
+            "--slo",
+            metavar="BOUNDS",
+            help="What a stream has to keep: 'first event < 500 ms, gap p99 < 50 ms'.",
+            group=REQUEST,
+        ),
+    ] = None
 
     def plan(self, context: typer.Context, url: str) -> "Plan":
         """The plan for `url`. Raises `PlanError` in the words of the options."""

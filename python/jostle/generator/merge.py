@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         PortUse,
         Rows,
         Series,
+        StreamSeries,
         ThreadState,
         WorkloadState,
     )
@@ -87,6 +88,7 @@ class Merger:
             "loop_lag": _merged(part["loop_lag"] for part in each),
             "series": _series(part["series"] for part in each),
             "journeys": _journeys(part.get("journeys", []) for part in each),
+            "streams": _streams(part.get("streams", []) for part in each),
             "workloads": [
                 _summed(part["workloads"][number] for part in each) for number in range(self._states(each))
             ],
@@ -115,12 +117,10 @@ def _one_journey(parts: "list[JourneySeries]") -> "JourneySeries":
     for part in parts:
         for end in part["ended"]:
             ended[end["step"], end["outcome"]] += end["count"]
-    measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
-    found = {measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures}
     return {
         "workload": parts[0]["workload"],
         "journey": parts[0]["journey"],
-        "histograms": {measure: histogram for measure, histogram in found.items() if histogram is not None},
+        "histograms": _histograms(part["histograms"] for part in parts),
         "completed": sum(part["completed"] for part in parts),
         "unfinished": sum(part["unfinished"] for part in parts),
         "ended": [
@@ -128,6 +128,36 @@ def _one_journey(parts: "list[JourneySeries]") -> "JourneySeries":
             for (step, outcome), count in sorted(ended.items())
         ],
     }
+
+
+def _streams(parts: "Iterable[list[StreamSeries]]") -> "list[StreamSeries]":
+    groups: dict[tuple[int, int], list[StreamSeries]] = defaultdict(list)
+    for part in parts:
+        for series in part:
+            groups[series["workload"], series["request"]].append(series)
+    return [_one_stream(groups[key]) for key in sorted(groups)]
+
+
+def _one_stream(parts: "list[StreamSeries]") -> "StreamSeries":
+    return {
+        "workload": parts[0]["workload"],
+        "request": parts[0]["request"],
+        "histograms": _histograms(part["histograms"] for part in parts),
+        "events": sum(part["events"] for part in parts),
+        "whole": sum(part["whole"] for part in parts),
+        "met": sum(part["met"] for part in parts),
+        "tokens": sum(part["tokens"] for part in parts),
+        "broken_off": sum(part["broken_off"] for part in parts),
+        "unfinished": sum(part["unfinished"] for part in parts),
+    }
+
+
+def _histograms(parts: "Iterable[Mapping[str, Hist]]") -> "dict[str, Hist]":
+    """By measure."""
+    each = list(parts)
+    measures = dict.fromkeys(measure for part in each for measure in part)
+    found = {measure: _merged(part.get(measure) for part in each) for measure in measures}
+    return {measure: histogram for measure, histogram in found.items() if histogram is not None}
 
 
 def _counted(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:

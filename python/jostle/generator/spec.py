@@ -14,7 +14,7 @@ from jostle.generator.journeys import engine_journeys
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
-from jostle.plan.request import PEER, Call, Expect, Request
+from jostle.plan.request import PEER, Call, EventStream, Expect, Request, StreamBound
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
@@ -223,7 +223,26 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
         "params": {name: _param(param) for name, param in request.params.items()}
         if isinstance(request, Request)
         else {},
+        "stream": _stream(request.stream) if request.stream is not None else None,
     }
+
+
+def _stream(stream: EventStream) -> dict[str, Any]:
+    return {
+        "format": stream.format,
+        "events": stream.events,
+        "until": stream.until,
+        "stall_ns": _ns(stream.stall) if stream.stall is not None else None,
+        "usage": stream.usage,
+        "bounds": _stream_bounds(stream.slo) if stream.slo else None,
+    }
+
+
+def _stream_bounds(slo: Sequence[StreamBound]) -> dict[str, Any]:
+    first = next((_ns(bound.below) for bound in slo if bound.of == "first"), None)
+    gap = next((bound for bound in slo if bound.of == "gap"), None)
+    late = 1 - gap.share if gap is not None else 1.0
+    return {"first_ns": first, "gap_ns": _ns(gap.below) if gap is not None else None, "late": late}
 
 
 def _expect(expect: Expect) -> dict[str, Any]:

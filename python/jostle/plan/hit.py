@@ -48,6 +48,12 @@ PLACES = {
     "body": f"{WORKLOAD}.request.body",
     "expect": f"{WORKLOAD}.request.expect",
     "expect_status": f"{WORKLOAD}.request.expect.status",
+    "stream": f"{WORKLOAD}.request.stream.format",
+    "stream_events": f"{WORKLOAD}.request.stream.events",
+    "stream_until": f"{WORKLOAD}.request.stream.until",
+    "stall": f"{WORKLOAD}.request.stream.stall",
+    "stream_usage": f"{WORKLOAD}.request.stream.usage",
+    "slo": f"{WORKLOAD}.request.stream.slo",
     "timeout": f"{WORKLOAD}.timeout",
     "first_byte_timeout": f"{WORKLOAD}.first-byte-timeout",
     "connect_timeout": f"{WORKLOAD}.connect-timeout",
@@ -68,7 +74,7 @@ PLACES = {
 }
 """Each option and its place in the plan."""
 
-_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up")
+_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up", "stall")
 _TLS = f"{WORKLOAD}.connection.tls"
 
 
@@ -79,9 +85,12 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
     clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
     file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `journey`: what
-    `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, which are sent in place of
-    requests, each as often; `requests` and `requests_per_client` then count journeys. Bare numbers are
+    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `stream`: the
+    answer is a stream of events, "sse" or "lines", which ends with `stream_events` of them or with the text
+    `stream_until`; `stall`: the longest time between two; `stream_usage`: a regular expression that finds
+    how many tokens it had; `slo`: what it has to keep, "first event < 500 ms, gap p99 < 50 ms". `journey`:
+    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, which are sent in place
+    of requests, each as often; `requests` and `requests_per_client` then count journeys. Bare numbers are
     seconds, or requests per second. `name_of`: what the caller calls an option, for messages. Raises
     `PlanError`.
     """
@@ -127,7 +136,10 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
-_OF_REQUESTS = ("method", "headers", "body", "expect", "expect_status")
+_OF_REQUESTS = (
+    *("method", "headers", "body", "expect", "expect_status"),
+    *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
+)
 
 
 def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, Any]:

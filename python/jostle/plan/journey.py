@@ -1,7 +1,6 @@
 """Journeys: what a user does, step by step, with values carried on from one answer to the next request."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -12,7 +11,7 @@ from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.feed import Feed
 from jostle.plan.request import Call
-from jostle.plan.values import PositiveCount, Think, ThinkTime, shown
+from jostle.plan.values import PositiveCount, Think, ThinkTime, check_regex, shown
 from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, without_raw
 from jostle.plan.when import When
 
@@ -39,21 +38,8 @@ def source(text: str) -> str | dict[str, str]:
     if kind == "json" and rest and not rest.startswith("/"):
         raise BadValue(f"{text!r}: a JSON pointer begins with /", 'write for example "json:/items/0/id"')
     if kind == "regex":
-        _check_regex(rest)
+        check_regex(rest)
     return {kind: rest}
-
-
-def _check_regex(pattern: str) -> None:
-    """The engine's own messages come when the load begins; what both know is told now."""
-    if re.search(r"\(\?(=|!|<=|<!)|\\[1-9]", pattern):
-        raise BadValue(
-            f"{pattern!r} looks around or refers back, which takes unbounded time",
-            "match the text around it too, and put what you want into a group: (…)",
-        )
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise BadValue(f"{pattern!r} is not a regular expression: {error}") from None
 
 
 def _captures(value: Any) -> Any:

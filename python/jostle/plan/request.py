@@ -7,9 +7,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
-from jostle.plan.values import Count, File, Param, PositiveCount, shown
+from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
 
-__all__ = ["METHODS", "PEER", "Call", "Expect", "JsonValue", "Request"]
+__all__ = ["METHODS", "PEER", "Call", "EventStream", "Expect", "JsonValue", "Request", "StreamBound"]
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -79,6 +79,81 @@ def _expect(value: Any) -> Any:
     return {"status": value} if isinstance(value, int | list) else value
 
 
+class StreamBound(Table):
+    """One bound of a stream, written as "first event < 500 ms" or "gap p99 < 50 ms"."""
+
+    of: Literal["first", "gap"] = Field(description="the time to the first event, or the gaps between events")
+    below: PositiveDuration = Field(description="it must be shorter than this")
+    share: float = Field(default=1.0, ge=0, le=1, description="of the gaps that must be shorter")
+
+
+_BOUND = re.compile(r"\s*(?:(first) event|(gap)(?:\s+p(\d+(?:\.\d+)?))?)\s*<\s*(\S.*?)\s*")
+
+
+def _bound(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    found = _BOUND.fullmatch(value)
+    if not found or float(found[3] or 0) > 100:
+        raise BadValue(
+            f"{shown(value)} is no bound of a stream", 'write "first event < 500 ms" or "gap p99 < 50 ms"'
+        )
+    return {"of": found[1] or found[2], "below": found[4], "share": float(found[3] or 100) / 100}
+
+
+def _bounds(value: Any) -> Any:
+    listed = value.split(",") if isinstance(value, str) else value
+    return [_bound(one) for one in listed] if isinstance(listed, list) else listed
+
+
+def _regex(value: Any) -> Any:
+    if isinstance(value, str):
+        check_regex(value)
+    return value
+
+
+class EventStream(Table):
+    """A right answer is a stream of events, and each of them has its time."""
+
+    format: Literal["sse", "lines"] = Field(
+        default="sse", description="server-sent events, or one event for each line that is not empty"
+    )
+    events: PositiveCount | None = Field(
+        default=None, description="the client leaves after so many; a stream that ends with fewer has failed"
+    )
+    until: str | None = Field(
+        default=None,
+        description='the data of the event that ends the stream ("[DONE]"); it is not counted, and must come',
+        min_length=1,
+    )
+    stall: PositiveDuration | None = Field(
+        default=None, description="after the first event, the next one must come within this time"
+    )
+    usage: Annotated[str | None, BeforeValidator(_regex)] = Field(
+        default=None,
+        description="a regular expression whose first group is the number of tokens that a stream had: "
+        r"""'"completion_tokens": *(\d+)'""",
+    )
+    slo: Annotated[list[StreamBound], BeforeValidator(_bounds)] = Field(
+        default=[],
+        description='what a stream has to keep: "first event < 500 ms, gap p99 < 50 ms"; '
+        '"gap < 1 s" is for all gaps',
+    )
+
+    @model_validator(mode="after")
+    def _once_each(self) -> "EventStream":
+        kinds = [bound.of for bound in self.slo]
+        if len(set(kinds)) < len(kinds):
+            raise BadValue(
+                "slo bounds the same twice", "give one bound of the first event and one of the gaps"
+            )
+        return self
+
+
+def _stream(value: Any) -> Any:
+    return {"format": value} if isinstance(value, str) else value
+
+
 def _path(value: Any) -> Any:
     if isinstance(value, str):
         if not value.startswith("/") and value != "*":
@@ -125,6 +200,9 @@ class Call(Table):
     expect: Annotated[Expect, BeforeValidator(_expect)] = Field(
         default=Expect(), description="the body as text, or a status, or a table"
     )
+    stream: Annotated[EventStream | None, BeforeValidator(_stream)] = Field(
+        default=None, description='the answer is a stream of events: "sse", "lines", or a table'
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Call":
@@ -136,6 +214,8 @@ class Call(Table):
             raise BadValue("body and body-file both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
+        if self.head is not None and self.stream is not None:
+            raise BadValue("the answer to HEAD has no body, so it is no stream", "use get")
         return self
 
     @property

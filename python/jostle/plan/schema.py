@@ -16,7 +16,7 @@ from jostle.plan.journey import Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
-from jostle.plan.request import Expect, JsonValue, Request
+from jostle.plan.request import EventStream, Expect, JsonValue, Request, StreamBound
 from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
 from jostle.plan.workload import LOAD, Background, Workload
@@ -48,6 +48,10 @@ def plan_schema() -> dict[str, Any]:
 
 def _shorthands(definitions: dict[str, Any]) -> None:
     """What may be written in short stands in no model: text for `expect`, one table for a list or for two."""
+    event_stream = definitions["EventStream"]["properties"]
+    bounds = event_stream["slo"]
+    bounds["items"] = {"anyOf": [bounds["items"], {"type": "string"}]}
+    event_stream["slo"] = {"anyOf": [{"type": "string"}, bounds]}
     for name in ("Request", "Background", "Step"):
         expect = definitions[name]["properties"]["expect"]
         expect.pop("default", None)
@@ -56,6 +60,7 @@ def _shorthands(definitions: dict[str, Any]) -> None:
             "description": description,
             "anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array"}, expect],
         }
+        definitions[name]["properties"]["stream"]["anyOf"].append(event_stream["format"])
     status = definitions["Expect"]["properties"]["status"]
     definitions["Expect"]["properties"]["status"] = {"anyOf": [{"type": "integer"}, status]}
     request = definitions["Workload"]["properties"]["request"]
@@ -80,6 +85,8 @@ def reference() -> str:
         ("`request`", Request),
         ("`expect`", Expect),
         ("`expect.json`", JsonValue),
+        ("`stream`", EventStream),
+        ("`stream.slo`", StreamBound),
         ("`[journey.NAME]`", Journey),
         ("`steps`", Step),
         ("`feed`", Feed),

@@ -5,6 +5,7 @@ back so that it reads the same again.
 """
 
 import csv
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,6 +30,7 @@ __all__ = [
     "Size",
     "Think",
     "ThinkTime",
+    "check_regex",
     "positive_count",
     "shown",
 ]
@@ -314,3 +316,16 @@ Param = Annotated[
         }
     ),
 ]
+
+
+def check_regex(pattern: str) -> None:
+    """Raises `BadValue`. The engine's own messages come when the load begins; what both know is told now."""
+    if re.search(r"\(\?(=|!|<=|<!)|\\[1-9]", pattern):
+        raise BadValue(
+            f"{pattern!r} looks around or refers back, which takes unbounded time",
+            "match the text around it too, and put what you want into a group: (…)",
+        )
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise BadValue(f"{pattern!r} is not a regular expression: {error}") from None

@@ -156,6 +156,9 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
     for journey in interval.get("journeys", ()):
         for measure, histogram in journey["histograms"].items():
             yield line(f"{journey['workload']}.{journey['journey']}.0.{measure}", histogram)
+    for stream in interval.get("streams", ()):
+        for measure, histogram in stream["histograms"].items():
+            yield line(f"{stream['workload']}.{stream['request']}.0.{measure}", histogram)
     for series in interval["series"]:
         numbers = f"{series['workload']}.{series['request']}.{series['phase']}"
         for measure, histogram in series["histograms"].items():

@@ -364,6 +364,28 @@ class JourneyEntry(TypedDict):
     ended: list[JourneyEndEntry]
 
 
+class EventStreamEntry(TypedDict):
+    """The streams of events that one request of one workload asked for, within one interval.
+
+    `histograms`: "event_first" from the intended start to the first event; "event_gap" between events;
+    "event_longest_gap" and "event_last" (from the intended start) of the streams that were `whole`;
+    "event_per_token" of those that say how many `tokens` they had; "event_given_up" of those that had begun
+    and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
+    that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
+    load ended.
+    """
+
+    workload: Number
+    request: Number
+    histograms: dict[str, HistogramSummary]
+    events: Count
+    whole: Count
+    met: Count
+    tokens: Count
+    broken_off: Count
+    unfinished: Count
+
+
 class WorkloadEntry(TypedDict, total=False):
     """Of one workload within one interval; the state is that at its end.
 
@@ -421,6 +443,7 @@ class IntervalEntry(TypedDict):
     last: bool
     series: list[SeriesEntry]
     journeys: NotRequired[list[JourneyEntry]]
+    streams: NotRequired[list[EventStreamEntry]]
     workloads: list[WorkloadEntry]
     threads: list[ThreadEntry]
     loop_lag: NotRequired[HistogramSummary | None]

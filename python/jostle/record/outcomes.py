@@ -40,6 +40,12 @@ class Outcome(StrEnum):
     """A redirect that could not be followed: one too many, or to where the load may not go."""
     CAPTURE_FAILED = "capture_failed"
     """A right answer, in which a step of a journey did not find what it was to keep."""
+    STREAM_STALLED = "stream_stalled"
+    """After an event of a stream no other one came for longer than is allowed."""
+    STREAM_ENDED = "stream_ended"
+    """A stream ended without all of its events."""
+    NO_STREAM = "no_stream"
+    """The answer is no stream of events."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -49,12 +55,14 @@ _LABELS: Mapping[str, str] = {
     Outcome.DNS_FAILED: "DNS failed",
     Outcome.TLS_FAILED: "TLS failed",
     Outcome.STALE: "stale connection",
+    Outcome.STREAM_ENDED: "stream ended early",
+    Outcome.NO_STREAM: "not a stream",
 }
 
 ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})
 """Not failures: the run ended first."""
 
-TIMEOUTS = frozenset({Outcome.CONNECT_TIMEOUT, Outcome.RESPONSE_TIMEOUT})
+TIMEOUTS = frozenset({Outcome.CONNECT_TIMEOUT, Outcome.RESPONSE_TIMEOUT, Outcome.STREAM_STALLED})
 """Given up because their time was over."""
 
 CENSORED = TIMEOUTS | ENDED_BY_STOP
@@ -71,7 +79,15 @@ REFUSALS = frozenset(
 )
 """The server did not take a connection, or did not keep it."""
 
-WRONG_ANSWERS = frozenset({Outcome.WRONG_STATUS, Outcome.WRONG_BODY, Outcome.CAPTURE_FAILED})
+WRONG_ANSWERS = frozenset(
+    {
+        Outcome.WRONG_STATUS,
+        Outcome.WRONG_BODY,
+        Outcome.CAPTURE_FAILED,
+        Outcome.STREAM_ENDED,
+        Outcome.NO_STREAM,
+    }
+)
 """Answers in whole that were not the right ones."""
 
 

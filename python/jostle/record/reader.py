@@ -345,6 +345,9 @@ def _histogram_counts(interval: IntervalEntry) -> Iterator[tuple[Measure, int]]:
     for journey in interval.get("journeys", ()):
         for measure, histogram in journey["histograms"].items():
             yield ((journey["workload"], journey["journey"], 0), measure), histogram["count"]
+    for stream in interval.get("streams", ()):
+        for measure, histogram in stream["histograms"].items():
+            yield ((stream["workload"], stream["request"], 0), measure), histogram["count"]
     for series in interval["series"]:
         key = series["workload"], series["request"], series["phase"]
         for measure, histogram in series["histograms"].items():

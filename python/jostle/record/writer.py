@@ -9,7 +9,7 @@ import re
 import shutil
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -275,19 +275,21 @@ def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
     if "generators" in interval:
         kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
     kept.pop("traces", None)
-    if "journeys" in interval:
-        kept["journeys"] = [
-            {**journey, "histograms": {name: _summary(h) for name, h in journey["histograms"].items()}}
-            for journey in interval["journeys"]
-        ]
-        if not kept["journeys"]:
-            del kept["journeys"]
-    kept["series"] = [
-        {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
-        for series in interval["series"]
-    ]
+    kept["series"] = _series(interval["series"])
+    for name in ("journeys", "streams"):
+        if name in kept:
+            kept[name] = _series(kept[name])
+            if not kept[name]:
+                del kept[name]
     entry: IntervalEntry = kept
     return entry
+
+
+def _series(each: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {**series, "histograms": {name: _summary(h) for name, h in series["histograms"].items()}}
+        for series in each
+    ]
 
 
 def _summary(histogram: Mapping[str, Any] | None) -> HistogramSummary | None:

@@ -191,6 +191,7 @@ impl Client {
             head: None,
             path: Box::default(),
             transcript: (shared.plan.trace && visit.is_some()).then(Box::default),
+            events: None,
         };
         let hop = detour.hop.take();
         let (target, way) = self

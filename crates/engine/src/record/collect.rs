@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::machine::open_files;
 use crate::record::filling::{WorkerInterval, histogram};
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
-use crate::record::{journeys, ports};
+use crate::record::{journeys, ports, streams};
 
 /// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
 const MOST_WAITING: usize = 64;
@@ -194,6 +194,7 @@ impl Interval {
             last: false,
             series: Vec::new(),
             journeys: Vec::new(),
+            streams: Vec::new(),
             traces: Vec::new(),
             workloads: Vec::new(),
             threads: vec![ThreadState::default(); threads],
@@ -212,6 +213,7 @@ impl Interval {
         self.end_ns = self.end_ns.max(part.end_ns);
         self.add_series(part.series.iter().map(AsRef::as_ref));
         journeys::append(&mut self.journeys, &part.journeys);
+        streams::append(&mut self.streams, &part.streams);
         self.traces.append(&mut part.traces);
         ports::add(&mut self.ports, std::mem::take(&mut part.ports));
         self.workloads
@@ -245,6 +247,7 @@ fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.start_ns = first.start_ns;
     second.add_series(&first.series);
     journeys::append(&mut second.journeys, &first.journeys);
+    streams::append(&mut second.streams, &first.streams);
     second.traces.splice(..0, first.traces);
     for (sum, state) in second.workloads.iter_mut().zip(&first.workloads) {
         sum.add_flows(state);

@@ -9,6 +9,7 @@ use crate::record::interval::{
 use crate::record::journeys::JourneySeries;
 use crate::record::ports::PortUse;
 use crate::record::sample::Sample;
+use crate::record::streams::StreamSeries;
 use crate::record::trace::Trace;
 
 /// What a worker saw in one interval.
@@ -22,6 +23,7 @@ pub struct WorkerInterval {
     #[expect(clippy::vec_box, reason = "they go from list to list, and are large")]
     pub series: Vec<Box<Series>>,
     pub journeys: Vec<JourneySeries>,
+    pub streams: Vec<StreamSeries>,
     pub traces: Vec<Trace>,
     pub workloads: Vec<WorkloadState>,
     pub thread: ThreadState,
@@ -68,12 +70,7 @@ impl Series {
         }
         match sample.outcome {
             Outcome::Ok => {}
-            Outcome::ResponseTimeout
-            | Outcome::ConnectTimeout
-            | Outcome::NeverSent
-            | Outcome::Unfinished => {
-                self.record(Measure::Censored, response);
-            }
+            outcome if outcome.is_censored() => self.record(Measure::Censored, response),
             _ => self.record(Measure::Failed, response),
         }
         if let Outcome::WrongStatus = sample.outcome {
@@ -137,6 +134,7 @@ impl WorkerInterval {
             last: false,
             series: Vec::new(),
             journeys: Vec::new(),
+            streams: Vec::new(),
             traces: Vec::new(),
             workloads: Vec::new(),
             thread: ThreadState::default(),

@@ -5,6 +5,8 @@ use hdrhistogram::Histogram;
 use crate::record::journeys::JourneySeries;
 pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
 use crate::record::ports::PortUse;
+use crate::record::streams::StreamSeries;
+pub use crate::record::streams::{STREAM_MEASURE_NAMES, STREAM_MEASURES, StreamMeasure};
 use crate::record::trace::Trace;
 
 /// Lowest value 1 µs, highest 1 h, 3 digits; recorded in microseconds. Histograms are small and grow with their values.
@@ -24,6 +26,8 @@ pub struct Interval {
     pub series: Vec<Series>,
     /// By workload and journey.
     pub journeys: Vec<JourneySeries>,
+    /// By workload and request, of those whose answers are streams of events.
+    pub streams: Vec<StreamSeries>,
     /// What was said, where the run shows it.
     pub traces: Vec<Trace>,
     /// Those of the specification; then, for each that has steps which every client makes once, one for these steps.
@@ -190,8 +194,29 @@ pub enum Outcome {
     RedirectFailed,
     /// A right answer, in which something was not found that was to be kept.
     CaptureFailed,
+    /// No event of a stream came for longer than is allowed.
+    StreamStalled,
+    /// A stream ended without all of its events.
+    StreamEnded,
+    /// The answer is no stream of events.
+    NoStream,
 }
-pub const OUTCOMES: usize = 18;
+
+impl Outcome {
+    /// Given up before an answer or a failure came: all that is known is that it took longer.
+    pub fn is_censored(self) -> bool {
+        matches!(
+            self,
+            Self::ConnectTimeout
+                | Self::ResponseTimeout
+                | Self::StreamStalled
+                | Self::NeverSent
+                | Self::Unfinished
+        )
+    }
+}
+
+pub const OUTCOMES: usize = 21;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -211,6 +236,9 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "stale",
     "redirect_failed",
     "capture_failed",
+    "stream_stalled",
+    "stream_ended",
+    "no_stream",
 ];
 
 #[derive(Debug, Clone, Default)]

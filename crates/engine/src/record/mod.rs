@@ -7,4 +7,5 @@ pub mod journeys;
 pub mod ports;
 pub mod recorder;
 pub mod sample;
+pub mod streams;
 pub mod trace;

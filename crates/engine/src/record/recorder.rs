@@ -16,6 +16,7 @@ use crate::record::interval::{Measure, Outcome, Rows, Series, ThreadState, Workl
 use crate::record::journeys::{self, JourneySample, JourneySeries};
 use crate::record::ports::PortTable;
 use crate::record::sample::{ConnectTimes, Sample};
+use crate::record::streams::{self, StreamSample, StreamSeries};
 use crate::record::trace::Trace;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::queue::{Arrival, Queue};
@@ -64,6 +65,7 @@ pub struct Recorder {
     layout: Vec<(usize, usize)>,
     loads: Vec<Load>,
     journeys: Vec<JourneySeries>,
+    streams: Vec<StreamSeries>,
     traces: Vec<Trace>,
     loop_lag_us: Histogram<u64>,
     /// Those who connect say here which ports they hold.
@@ -122,6 +124,7 @@ impl Recorder {
                 .map(|workload| load(workload.measured))
                 .collect(),
             journeys: Vec::new(),
+            streams: Vec::new(),
             traces: Vec::new(),
             loop_lag_us: histogram(),
             ports: Rc::default(),
@@ -238,6 +241,9 @@ impl Recorder {
         }
         self.series(sample.workload, sample.request, sample.phase)
             .add_sample(sample);
+        if let Some(seen) = &sample.stream {
+            streams::add_ended(&mut self.streams, sample, seen);
+        }
         if self.has_rows(sample.workload) {
             self.rows.get_or_insert_default().push(sample);
         }
@@ -260,6 +266,12 @@ impl Recorder {
                 self.rows_lost += count;
             }
         }
+    }
+
+    /// An event of a stream has come, after a gap unless it is the first one.
+    pub fn event(&mut self, sample: &Sample, seen: &StreamSample, gap: Option<u64>) {
+        self.roll(seen.last);
+        streams::add_event(&mut self.streams, sample, seen, gap);
     }
 
     /// A journey has ended, in whatever way.
@@ -337,6 +349,7 @@ impl Recorder {
         interval.index = self.index;
         (interval.start_ns, interval.end_ns, interval.last) = (self.start, end, last);
         interval.journeys = std::mem::take(&mut self.journeys);
+        interval.streams = std::mem::take(&mut self.streams);
         interval.traces = std::mem::take(&mut self.traces);
         interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
         interval.thread = thread;

@@ -50,6 +50,7 @@ fn sample(sent: u64, end: u64, outcome: Outcome) -> Sample {
         status: 200,
         bytes_in: 40,
         bytes_out: 20,
+        stream: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! One request as its client knows it: when it was due, what became of it, and when.
 
 use crate::record::interval::Outcome;
+use crate::record::streams::StreamSample;
 
 /// One request, from the moment when it was due. Times are nanoseconds from the start of the run.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Sample {
     pub status: u16,
     pub bytes_in: u64,
     pub bytes_out: u64,
+    /// Of a stream of events, once one has come. Boxed: few answers are streams.
+    pub stream: Option<Box<StreamSample>>,
 }
 
 impl Sample {
@@ -52,6 +55,7 @@ impl Sample {
             status: 0,
             bytes_in: 0,
             bytes_out: 0,
+            stream: None,
         }
     }
 

@@ -4,6 +4,7 @@
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
 mod journey;
+mod stream;
 pub(crate) mod validate;
 
 pub use journey::{
@@ -11,6 +12,7 @@ pub use journey::{
     OnCaptureFailed, OnFailure, SourceSpec, StepSpec, TestSpec,
 };
 use serde::{Deserialize, Serialize};
+pub use stream::{StreamBounds, StreamFormat, StreamSpec};
 
 /// One run of the engine: some workloads, side by side, for a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -198,6 +200,9 @@ pub struct RequestSpec {
     /// Of a step: the client's cookies are sent.
     #[serde(default)]
     pub cookies: bool,
+    /// A right answer is a stream of events.
+    #[serde(default)]
+    pub stream: Option<StreamSpec>,
 }
 
 /// How values are escaped in a body.

@@ -161,6 +161,7 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
     for request in &workload.requests {
         check_params(&workload.name, request)?;
         check_parameters_kind(workload, request)?;
+        check_stream(&workload.name, request)?;
     }
     let timeouts = &workload.timeouts;
     for (field, ns) in [
@@ -186,6 +187,30 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
         LoadSpec::Closed(closed) => check_closed(&workload.name, closed),
         LoadSpec::Open(open) => check_open(&workload.name, open),
     }
+}
+
+fn check_stream(workload: &str, request: &RequestSpec) -> Check {
+    let Some(stream) = &request.stream else {
+        return Ok(());
+    };
+    let problem = if stream.events == Some(0) {
+        "stream.events is 0: wait for at least one"
+    } else if stream.until.as_deref() == Some("") {
+        "stream.until is empty: give the text of the event that ends the stream"
+    } else if stream.stall_ns == Some(0) {
+        "stream.stall_ns is 0: no event follows another in no time"
+    } else if stream
+        .bounds
+        .is_some_and(|bounds| !(0.0..=1.0).contains(&bounds.late))
+    {
+        "stream.bounds.late is no share from 0 to 1"
+    } else if request.method == "HEAD" {
+        "the answer to HEAD has no body, so it is no stream"
+    } else {
+        return Ok(());
+    };
+    let field = format!("request {:?}", request.name);
+    Err(StartError::invalid(workload, &field, problem))
 }
 
 /// Steps draw from feeds and slots, single requests from lists and ranges.

@@ -7,6 +7,7 @@
 //!                               Watch ─► recorder, deadlines, taps
 //! ```
 pub mod dial;
+pub mod events;
 pub mod failure;
 pub mod h1;
 pub mod linger;

@@ -3,7 +3,7 @@
 use crate::scenario::turns::Turns;
 use crate::scenario::values::Scope;
 use crate::schedule::random::Stream;
-use crate::spec::ParamSpec;
+use crate::spec::{ParamSpec, StreamSpec};
 use crate::wire::h1::codec::{Gap, Template};
 use crate::wire::tap::Tap;
 
@@ -22,6 +22,8 @@ pub struct Request {
     pub cookies: bool,
     /// Something is wanted of the head of its answer.
     pub reads_head: bool,
+    /// A right answer is a stream of events. Where it says how many tokens it had, the last tap keeps that.
+    pub stream: Option<StreamSpec>,
 }
 
 /// One use of a request.

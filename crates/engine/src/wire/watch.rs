@@ -6,13 +6,19 @@ use crate::record::interval::Outcome;
 use crate::record::recorder::Recorder;
 use crate::record::sample::{ConnectTimes, Sample};
 use crate::record::trace::Transcript;
+use crate::scenario::head::Head;
 use crate::scenario::values::path_of;
 use crate::seat::Seat;
-use crate::spec::TimeoutSpec;
+use crate::spec::{StreamFormat, TimeoutSpec};
+use crate::wire::events::{EventParser, Found};
 use crate::wire::failure::Failure;
 use crate::wire::redirect::Redirect;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
+
+/// A server that has said that its stream is whole may end the answer within this time, so that the connection can be
+/// used again.
+const AFTER_END_NS: u64 = 100_000_000;
 
 /// How long an answer may take, how large it may be, and whether it may send its client elsewhere.
 #[derive(Debug)]
@@ -43,6 +49,8 @@ pub struct Watch<'a> {
     pub path: Box<[u8]>,
     /// What is said, where the run shows it.
     pub transcript: Option<Box<Transcript>>,
+    /// Of a right answer that is a stream of events.
+    pub events: Option<Box<EventParser>>,
 }
 
 impl Watch<'_> {
@@ -150,6 +158,13 @@ impl Watch<'_> {
                 from,
             })
         });
+        if let Some(stream) = &self.request.stream
+            && self.redirect.is_none()
+            && self.request.accepts(status)
+            && (stream.format != StreamFormat::Sse || is_event_stream(self.head.as_deref()))
+        {
+            self.events = Some(Box::default());
+        }
     }
 
     /// The exchange is over, and this was the whole request.
@@ -165,15 +180,115 @@ impl Watch<'_> {
         recorder.excess(self.workload, what);
     }
 
-    pub fn body(&mut self, bytes: &[u8]) {
+    /// The next bytes of the body. True if no more of it is wanted.
+    pub fn body(&mut self, bytes: &[u8]) -> bool {
         if let Some(transcript) = &mut self.transcript {
             transcript.answered(bytes);
         }
         self.taps.feed(&self.request.taps, bytes);
+        self.read_events(bytes)
+    }
+
+    /// True if the stream has had so many events as are wanted.
+    fn read_events(&mut self, mut bytes: &[u8]) -> bool {
+        let (Some(mut parser), Some(spec)) = (self.events.take(), &self.request.stream) else {
+            return false;
+        };
+        let mut enough = false;
+        while !enough && let Some(found) = parser.next(spec, &mut bytes) {
+            enough = self.found(found);
+        }
+        self.events = Some(parser);
+        let Some(seen) = &self.sample.stream else {
+            return false;
+        };
+        let wait = match (seen.whole, spec.stall_ns) {
+            (Some(_), _) => AFTER_END_NS,
+            (None, Some(stall)) => stall,
+            (None, None) => return false,
+        };
+        let total = self.sample.sent.unwrap_or(0);
+        let total = total.saturating_add(self.limits.timeouts.total_ns);
+        self.seat
+            .set_deadline(total.min(self.at.saturating_add(wait)));
+        enough
+    }
+
+    /// An event has come, or the end of the stream. True if the event is the last one that is wanted.
+    fn found(&mut self, found: Found) -> bool {
+        let Some(spec) = &self.request.stream else {
+            return false;
+        };
+        let mut seen = self.sample.stream.take().unwrap_or_default();
+        let mut enough = false;
+        if seen.whole.is_none() {
+            if found == Found::Event {
+                let gap = seen.event(self.at);
+                let late = spec.bounds.and_then(|bounds| bounds.gap_ns);
+                seen.late += u64::from(late.is_some() && gap >= late);
+                enough = spec.events == Some(seen.events);
+                self.recorder.borrow_mut().event(self.sample, &seen, gap);
+            }
+            if enough || found == Found::End {
+                seen.whole = Some(self.at);
+            }
+        }
+        self.sample.stream = Some(seen);
+        enough
+    }
+
+    /// Why the stream that has ended is not a whole one.
+    fn unwhole(&mut self) -> Option<Failure> {
+        let spec = self.request.stream.as_ref()?;
+        let Some(mut parser) = self.events.take() else {
+            let why = "the answer's Content-Type is not text/event-stream";
+            return Some(Failure::new(Outcome::NoStream, why));
+        };
+        if let Some(found) = parser.end(spec) {
+            self.found(found);
+        }
+        let seen = self.sample.stream.as_deref().copied().unwrap_or_default();
+        let why = match (&spec.until, spec.events) {
+            _ if seen.whole.is_some() => return None,
+            _ if parser.is_within() => "the stream ended in the middle of an event",
+            (Some(_), _) => "the stream ended without the text that ends it",
+            (None, Some(_)) => "the stream ended before its last event",
+            (None, None) if seen.events == 0 => "the stream ended without an event",
+            (None, None) => return None,
+        };
+        Some(Failure::new(Outcome::StreamEnded, why))
+    }
+
+    /// What a stream that has ended comes to.
+    fn weigh_stream(&mut self) {
+        let (Some(spec), Some(seen)) = (&self.request.stream, &mut self.sample.stream) else {
+            return;
+        };
+        let bounds = spec.bounds.as_ref();
+        seen.kept_bounds = bounds.is_some_and(|bounds| seen.met(bounds, self.sample.intended));
+        if spec.usage.is_some() {
+            let last = self.request.taps.len() - 1;
+            let text = self.taps.kept(&self.request.taps, last).ok();
+            let digits = text
+                .as_deref()
+                .and_then(|text| std::str::from_utf8(text).ok());
+            seen.tokens = digits.and_then(|digits| digits.trim().parse().ok());
+        }
     }
 
     /// The deadline has passed, or the run has ended (then it is counted so when the request is recorded).
     pub fn timed_out(&mut self) -> Outcome {
+        if let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) {
+            if seen.whole.is_some() {
+                return self.complete();
+            }
+            let now = self.seat.now();
+            let stalled = |stall| now >= seen.last.saturating_add(stall);
+            if spec.stall_ns.is_some_and(stalled) {
+                let why = "the next event did not come in time";
+                return self.failed(Failure::new(Outcome::StreamStalled, why));
+            }
+        }
         let why = match self.sample.bytes_in {
             0 => "no byte of the answer came in time",
             _ => "the answer did not end in time",
@@ -183,17 +298,34 @@ impl Watch<'_> {
 
     /// The answer is whole: was it the right one? A redirect that is followed need not be: the answer at its end is.
     pub fn complete(&mut self) -> Outcome {
-        self.sample.end = self.at;
+        let failure = self.unwhole();
+        let whole = self.sample.stream.as_ref().and_then(|seen| seen.whole);
+        self.sample.end = whole.unwrap_or(self.at);
         let right_body = self.taps.end(&self.request.taps);
+        self.weigh_stream();
         if self.redirect.is_some() {
             return Outcome::Ok;
         }
         if !self.request.accepts(self.sample.status) {
             Outcome::WrongStatus
+        } else if let Some(failure) = failure {
+            self.failed(failure)
         } else if right_body {
             Outcome::Ok
         } else {
             Outcome::WrongBody
         }
     }
+}
+
+/// Source: WHATWG HTML, section 9.2.3: an answer of another type is no stream of events.
+fn is_event_stream(head: Option<&[u8]>) -> bool {
+    let head = head.and_then(Head::parse);
+    let value = head.as_ref().and_then(|head| head.header("content-type"));
+    value.is_some_and(|value| {
+        let essence = value.split(|byte| *byte == b';').next().unwrap_or_default();
+        essence
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"text/event-stream")
+    })
 }

@@ -7,6 +7,7 @@ from jostle.analysis.results.comparison import Comparison
 from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
+from jostle.analysis.results.streams import StreamResult
 from jostle.analysis.results.trial import EarlierRun, TrialResult
 from jostle.analysis.results.version import FORMAT
 from jostle.analysis.results.workload import (
@@ -57,6 +58,7 @@ class RunResult:
     earlier: list[EarlierRun] = field(default_factory=list)
     garbage: list[Garbage] = field(default_factory=list)
     journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
+    streams: list[StreamResult] = field(default_factory=list)  # of requests that ask for one
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT

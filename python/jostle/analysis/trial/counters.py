@@ -22,6 +22,8 @@ MEASURED, BACKGROUND = 0, 1
 MOST_TEXTS = 64
 """Of peers' own making: further ones count as "other"."""
 
+STREAMS = ("events", "whole", "met", "tokens", "broken_off", "unfinished")
+
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
 
@@ -67,6 +69,8 @@ class Counts:
     """By workload and journey: completed, and unfinished at the end."""
     journey_ends: Mapping[tuple[int, int], Mapping[tuple[int, str], int]]
     """By workload and journey: those that a step ended, by its number and the outcome of its request."""
+    streams: Mapping[tuple[int, int], Mapping[str, int]]
+    """By workload and request: the sums of `STREAMS`."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -99,6 +103,7 @@ class _Tally:
     journey_ends: dict[tuple[int, int], Counter[tuple[int, str]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
+    streams: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -118,6 +123,9 @@ class _Tally:
             self.journeys[key].update(completed=journey["completed"], unfinished=journey["unfinished"])
             for end in journey["ended"]:
                 self.journey_ends[key][end["step"], end["outcome"]] += end["count"]
+        for stream in interval.get("streams", ()):
+            counted = {name: stream[name] for name in STREAMS}
+            self.streams[stream["workload"], stream["request"]].update(counted)
         for workload, state in enumerate(interval["workloads"]):
             self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
             _add_texts(self.excess[workload], state.get("excess", {}))
@@ -155,6 +163,7 @@ class _Tally:
             busiest=np.frombuffer(self.busiest, dtype=np.float64),
             outcomes=dict(self.outcomes),
             reasons=dict(self.reasons),
+            streams=dict(self.streams),
             excess=dict(self.excess),
             passed_over=dict(self.passed_over),
             journeys=dict(self.journeys),

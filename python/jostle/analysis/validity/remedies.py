@@ -28,6 +28,10 @@ REMEDIES: Mapping[str, str] = {
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",
     Outcome.REDIRECT_FAILED: "a loop: ask by hand (curl -L); another host: --allow-target HOST, "
     "if it is yours",
+    Outcome.STREAM_STALLED: "send less, or raise stall: of what is given up only a bound is known",
+    Outcome.STREAM_ENDED: "ask by hand (curl -N): does the stream end as the request says (until, events)?",
+    Outcome.NO_STREAM: "ask by hand (curl -i): server-sent events are text/event-stream; "
+    "else read the stream as lines",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

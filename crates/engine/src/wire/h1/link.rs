@@ -220,7 +220,11 @@ impl Exchange<'_, '_> {
                     self.watch.head(status, location, bytes);
                     (self.keep_alive, self.closes) = (keep_alive, closes);
                 }
-                Step::Body(length) => self.watch.body(&input[used - length..used]),
+                Step::Body(length) => {
+                    if self.watch.body(&input[used - length..used]) {
+                        return Some(self.watch.complete());
+                    }
+                }
                 Step::End => {
                     self.clean = used == input.len();
                     if !self.clean {

@@ -1,0 +1,49 @@
+//! Answers that are streams of events.
+
+use serde::{Deserialize, Serialize};
+
+/// The answer's body is a stream of events. It is whole when it has ended, or with `events` or `until` before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    pub format: StreamFormat,
+    /// The client leaves after so many events, at least 1; a stream that ends with fewer has failed.
+    #[serde(default)]
+    pub events: Option<u64>,
+    /// The event whose data is exactly this text ends the stream and does not count; without it the stream has failed.
+    #[serde(default)]
+    pub until: Option<String>,
+    /// From the first event on, the next one must come within this time.
+    #[serde(default)]
+    pub stall_ns: Option<u64>,
+    /// The first match of this regular expression in the body, or its first group, is the number of tokens that were sent.
+    #[serde(default)]
+    pub usage: Option<String>,
+    /// What a stream has to keep to be counted as one that met its bounds.
+    #[serde(default)]
+    pub bounds: Option<StreamBounds>,
+}
+
+/// Whatever is left out is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamBounds {
+    /// From the intended start to the first event, less than this.
+    #[serde(default)]
+    pub first_ns: Option<u64>,
+    /// Gaps that are not shorter than this are late.
+    #[serde(default)]
+    pub gap_ns: Option<u64>,
+    /// The share of a stream's gaps that may be late, 0 to 1.
+    #[serde(default)]
+    pub late: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamFormat {
+    /// Server-sent events. Source: WHATWG HTML, section 9.2.
+    Sse,
+    /// Every line that is not empty is an event.
+    Lines,
+}

@@ -1,0 +1,30 @@
+"""Streams of events: when the first one came, how far they were apart, how the streams ended."""
+
+from dataclasses import dataclass
+
+from jostle.analysis.results.estimate import Estimate
+
+__all__ = ["StreamResult"]
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """The streams that one request of one workload asked for, on one contestant, over all rounds."""
+
+    contestant: str
+    workload: str
+    request: str
+    events: int
+    whole: int
+    broken_off: int  # failed after their first event
+    none: int  # requests that ended without an event, for whatever reason
+    unfinished: int  # cut off by the end of the load, or never sent
+    events_per_s: Estimate
+    met: int | None  # whole ones that kept their bounds; None where there are none
+    met_per_s: Estimate | None  # goodput
+    tokens_per_s: Estimate | None  # where streams say how many they had
+    per_token: dict[str, Estimate]  # (last - first event) / (tokens - 1)
+    first: dict[str, Estimate]  # intended start to first event; requests that failed without one lie beyond
+    gap: dict[str, Estimate]  # between events; a stream that broke off has one beyond all others
+    longest_gap: dict[str, Estimate]  # of each stream that was whole or broke off
+    last: dict[str, Estimate]  # intended start to last event

@@ -1,0 +1,113 @@
+"""Streams of events: the times of their events, which a response time does not tell."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jostle.analysis.results import Estimate, StreamResult
+from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
+from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.record.outcomes import ENDED_BY_STOP
+
+if TYPE_CHECKING:
+    from jostle.analysis.compare.pairs import Key
+
+__all__ = ["streams"]
+
+
+def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
+    """One for each request of each cell that asks for a stream and was sent."""
+    found = []
+    for (contestant, workload), trials in grouped.items():
+        measured = [data for data in trials if data.usable]
+        requests = measured[0].workload()["requests"] if measured else []
+        found += [
+            _stream(contestant, workload, number, spec, measured)
+            for number, spec in enumerate(requests)
+            if spec.get("stream") is not None and any(data.outcomes(MEASURED, number) for data in measured)
+        ]
+    return found
+
+
+def _stream(
+    contestant: str, workload: str, number: int, spec: Mapping[str, Any], trials: Sequence[TrialData]
+) -> StreamResult:
+    counts: Counter[str] = Counter()
+    for data in trials:
+        counts.update(_counts(data, number))
+    stopped = sum(_stopped_before(data, number) for data in trials)
+    return StreamResult(
+        contestant=contestant,
+        workload=workload,
+        request=spec["name"],
+        events=counts["events"],
+        whole=counts["whole"],
+        broken_off=counts["broken_off"],
+        none=sum(_without_event(data, number) for data in trials) - stopped,
+        unfinished=counts["unfinished"] + stopped,
+        events_per_s=_per_s(trials, "events", number),
+        met=counts["met"] if spec["stream"]["bounds"] is not None else None,
+        met_per_s=_per_s(trials, "met", number) if spec["stream"]["bounds"] is not None else None,
+        tokens_per_s=_per_s(trials, "tokens", number) if spec["stream"]["usage"] is not None else None,
+        per_token=quantiles_over_rounds([_times(data, "event_per_token", number) for data in trials])
+        if spec["stream"]["usage"] is not None
+        else {},
+        first=quantiles_over_rounds([_first(data, number) for data in trials]),
+        gap=quantiles_over_rounds([_broken(data, "event_gap", number) for data in trials]),
+        longest_gap=quantiles_over_rounds([_broken(data, "event_longest_gap", number) for data in trials]),
+        last=quantiles_over_rounds([_last(data, number) for data in trials]),
+    )
+
+
+def _per_s(trials: Sequence[TrialData], what: str, number: int) -> Estimate:
+    def of(data: TrialData) -> float:
+        seconds = float(data.counts.end_ns[-1] - data.counts.start_ns[0]) / 1e9
+        return _counts(data, number).get(what, 0) / seconds
+
+    return mean_over_rounds([of(data) for data in trials], "/s")
+
+
+def _times(data: TrialData, measure: str, number: int) -> WeightedSample:
+    return from_histograms([data.trial.histogram(measure, MEASURED, number)])
+
+
+def _counts(data: TrialData, number: int) -> Mapping[str, int]:
+    return data.counts.streams.get((MEASURED, number), {})
+
+
+def _without_event(data: TrialData, number: int) -> int:
+    requests = sum(data.outcomes(MEASURED, number).values())
+    return requests - _times(data, "event_first", number).n
+
+
+def _stopped_before(data: TrialData, number: int) -> int:
+    """Those that the end of the load cut off before their first event."""
+    outcomes = data.outcomes(MEASURED, number)
+    stopped = sum(outcomes.get(kind, 0) for kind in ENDED_BY_STOP)
+    return stopped - _counts(data, number).get("unfinished", 0)
+
+
+def _first(data: TrialData, number: int) -> WeightedSample:
+    """What was given up without an event is censored, what failed without one lies beyond every time."""
+    given_up, begun = (_times(data, measure, number) for measure in ("censored", "event_given_up"))
+    waited = given_up.events.copy()
+    np.subtract.at(waited, given_up.values_s.searchsorted(begun.values_s), begun.events)
+    waits = replace(given_up, events=np.zeros_like(waited), censored=waited)
+    times = pool([_times(data, "event_first", number), waits])
+    return replace(times, never=_without_event(data, number) - int(waited.sum()))
+
+
+def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
+    """The gap in which a stream broke off had no end."""
+    return replace(_times(data, measure, number), never=_counts(data, number).get("broken_off", 0))
+
+
+def _last(data: TrialData, number: int) -> WeightedSample:
+    """As a response time: what was given up is censored, what failed lies beyond every time."""
+    given_up, lost = (data.trial.histogram(measure, MEASURED, number) for measure in ("censored", "failed"))
+    times = data.trial.histogram("event_last", MEASURED, number)
+    return pool([from_histograms([times], [given_up]), failed(lost)])

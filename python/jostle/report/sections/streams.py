@@ -1,0 +1,90 @@
+"""Streams of events: how they ended, when their first and last events came, and the gaps between them."""
+
+from jostle.analysis.results import Estimate, RunResult, StreamResult
+from jostle.formatting import Formatted, amount, formatted, percent
+from jostle.report.document import Block, Column, Depth, Paragraph, Section, Table, columns
+from jostle.report.workload import quantiles
+
+__all__ = ["section", "stream_table", "time_table"]
+
+HOW = (
+    "First and last event count from the intended start of the request, as response times do. A gap is the "
+    "time from one event of a stream to the next. A request without an event lies beyond every first event, "
+    "and a stream that broke off has one gap without end."
+)
+
+
+def section(result: RunResult) -> Section:
+    """Nothing where no request asks for a stream."""
+    found = result.streams
+    blocks: list[Block] = [
+        stream_table(found),
+        time_table(found),
+        Section("", [Paragraph(HOW, small=True)], Depth.MAIN),
+    ]
+    return Section("Streams of events", blocks if found else [], key="streams")
+
+
+def stream_table(found: list[StreamResult]) -> Table:
+    """A row per request: its streams, how they ended, and their events."""
+    bounded = any(s.met is not None for s in found)
+    counted = any(s.tokens_per_s is not None for s in found)
+    names = [
+        *_words(found),
+        *columns("", "whole = | broken off = | no event = | cut off = | events = | events/s ="),
+        *(columns("", "within bounds = in bounds | within bounds/s") if bounded else []),
+        *(columns("", "tokens/s =") if counted else []),
+    ]
+    table = Table("Streams, and how they ended", names)
+    for s in found:
+        counts = (amount(n, "count") for n in (s.whole, s.broken_off, s.none, s.unfinished, s.events))
+        met = (_share_met(s), _rate(s.met_per_s)) if bounded else ()
+        tokens = (_rate(s.tokens_per_s),) if counted else ()
+        table.add(*_named(found, s), *counts, formatted(s.events_per_s), *met, *tokens)
+    return table
+
+
+def _rate(estimate: Estimate | None) -> Formatted | str:
+    return "" if estimate is None else formatted(estimate)
+
+
+def time_table(found: list[StreamResult]) -> Table:
+    """A row per request and kind of time."""
+    names = [*_words(found), *columns("time =", "p50 = | p90 = | p99 = | max =")]
+    table = Table("Times of their events", names)
+    for s in found:
+        times = {
+            "first event": s.first,
+            "gap": s.gap,
+            "a stream's longest gap": s.longest_gap,
+            "last event": s.last,
+            "time per token": s.per_token,
+        }
+        for name, estimates in times.items():
+            if estimates:
+                values = quantiles(estimates, ("p50", "p90", "p99", "max"))
+                table.add(*_named(found, s), name, *values)
+    return table
+
+
+def _words(found: list[StreamResult]) -> list[Column]:
+    """What tells the streams apart; one alone needs no name."""
+    return columns(" | ".join(f"{name} =" for name in _apart(found)))
+
+
+def _named(found: list[StreamResult], stream: StreamResult) -> list[str]:
+    return [getattr(stream, name) for name in _apart(found)]
+
+
+def _apart(found: list[StreamResult]) -> list[str]:
+    names = ("workload", "contestant", "request")
+    return [name for name in names if len({getattr(s, name) for s in found}) > 1]
+
+
+def _share_met(stream: StreamResult) -> str:
+    """Streams that were whole and kept their bounds, and their share of all requests that ended."""
+    if stream.met is None:
+        return ""
+    ended = stream.whole + stream.broken_off + stream.none
+    share = f" ({percent(stream.met / ended)})" if ended else ""
+    return f"{amount(stream.met, 'count')}{share}"

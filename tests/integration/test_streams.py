@@ -1,0 +1,129 @@
+"""Streams of events from a server whose schedule is known: what jostle reports, and how they fail."""
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from support.real import Jostle, as_json, reference_server
+
+
+@pytest.fixture(scope="module")
+def events() -> Iterator[str]:
+    with reference_server("events") as url:
+        yield f"{url}/events"
+
+
+def stream(result: dict[str, Any]) -> dict[str, Any]:
+    (found,) = result["streams"]
+    return dict(found)
+
+
+def outcomes(result: dict[str, Any]) -> dict[str, int]:
+    return dict(result["trials"][0]["outcomes"])
+
+
+@pytest.mark.parametrize("form", ["sse", "lines"])
+def test_first_event_and_gaps_are_those_of_the_schedule(
+    jostle_command: Jostle, events: str, form: str
+) -> None:
+    """The first event 30 ms after the request, seven more 20 ms apart: nothing can come earlier than that.
+
+    Two generators, so that what they saw is added up.
+    """
+    url = f"{events}?n=8&first-ms=30&gap-ms=20&format={form}&until=[DONE]"
+    options = ["--stream", form, "--stream-until", "[DONE]", "--stream-usage", '"event": (7)']
+    options += ["--slo", "first event < 10 s, gap p50 < 1 ms", "--processes", "2"]
+    result = as_json(jostle_command("hit", url, *options, "-c", "4", "-n", "24", "--json"))
+    found = stream(result)
+    assert outcomes(result) == {"ok": 24}
+    assert (found["whole"], found["events"], found["broken_off"], found["none"]) == (24, 192, 0, 0)
+    assert found["met"] == 0, "every gap is longer than 1 ms"
+    assert 0.030 <= found["first"]["p50"]["value"] <= found["first"]["max"]["value"]
+    assert found["gap"]["p50"]["value"] == pytest.approx(0.020, rel=0.25)
+    assert found["last"]["p50"]["value"] >= 0.170
+    assert found["longest_gap"]["p50"]["value"] >= found["gap"]["p50"]["value"]
+    assert found["per_token"]["p50"]["value"] == pytest.approx(0.140 / 6, rel=0.25)
+    assert result["summaries"][0]["parts"]["connect"]["p50"]["n"] == 4, (
+        "the text that ends it frees its connection"
+    )
+
+
+HOW_IT_ENDS = [
+    ("/events?n=3&gap-ms=2", {}, "ok", 3, ""),
+    ("/events?n=1000000&gap-ms=2", {"events": 4}, "ok", 4, ""),
+    ("/events?n=5&gap-ms=2&stall-after=2", {"stall": "50 ms"}, "stream_stalled", 2, "did not come in time"),
+    ("/events?n=5&gap-ms=2&cut-after=2", {}, "closed_early", 2, ""),
+    ("/events?n=2&gap-ms=2", {"until": "[DONE]"}, "stream_ended", 2, "without the text"),
+    ("/events?n=2&gap-ms=2", {"events": 3}, "stream_ended", 2, "before its last event"),
+    ("/events?n=0", {}, "stream_ended", 0, "without an event"),
+    ("/events?n=2&gap-ms=2&format=lines", {}, "no_stream", 0, "not text/event-stream"),
+]
+"""Path, the stream that is asked for, its outcome, how many events come, and why it is not whole."""
+
+
+def test_each_step_of_a_journey_may_be_a_stream_and_says_what_it_lacks(
+    jostle_command: Jostle, events: str, tmp_path: Path
+) -> None:
+    steps = [
+        {"name": f"{number}", "get": path, "stream": wanted, "on-failure": "go-on"}
+        for number, (path, wanted, *_) in enumerate(HOW_IT_ENDS)
+    ]
+    file = tmp_path / "watch.toml"
+    file.write_text(tomli_w.dumps({"journey": {"watch": {"steps": steps}}}))
+    url = events.removesuffix("/events")
+    finished = jostle_command("hit", url, "--journey", str(file), "-c", "1", "-n", "3", "--json")
+    result = as_json(finished)
+    found = result["streams"]
+    assert len(found) == len(HOW_IT_ENDS)
+    for one, (path, _, outcome, number, _) in zip(found, HOW_IT_ENDS, strict=True):
+        whole, begun = outcome == "ok", number > 0
+        assert (one["whole"], one["broken_off"], one["none"], one["events"]) == (
+            3 * whole,
+            3 * (begun and not whole),
+            3 * (not begun),
+            3 * number,
+        ), path
+    sent = result["journeys"][0]["steps"]
+    assert [step["outcomes"] for step in sent] == [{outcome: 3} for _, _, outcome, _, _ in HOW_IT_ENDS]
+    said = str(result["summaries"][0]["failures"])
+    assert all(why in said for *_, why in HOW_IT_ENDS), said
+
+
+class Bursty(BaseHTTPRequestHandler):
+    """Server-sent events without a length, all in one write after 50 ms, as HTTP/1.0 sends them."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "Text/Event-Stream; charset=utf-8")
+        self.end_headers()
+        time.sleep(0.05)
+        self.wfile.write(b": hello\n\ndata: 1\n\nevent: x\r\ndata: 2\r\n\r\ndata: 3\r\r")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_body_that_ends_with_its_connection_is_a_stream_and_the_terminal_shows_it(
+    jostle_command: Jostle,
+) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bursty)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        finished = jostle_command("hit", url, "--stream", "sse", "-c", "1", "-n", "4")
+    finally:
+        server.shutdown()
+        server.server_close()
+    lines = finished.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = lines[lines.index("Streams of events") + 1 :]
+    assert shown[0].split() == ["whole", "broken", "off", "no", "event", "cut", "off", "events", "events/s"]
+    assert shown[1].split()[:5] == ["4", "0", "0", "0", "12"]
+    first = next(line for line in shown if line.startswith("first event"))
+    assert float(first.split()[2]) >= 50, "it holds them back for 50 ms"

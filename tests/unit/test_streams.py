@@ -1,0 +1,212 @@
+"""Streams of events: how a plan asks for them, how parts add up, what is made of them, and their tables."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from jostle.analysis.topics.streams import streams
+from jostle.errors import PlanError
+from jostle.generator.merge import Merger
+from jostle.generator.spec import Address, engine_spec
+from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.hit import hit_plan
+from jostle.record.hlog import empty_histogram
+from jostle.report.document import Table
+from jostle.report.sections.streams import stream_table, time_table
+from support.synthetic import histogram
+
+MS = 1_000_000
+NONE = {"events": None, "until": None, "stall_ns": None, "usage": None, "bounds": None}
+
+
+def plan(stream: str, request: str = 'get = "/"') -> Plan:
+    return parse_plan(
+        f"""
+        title = "x"
+        contestants = ["node"]
+        [workload.w]
+        request = {{ {request}, stream = {stream} }}
+        load = {{ clients = 1, for = "1s" }}
+        """,
+        "plan.toml",
+    )
+
+
+def engine_stream(plan: Plan) -> Any:
+    (workload,) = plan.workload.values()
+    made = engine_spec("w", workload, Address(host="h", port=80), seed=7, cores=[1])
+    return made["workloads"][0]["requests"][0]["stream"]
+
+
+TABLE = """{ format = "lines", events = 5, until = "[DONE]", stall = "2s", usage = 'n=(\\d+)',
+             slo = ["first event < 0.5 s", "gap p95 < 50 ms"] }"""
+
+
+def test_a_plan_says_what_the_stream_is_and_what_it_has_to_keep() -> None:
+    assert engine_stream(plan('"sse"')) == {"format": "sse"} | NONE
+    made = plan(TABLE.replace("\n", ""))
+    assert engine_stream(made) == {
+        "format": "lines",
+        "events": 5,
+        "until": "[DONE]",
+        "stall_ns": 2000 * MS,
+        "usage": r"n=(\d+)",
+        "bounds": {"first_ns": 500 * MS, "gap_ns": 50 * MS, "late": pytest.approx(0.05)},
+    }
+    assert parse_plan(to_toml(made), "again") == made
+
+
+@pytest.mark.parametrize(
+    ("slo", "bounds"),
+    [
+        ("first event < 500 ms", {"first_ns": 500 * MS, "gap_ns": None, "late": 1.0}),
+        ("gap < 1 s", {"first_ns": None, "gap_ns": 1000 * MS, "late": 0.0}),
+        (
+            " first event<2s , gap p99.9 <5ms",
+            {"first_ns": 2000 * MS, "gap_ns": 5 * MS, "late": pytest.approx(0.001)},
+        ),
+    ],
+)
+def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
+    made = hit_plan("http://localhost/", {"stream": "sse", "slo": slo, "stall": "1s"})
+    assert engine_stream(made) == {"format": "sse"} | NONE | {"bounds": bounds, "stall_ns": 1000 * MS}
+
+
+@pytest.mark.parametrize(
+    ("stream", "message", "hint"),
+    [
+        ('"xml"', "xml", "'sse' or 'lines'"),
+        ("{ events = 0 }", "events", ""),
+        ('{ until = "" }', "until", ""),
+        ('{ stall = "soon" }', "stall", ""),
+        ("{ usage = '(' }", "not a regular expression", ""),
+        ('{ slo = "p99 < 5 ms" }', '"p99 < 5 ms" is no bound of a stream', "first event < 500 ms"),
+        ('{ slo = "gap p101 < 5 ms" }', "is no bound of a stream", "gap p99 < 50 ms"),
+        ('{ slo = "gap < 5" }', "slo", "ms"),
+        ('{ slo = "gap < 5 ms, gap p50 < 1 ms" }', "bounds the same twice", "one of the gaps"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(stream: str, message: str, hint: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        plan(stream)
+    assert "workload.w.request" in refused.value.message
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_the_answer_to_head_is_no_stream() -> None:
+    with pytest.raises(PlanError, match="no body, so it is no stream"):
+        plan('"sse"', 'head = "/"')
+
+
+def test_the_streams_of_several_processes_are_added_up() -> None:
+    def part(request: int, number: int) -> dict[str, Any]:
+        histograms = {"event_first": histogram([0.01 * number])}
+        counts = {"events": 10, "whole": 3, "met": 2, "tokens": 7, "broken_off": 1, "unfinished": 4}
+        sums = {name: number * n for name, n in counts.items()}
+        return {"workload": 0, "request": request, "histograms": histograms, **sums}
+
+    def interval(*streams: dict[str, Any]) -> Any:
+        return {
+            "index": 0,
+            "start_ns": 0,
+            "end_ns": 1000 * MS,
+            "last": True,
+            "open_files": 1,
+            "ports": [],
+            "loop_lag": None,
+            "series": [],
+            "workloads": [],
+            "threads": [],
+            "rows": None,
+            "rows_lost": 0,
+            "workers_lost": 0,
+            "streams": list(streams),
+        }
+
+    merging = Merger(2, 0, 1)
+    merging.add(0, interval(part(0, 1), part(2, 1)))
+    merging.add(1, interval(part(2, 5)))
+    merged = merging.next()
+    assert merged is not None
+    first, second = merged["streams"]
+    assert (first["request"], second["request"]) == (0, 2)
+    assert first == part(0, 1)
+    assert [second[name] for name in ("events", "whole", "met", "tokens", "broken_off", "unfinished")] == [
+        *(60, 18, 12, 42, 6, 24)
+    ]
+    assert second["histograms"]["event_first"]["count"] == 2
+
+
+def recorded(**times_ms: list[float]) -> SimpleNamespace:
+    """A trial of 2 s: of 12 requests 6 were whole, 1 broke off, 2 stalled, 1 was refused, 2 were cut off."""
+    made: dict[str, HdrHistogram] = {}
+    for measure, each in times_ms.items():
+        made[measure] = empty_histogram()
+        for time in each:
+            made[measure].record_value(round(1000 * time))
+    outcomes = {"ok": 6, "reset": 1, "stream_stalled": 2, "connect_refused": 1, "unfinished": 2}
+    counts = {"events": 30, "whole": 6, "met": 4, "tokens": 50, "broken_off": 3, "unfinished": 1}
+    return SimpleNamespace(
+        usable=True,
+        workload=lambda: {
+            "requests": [
+                {"name": "plain"},
+                {"name": "chat", "stream": {"bounds": {"late": 0.0}, "usage": "n=(.)"}},
+            ]
+        },
+        outcomes=lambda _workload, _number: outcomes,
+        counts=SimpleNamespace(
+            streams={(0, 1): counts}, start_ns=np.array([0]), end_ns=np.array([2000 * MS])
+        ),
+        trial=SimpleNamespace(
+            histogram=lambda measure, _workload, _number: made.get(measure, empty_histogram())
+        ),
+    )
+
+
+def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() -> None:
+    """Ten had a first event; of the other two one was refused, and one was cut off after 100 ms."""
+    data = recorded(
+        event_first=[10, 20, 30, 40, 50, 60, 70, 80, 90, 95],
+        event_gap=[5] * 20,
+        event_longest_gap=[5] * 6,
+        event_last=[100] * 6,
+        event_given_up=[400, 500, 300],
+        censored=[400, 500, 300, 100],
+        failed=[1, 2],
+    )
+    (found,) = streams({("node", "w"): [data]})  # type: ignore[dict-item, list-item]
+    assert found.request == "chat"
+    assert (found.whole, found.broken_off, found.none, found.unfinished) == (6, 3, 1, 2)
+    assert found.first["p50"].value == pytest.approx(0.065, rel=0.01)
+    assert found.first["max"].bound == "≥", "who was refused never has a first event"
+    assert found.gap["p50"].value == pytest.approx(0.005, rel=0.01)
+    assert found.gap["max"].bound == "≥", "three broke off"
+    assert (found.events_per_s.value, found.tokens_per_s.value) == (15, 25)  # type: ignore[union-attr]
+    assert (found.met, found.met_per_s.value) == (4, 2)  # type: ignore[union-attr]
+
+
+def text(table: Table, column: str) -> list[str]:
+    place = [c.name for c in table.columns].index(column)
+    return [row[place] if isinstance(row[place], str) else row[place].value for row in table.rows]  # type: ignore[union-attr, misc]
+
+
+def test_tables_name_only_what_tells_their_rows_apart() -> None:
+    data = recorded(event_first=[10] * 10, event_gap=[5] * 20)
+    alone = streams({("node", "w"): [data]})  # type: ignore[dict-item, list-item]
+    assert stream_table(alone).columns[0].name == "whole"
+    assert text(stream_table(alone), "within bounds") == ["4 (40 %)"]
+    assert text(time_table(alone), "time") == [
+        "first event",
+        "gap",
+        "a stream's longest gap",
+        "last event",
+        "time per token",
+    ]
+    both = streams({("node", "w"): [data], ("go", "w"): [data]})  # type: ignore[dict-item, list-item]
+    assert text(stream_table(both), "contestant") == ["node", "go"]
+    assert "workload" not in [c.name for c in stream_table(both).columns]
