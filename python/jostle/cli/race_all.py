@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jostle.report.combined import Chapter
     from jostle.runner.schedule import Planned
 
-__all__ = ["race_all"]
+__all__ = ["race_all", "share_of_budget"]
 
 FORMAT = 1
 STATE = "all.json"
@@ -127,8 +127,12 @@ def race_all(
             continue
         _say(f"\n{number} of {len(names)}  {name}: {plans[name].title} ({_time_left(state, plans, name)})")
         try:
-            left = sum(state.of_experiment(n).get("state") != "done" for n in names[number - 1 :])
-            plan = _with_its_share(plans[name], time.monotonic() - began, left)
+            left = [
+                n for n in names[number - 1 :] if n in plans and state.of_experiment(n).get("state") != "done"
+            ]
+            passed_s = time.monotonic() - began
+            budget = share_of_budget(plans[name].budget - passed_s, [_expected_s(plans[n]) for n in left])
+            plan = plans[name].model_copy(update={"budget": budget})
             _run(state, name, plan, observer_for(sys.stderr, quiet=quiet, verbose=verbose))
         except KeyboardInterrupt:
             stopped = True
@@ -254,9 +258,14 @@ def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
     return f"about {minutes(this_s)}; {minutes(all_s)} for all that is left"
 
 
-def _with_its_share(plan: Plan, passed_s: float, experiments_left: int) -> Plan:
-    """The budget is that of all experiments together: each has its part of what is left."""
-    return plan.model_copy(update={"budget": max(1.0, (plan.budget - passed_s) / experiments_left)})
+def share_of_budget(left_s: float, first_rounds_s: Sequence[float]) -> float:
+    """Seconds for the first of the experiments that are left; `first_rounds_s`: what the first rounds of each
+    take.
+
+    In proportion to them, so that all get about as many further rounds: in equal parts of the time the
+    longest ones would end with their first rounds, and the shortest go on with what is too close to tell.
+    """
+    return max(1.0, left_s * first_rounds_s[0] / sum(first_rounds_s)) if sum(first_rounds_s) else 1.0
 
 
 def _expected_s(plan: Plan) -> float:
