@@ -12,7 +12,7 @@ from jostle.analysis.results import Distribution, Phase
 from jostle.report import charts
 from jostle.report.charts.axes import TimeAxis, decades
 from jostle.report.charts.picture import thin
-from jostle.report.render.vega import VEGA_LITE
+from jostle.report.render.vega import VEGA_LITE, standalone
 from jostle.report.sections.timelines import MOST_TIMELINES
 from jostle.report.views import View, contestants, views
 from support.pictures import pictures_of, validated
@@ -36,6 +36,15 @@ def test_specifications_are_of_the_version_that_altair_knows() -> None:
     import altair
 
     assert altair.SCHEMA_VERSION.lstrip("v").startswith(f"{VEGA_LITE}.")
+
+
+def test_a_number_stays_with_its_unit_where_a_title_is_broken() -> None:
+    picture = next(iter(pictures_of(make_plain()).values()))
+    for shift in range(10):
+        title = "x" * shift + " p99 with a slow request: node ≥ 984 ms (was 1.91 ms), " * 4
+        lines = standalone(replace(picture, title=title))["title"]["text"]
+        assert len(lines) > 2
+        assert not any(re.search(r"\d$", line) for line in lines), lines
 
 
 def unanswered(share: float, contestant: str = "node") -> View:

@@ -23,6 +23,8 @@ LIGHT = {
 }
 SCALE = 2.0  # pixels of the file per pixel of the specification
 TITLE_WIDTH = 88  # characters per line
+UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|%|[kMG]?B)(?!\w))")
+"""The space between a number and its unit."""
 
 FONT = "Liberation Sans, sans-serif"
 """The face that vl-convert brings, so that text is there on a machine without fonts and alike on all."""
@@ -79,4 +81,6 @@ def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+    """In lines; a number and its unit stay together."""
+    joined = UNIT.sub("\N{NO-BREAK SPACE}", text)
+    return textwrap.wrap(joined, width, break_on_hyphens=False)
