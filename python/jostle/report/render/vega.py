@@ -23,8 +23,8 @@ LIGHT = {
 }
 SCALE = 2.0  # pixels of the file per pixel of the specification
 TITLE_WIDTH = 88  # characters per line
-UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|%|[kMG]?B)(?!\w))")
-"""The space between a number and its unit."""
+WITHIN_FIGURE = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|%|[kMG]?B)(?!\w))|(?<=[≥≤]) (?=\d)")
+"""The spaces within a figure: before its unit, and after the sign of a bound."""
 
 FONT = "Liberation Sans, sans-serif"
 """The face that vl-convert brings, so that text is there on a machine without fonts and alike on all."""
@@ -81,6 +81,6 @@ def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """In lines; a number and its unit stay together."""
-    joined = UNIT.sub("\N{NO-BREAK SPACE}", text)
+    """In lines; figures are not broken."""
+    joined = WITHIN_FIGURE.sub("\N{NO-BREAK SPACE}", text)
     return textwrap.wrap(joined, width, break_on_hyphens=False)
