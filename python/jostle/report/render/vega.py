@@ -83,4 +83,5 @@ def _in_light_colours(spec: dict[str, Any]) -> dict[str, Any]:
 def _wrapped(text: str, width: int) -> list[str]:
     """In lines; figures are not broken."""
     joined = WITHIN_FIGURE.sub("\N{NO-BREAK SPACE}", text)
-    return textwrap.wrap(joined, width, break_on_hyphens=False)
+    lines = textwrap.wrap(joined, width, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
