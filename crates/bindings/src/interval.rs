@@ -50,13 +50,23 @@ fn list<'py, T>(
     Ok(list)
 }
 
-fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
-    let histograms = PyDict::new(py);
-    for (name, recorded) in MEASURE_NAMES.iter().zip(&series.histograms) {
+/// Those that hold something.
+fn by_measure<'py>(
+    py: Python<'py>,
+    names: &[&str],
+    histograms: &[Histogram<u64>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, recorded) in names.iter().zip(histograms) {
         if let Some(encoded) = histogram(py, recorded)? {
-            histograms.set_item(name, encoded)?;
+            dict.set_item(name, encoded)?;
         }
     }
+    Ok(dict)
+}
+
+fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+    let histograms = by_measure(py, &MEASURE_NAMES, &series.histograms)?;
     let outcomes = PyDict::new(py);
     for (name, count) in OUTCOME_NAMES.iter().zip(series.outcomes) {
         if count > 0 {
@@ -83,12 +93,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
 }
 
 fn journey<'py>(py: Python<'py>, series: &JourneySeries) -> PyResult<Bound<'py, PyDict>> {
-    let histograms = PyDict::new(py);
-    for (name, recorded) in JOURNEY_MEASURE_NAMES.iter().zip(&series.histograms) {
-        if let Some(encoded) = histogram(py, recorded)? {
-            histograms.set_item(name, encoded)?;
-        }
-    }
+    let histograms = by_measure(py, &JOURNEY_MEASURE_NAMES, &series.histograms)?;
     let ended = list(py, &series.ended, |py, (step, outcome, count)| {
         let dict = PyDict::new(py);
         dict.set_item("step", step)?;
@@ -107,12 +112,7 @@ fn journey<'py>(py: Python<'py>, series: &JourneySeries) -> PyResult<Bound<'py, 
 }
 
 fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, PyDict>> {
-    let histograms = PyDict::new(py);
-    for (name, recorded) in STREAM_MEASURE_NAMES.iter().zip(&series.histograms) {
-        if let Some(encoded) = histogram(py, recorded)? {
-            histograms.set_item(name, encoded)?;
-        }
-    }
+    let histograms = by_measure(py, &STREAM_MEASURE_NAMES, &series.histograms)?;
     let dict = PyDict::new(py);
     dict.set_item("workload", series.workload)?;
     dict.set_item("request", series.request)?;
