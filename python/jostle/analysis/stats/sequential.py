@@ -17,8 +17,8 @@ Sources: Lan and DeMets, Biometrika 70 (1983); Armitage, McPherson and Rowe, JRS
 Turnbull, Group Sequential Methods (2000), 4.4 (Student's t) and 9 (repeated confidence intervals).
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -55,31 +55,43 @@ def repeated_looks(confidence: float, rounds: int) -> float:
     """What an interval after so many rounds needs, for those of all looks together to have `confidence`."""
     if rounds < FIRST_LOOK:
         return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK][0]
+    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK]
 
 
 def last_look(confidence: float, rounds: int) -> float:
     """The same where the look after so many rounds is the last one, whatever it shows."""
     if rounds <= FIRST_LOOK:
         return confidence
-    return _levels(round(1 - confidence, 15))[min(rounds, MOST_ROUNDS) - FIRST_LOOK][1]
+    return _last_level(round(1 - confidence, 15), min(rounds, MOST_ROUNDS))
 
 
 @lru_cache(maxsize=256)
-def _levels(alpha: float) -> list[tuple[float, float]]:
-    """The confidence of each look: where others follow, and where it is the last one."""
-    found: list[tuple[float, float]] = []
+def _levels(alpha: float) -> list[float]:
+    """The confidence of each look that others follow, from the first on."""
+    return [_confidence(boundary, rounds) for rounds, boundary, _ in _looks(alpha)]
+
+
+@lru_cache(maxsize=256)
+def _last_level(alpha: float, rounds: int) -> float:
+    """The confidence of the look after so many rounds where it is the last one."""
+    return next(_confidence(last(), n) for n, _, last in _looks(alpha) if n == rounds)
+
+
+def _looks(alpha: float) -> Iterator[tuple[int, float, Callable[[], float]]]:
+    """Of each look its rounds, its boundary, and what the boundary is if it is the last one."""
     spent, walk, density = 0.0, np.zeros(1), np.ones(1)
     before = 0
     for rounds in range(FIRST_LOOK, MOST_ROUNDS + 1):
         until_now = STUDENT * alpha * (1 - FIRST_LOOK / (2 * rounds))
-        last = _boundary(walk, density, rounds - before, STUDENT * alpha - spent)
         boundary = _boundary(walk, density, rounds - before, until_now - spent)
+        yield rounds, boundary, partial(_boundary, walk, density, rounds - before, STUDENT * alpha - spent)
         walk, density = _within(boundary, walk, density, rounds - before)
-        one, other = (float(1 - 2 * ndtr(-b / np.sqrt(rounds))) for b in (boundary, last))
-        found.append((one, other))
         spent, before = until_now, rounds
-    return found
+
+
+def _confidence(boundary: float, rounds: int) -> float:
+    """Two-sided, of the random walk after so many rounds."""
+    return float(1 - 2 * ndtr(-boundary / np.sqrt(rounds)))
 
 
 def _boundary(walk: Floats, density: Floats, steps: int, spend: float) -> float:
