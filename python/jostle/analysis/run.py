@@ -45,7 +45,7 @@ from jostle.host.pressure import BUSY
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
-from jostle.record.layout import ALL_DECIDED
+from jostle.record.layout import ALL_DECIDED, JournalEntry
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
 from jostle.units import format_count
@@ -347,13 +347,17 @@ def _aside(data: Sequence[TrialData], aside: set[int]) -> list[str]:
     ]
 
 
+def _looks(record: RunRecord) -> list[JournalEntry]:
+    return [entry for entry in record.journal if entry["event"] == "looked at"]
+
+
 def _level(record: RunRecord, plan: RecordedPlan) -> Level:
     """What is to be paid for the looks. What was still open when the time was spent was looked at for the
     last time after the last round; what was decided earlier ended by what had been found.
     """
     if not plan.until_decided:
         return fixed
-    looks = [entry for entry in record.journal if entry["event"] == "looked at"]
+    looks = _looks(record)
     if not record.complete or not looks or looks[-1]["why"].endswith(ALL_DECIDED):
         return repeated_looks
     last = looks[-1]["round"]
@@ -362,7 +366,7 @@ def _level(record: RunRecord, plan: RecordedPlan) -> Level:
 
 def _looked_at(record: RunRecord) -> list[str]:
     """Of a run that went on until all was decided: how often it was looked at, and why it ended."""
-    looks = [entry for entry in record.journal if entry["event"] == "looked at"]
+    looks = _looks(record)
     if not looks:
         return []
     last = looks[-1]

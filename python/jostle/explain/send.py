@@ -4,6 +4,7 @@ A burst needs nothing special of the engine. Every connection is a workload of i
 and a trace of due times: first a request that opens the connection, later what the burst asks of it."""
 
 import contextlib
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from jostle.host.cores import real_time_allowed
 from jostle.record.outcomes import Outcome
 from jostle.record.rows import COLUMNS
 
-__all__ = ["Answer", "Beside", "Due", "EngineSender", "Light", "Sender", "as_burst"]
+__all__ = ["Answer", "Beside", "Due", "EngineSender", "Light", "Sender", "as_burst", "median_service_s"]
 
 OUTCOMES = list(Outcome)
 
@@ -99,6 +100,12 @@ class Beside:
 
     route: Route
     clients: int
+
+
+def median_service_s(answers: Sequence[Answer]) -> float | None:
+    """Of those that were answered as expected; None where none was."""
+    times = [answer.service_s for answer in answers if answer.service_s is not None]
+    return statistics.median(times) if times else None
 
 
 class Sender(Protocol):

@@ -1,13 +1,12 @@
 """What all probes of one explanation share."""
 
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jostle.explain.burst import Burst, Job
 from jostle.explain.limits import Budget, Limits
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
-from jostle.explain.send import Answer, Due, Light, Sender, as_burst
+from jostle.explain.send import Answer, Due, Light, Sender, as_burst, median_service_s
 from jostle.explain.target import Route, Target
 
 __all__ = ["Alone", "Session"]
@@ -115,8 +114,7 @@ class Session:
             return None
         answers = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
         self.refusals += sum(answer.refused for answer in answers)
-        times = [answer.service_s for answer in answers if answer.service_s is not None]
-        return statistics.median(times) if times else None
+        return median_service_s(answers)
 
     def _pace(self, sent: "_Sent") -> float:
         """How many times as long as usual a request took just before the burst."""

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle._engine import merge_v2
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["Merger"]
+
+T = TypeVar("T")
 
 
 class Merger:
@@ -104,12 +106,17 @@ class Merger:
         }
 
 
-def _journeys(parts: "Iterable[list[JourneySeries]]") -> "list[JourneySeries]":
-    groups: dict[tuple[int, int], list[JourneySeries]] = defaultdict(list)
+def _grouped(parts: Iterable[Iterable[T]], key: Callable[[T], tuple[int, ...]]) -> list[list[T]]:
+    """Those of all generators that have the same key, in the order of the keys."""
+    groups: dict[tuple[int, ...], list[T]] = defaultdict(list)
     for part in parts:
         for series in part:
-            groups[series["workload"], series["journey"]].append(series)
-    return [_one_journey(groups[key]) for key in sorted(groups)]
+            groups[key(series)].append(series)
+    return [groups[each] for each in sorted(groups)]
+
+
+def _journeys(parts: "Iterable[list[JourneySeries]]") -> "list[JourneySeries]":
+    return [_one_journey(same) for same in _grouped(parts, lambda one: (one["workload"], one["journey"]))]
 
 
 def _one_journey(parts: "list[JourneySeries]") -> "JourneySeries":
@@ -131,11 +138,7 @@ def _one_journey(parts: "list[JourneySeries]") -> "JourneySeries":
 
 
 def _streams(parts: "Iterable[list[StreamSeries]]") -> "list[StreamSeries]":
-    groups: dict[tuple[int, int], list[StreamSeries]] = defaultdict(list)
-    for part in parts:
-        for series in part:
-            groups[series["workload"], series["request"]].append(series)
-    return [_one_stream(groups[key]) for key in sorted(groups)]
+    return [_one_stream(same) for same in _grouped(parts, lambda one: (one["workload"], one["request"]))]
 
 
 def _one_stream(parts: "list[StreamSeries]") -> "StreamSeries":
@@ -175,11 +178,10 @@ COUNTS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns", "bytes_in", "bytes
 
 
 def _series(parts: "Iterable[list[Series]]") -> "list[Series]":
-    groups: dict[tuple[int, int, int], list[Series]] = defaultdict(list)
-    for part in parts:
-        for series in part:
-            groups[series["workload"], series["request"], series["phase"]].append(series)
-    return [_one_series(groups[key]) for key in sorted(groups)]
+    def key(one: "Series") -> tuple[int, ...]:
+        return one["workload"], one["request"], one["phase"]
+
+    return [_one_series(same) for same in _grouped(parts, key)]
 
 
 def _one_series(parts: "list[Series]") -> "Series":
@@ -192,10 +194,7 @@ def _one_series(parts: "list[Series]") -> "Series":
     merged["failures"] = {
         outcome: _counted(part["failures"].get(outcome, {}) for part in parts) for outcome in failed
     }
-    measures = dict.fromkeys(measure for part in parts for measure in part["histograms"])
-    merged["histograms"] = {
-        measure: _merged(part["histograms"].get(measure) for part in parts) for measure in measures
-    }
+    merged["histograms"] = _histograms(part["histograms"] for part in parts)
     series: Series = merged
     return series
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
 from jostle.record.jsonl import read_lines
+from jostle.record.layout import NUMBERED_BY
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
@@ -153,12 +154,10 @@ def interval_lines(interval: Mapping[str, Any]) -> Iterator[str]:
     for generator in interval.get("generators", ()):
         if generator["service"]:
             yield line(f"generator.{generator['generator']}.service", generator["service"])
-    for journey in interval.get("journeys", ()):
-        for measure, histogram in journey["histograms"].items():
-            yield line(f"{journey['workload']}.{journey['journey']}.0.{measure}", histogram)
-    for stream in interval.get("streams", ()):
-        for measure, histogram in stream["histograms"].items():
-            yield line(f"{stream['workload']}.{stream['request']}.0.{measure}", histogram)
+    for name, number in NUMBERED_BY.items():
+        for entry in interval.get(name, ()):
+            for measure, histogram in entry["histograms"].items():
+                yield line(f"{entry['workload']}.{entry[number]}.0.{measure}", histogram)
     for series in interval["series"]:
         numbers = f"{series['workload']}.{series['request']}.{series['phase']}"
         for measure, histogram in series["histograms"].items():

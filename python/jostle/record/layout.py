@@ -17,6 +17,7 @@ __all__ = [
     "CUT_SHORT",
     "FILES",
     "FORMAT",
+    "NUMBERED_BY",
     "SPOILED",
     "ClockEntry",
     "Event",
@@ -120,6 +121,10 @@ class HostFacts(TypedDict):
 
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
+
+NUMBERED_BY = {"journeys": "journey", "streams": "request"}
+"""Lists of an interval whose histograms stand in intervals.hlog before those of its series, in this order,
+and by which key their entries are numbered there."""
 
 ALL_DECIDED = "the run ends"
 """Ends the reason of the event "looked at" where nothing is open. Other reasons to end are no finding."""

@@ -11,10 +11,10 @@ import operator
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jostle.errors import NotARun
 from jostle.host.files import open_regular
@@ -30,6 +30,7 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
+    NUMBERED_BY,
     Fingerprint,
     GarbageEntry,
     HostFacts,
@@ -335,19 +336,17 @@ class _Index:
         return self.numbers[key][place], self._counts[key][place]
 
 
-def _histogram_counts(interval: IntervalEntry) -> Iterator[tuple[Measure, int]]:
+def _histogram_counts(interval: Mapping[str, Any]) -> Iterator[tuple[Measure, int]]:
     """Of each histogram that intervals.hlog holds for it, in the order in which they stand there."""
     if lag := interval.get("loop_lag"):
         yield (GENERATOR, "loop_lag"), lag["count"]
     for generator in interval.get("generators", ()):
         if service := generator.get("service"):
             yield ((-1, generator["generator"], -1), "service"), service["count"]
-    for journey in interval.get("journeys", ()):
-        for measure, histogram in journey["histograms"].items():
-            yield ((journey["workload"], journey["journey"], 0), measure), histogram["count"]
-    for stream in interval.get("streams", ()):
-        for measure, histogram in stream["histograms"].items():
-            yield ((stream["workload"], stream["request"], 0), measure), histogram["count"]
+    for name, number in NUMBERED_BY.items():
+        for entry in interval.get(name, ()):
+            for measure, histogram in entry["histograms"].items():
+                yield ((entry["workload"], entry[number], 0), measure), histogram["count"]
     for series in interval["series"]:
         key = series["workload"], series["request"], series["phase"]
         for measure, histogram in series["histograms"].items():

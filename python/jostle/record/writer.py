@@ -28,6 +28,7 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
+    NUMBERED_BY,
     Event,
     Fingerprint,
     GarbageEntry,
@@ -276,7 +277,7 @@ def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
         kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
     kept.pop("traces", None)
     kept["series"] = _series(interval["series"])
-    for name in ("journeys", "streams"):
+    for name in NUMBERED_BY:
         if name in kept:
             kept[name] = _series(kept[name])
             if not kept[name]:

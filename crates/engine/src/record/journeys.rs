@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::record::filling::{histogram, record};
 use crate::record::interval::Outcome;
+use crate::record::sorted;
 
 /// One journey of one workload within an interval: those that ended there.
 #[derive(Debug, Clone)]
@@ -118,15 +119,12 @@ pub fn append(series: &mut Vec<JourneySeries>, others: &[JourneySeries]) {
 }
 
 fn find(series: &mut Vec<JourneySeries>, workload: u32, journey: u32) -> &mut JourneySeries {
-    let key = |one: &JourneySeries| (one.workload, one.journey);
-    let place = match series.binary_search_by_key(&(workload, journey), key) {
-        Ok(place) => place,
-        Err(place) => {
-            series.insert(place, JourneySeries::new(workload, journey));
-            place
-        }
-    };
-    &mut series[place]
+    sorted::entry(
+        series,
+        |one| (one.workload, one.journey),
+        &(workload, journey),
+        || JourneySeries::new(workload, journey),
+    )
 }
 
 #[cfg(test)]

@@ -7,5 +7,6 @@ pub mod journeys;
 pub mod ports;
 pub mod recorder;
 pub mod sample;
+mod sorted;
 pub mod streams;
 pub mod trace;

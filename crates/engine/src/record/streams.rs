@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use crate::record::filling::{histogram, record};
 use crate::record::interval::Outcome;
 use crate::record::sample::Sample;
+use crate::record::sorted;
 use crate::spec::StreamBounds;
 
 /// The streams of one request of one workload within an interval. An event counts where it came, a stream where it
@@ -186,15 +187,12 @@ pub fn append(series: &mut Vec<StreamSeries>, others: &[StreamSeries]) {
 }
 
 fn find(series: &mut Vec<StreamSeries>, workload: u32, request: u32) -> &mut StreamSeries {
-    let key = |one: &StreamSeries| (one.workload, one.request);
-    let place = match series.binary_search_by_key(&(workload, request), key) {
-        Ok(place) => place,
-        Err(place) => {
-            series.insert(place, StreamSeries::new(workload, request));
-            place
-        }
-    };
-    &mut series[place]
+    sorted::entry(
+        series,
+        |one| (one.workload, one.request),
+        &(workload, request),
+        || StreamSeries::new(workload, request),
+    )
 }
 
 #[cfg(test)]

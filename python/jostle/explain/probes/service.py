@@ -10,7 +10,7 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
 from jostle.analysis.stats.sample import from_values
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
-from jostle.explain.send import Answer
+from jostle.explain.send import Answer, median_service_s
 from jostle.explain.session import Alone, Session
 from jostle.explain.target import Route
 from jostle.formatting import amount, formatted, interval, plural
@@ -50,7 +50,7 @@ def robust_spread(times_s: Sequence[float]) -> float:
 def _warmed(session: Session, route: Route) -> list[Answer]:
     """Requests from a cold start on, until two batches in a row take the same time, or time is over."""
     answers = session.sender.serial(route, 2, session.pause_s(route))
-    before = _median(answers[1:])
+    before = median_service_s(answers[1:])
     if before is None:
         return answers
     count = max(3, min(10, int(0.5 / max(before, 1 / session.limits.rate_per_s))))
@@ -58,16 +58,11 @@ def _warmed(session: Session, route: Route) -> list[Answer]:
     while session.budget.now() - began < WARM * session.limits.seconds:
         batch = session.sender.serial(route, count, session.pause_s(route))
         answers += batch
-        now = _median(batch)
+        now = median_service_s(batch)
         if now is None or abs(now / before - 1) < FLAT:
             break
         before = now
     return answers
-
-
-def _median(answers: Sequence[Answer]) -> float | None:
-    times = [answer.service_s for answer in answers if answer.service_s is not None]
-    return statistics.median(times) if times else None
 
 
 def service_time(session: Session, route: Route) -> Finding:
@@ -199,5 +194,5 @@ def measured_again(session: Session) -> None:
         session.tell(f"whether GET {alone.route.name} still takes as long")
         count = max(5, min(LEAST, int(1.0 / alone.demand_s)))
         answers = session.sender.serial(alone.route, count, session.pause_s(alone.route))
-        if (now := _median(answers)) is not None:
+        if (now := median_service_s(answers)) is not None:
             session.alone[name] = replace(alone, demand_s=now)
