@@ -4,7 +4,7 @@
 //! was seen come out of [`Run::next_interval`].
 //!
 //! ```text
-//!  run ─► worker ─┬─► load (closed, open) ─► wire (link ─► h1)
+//!  run ─► worker ─┬─► load (closed, open) ─► wire (link ─► h1, h2, ws)
 //!                 │      └─► scenario         └─► seat
 //!                 └─► record
 //!  spec ─► plan    what is asked, and what is done      schedule    when; pure
@@ -33,3 +33,4 @@ pub use run::Run;
 pub use spec::validate::{StartError, validate};
 pub use wire::h1::codec;
 pub use wire::verify;
+pub use wire::ws::frame as websocket;

@@ -17,8 +17,10 @@ use crate::spec::{
     JourneySpec, LoadSpec, Order, RequestSpec, Role, RunSpec, ShareSpec, SourceSpec, StepSpec,
     WorkloadSpec,
 };
-use crate::wire::h1::codec::{Template, encode_request};
+use crate::wire::h1::codec::{Template, encode_message, encode_request};
+use crate::wire::h2;
 use crate::wire::linger::MOST_LINGERING;
+use crate::wire::raw::{self, Until};
 use crate::wire::redirect::Redirects;
 use crate::wire::request::Request;
 use crate::wire::tap::Tap;
@@ -26,6 +28,7 @@ use crate::wire::target::Target;
 use crate::wire::url::Origin;
 use crate::wire::verify::BodyVerifier;
 use crate::wire::watch::Limits;
+use crate::wire::ws::{self, Upgrade};
 
 /// Files that the run needs beside its connections: timers, pollers, resolver, pipes.
 const OTHER_FILES: u64 = 64;
@@ -82,6 +85,10 @@ fn prepare_workload(
     for (index, request) in spec.requests.iter().enumerate() {
         let mut steps = spec.journeys.iter().flat_map(|journey| &journey.steps);
         let step = steps.find(|step| step.request == index);
+        if spec.target.http2.is_some() {
+            let field = format!("request {:?}", request.name);
+            h2::check(request).map_err(|problem| StartError::invalid(&name, &field, problem))?;
+        }
         let turns = Turns::new(&spec.load, share);
         requests.push(prepare_request(&name, request, step, &host, turns)?);
     }
@@ -185,7 +192,20 @@ fn prepare_request(
     let encode = |keep_alive| -> Result<Template, StartError> {
         encode_request(spec, host, keep_alive).map_err(|error| invalid(error.to_string()))
     };
-    let (keep_alive, close) = (encode(true)?, encode(false)?);
+    let upgrade = spec
+        .websocket
+        .as_ref()
+        .map(|socket| Upgrade::new(spec, socket, host).map(Box::new))
+        .transpose()
+        .map_err(invalid)?;
+    let until = spec.raw.as_ref().map(|raw| Until::new(&raw.until));
+    let until = until.transpose().map_err(invalid)?;
+    let (keep_alive, close) = if upgrade.is_some() || until.is_some() {
+        let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
+        (message.clone(), message)
+    } else {
+        (encode(true)?, encode(false)?)
+    };
     let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
     let check = check.map_err(|error| invalid(error.to_string()))?;
     let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
@@ -197,16 +217,29 @@ fn prepare_request(
     let usage = usage.map(|pattern| InBody::of(&SourceSpec::Regex(pattern)));
     let usage = usage.transpose().map_err(invalid)?.flatten();
     let taps = check.map(Tap::Check).into_iter().chain(kept);
+    let taps: Vec<Tap> = taps.chain(usage.map(Tap::Keep)).collect();
+    let mut names = spec.headers.iter().map(|(name, _)| name);
+    let decodes = names.any(|name| name.eq_ignore_ascii_case("accept-encoding"));
     Ok(Request {
         keep_alive,
         close,
-        taps: taps.chain(usage.map(Tap::Keep)).collect(),
         params: spec.params.values().cloned().collect(),
         turns,
-        statuses: spec.expect.status.clone(),
+        statuses: match (&upgrade, &until) {
+            (Some(_), _) => vec![ws::STATUS],
+            (None, Some(_)) => vec![raw::STATUS],
+            (None, None) => spec.expect.status.clone(),
+        },
         cookies: spec.cookies,
-        reads_head: spec.cookies || spec.stream.is_some() || step.is_some_and(in_head),
+        reads_head: spec.cookies
+            || spec.stream.is_some()
+            || step.is_some_and(in_head)
+            || (decodes && !taps.is_empty()),
+        decodes,
+        taps,
         stream: spec.stream.clone(),
+        websocket: upgrade,
+        raw: until,
     })
 }
 
@@ -217,8 +250,11 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
             LoadSpec::Closed(closed) => closed.clients,
             LoadSpec::Open(open) => open.max_connections,
         };
+        let shared = workload.target.http2.and_then(|http2| http2.connections);
+        let connections = shared.map_or(clients, |shared| shared.min(clients));
         // A redirect may lead a client to another server while its own connection stays.
-        share(clients, index, of) * if workload.redirects.is_some() { 2 } else { 1 }
+        let away = workload.redirects.as_ref().map_or(0, |_| clients);
+        share(connections, index, of) + share(away, index, of)
     });
     let needed = connections.sum::<u64>()
         + open_files()

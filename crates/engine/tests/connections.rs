@@ -19,7 +19,9 @@ use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use support::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 fn closed(clients: u64, requests: u64) -> Value {
     json!({"closed": {"clients": clients, "requests": requests}})
@@ -109,6 +111,9 @@ fn tls_server_with(
             seen.lock()
                 .unwrap()
                 .push((name, session.alpn_protocol().map(<[u8]>::to_vec), version));
+            if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+                return hello_over_http2(stream).await;
+            }
             let mut buffer = [0; 4096];
             while matches!(stream.read(&mut buffer).await, Ok(1..)) {
                 stream.write_all(OK).await.ok();
@@ -117,6 +122,19 @@ fn tls_server_with(
         }
     });
     (address, shaken)
+}
+
+async fn hello_over_http2(stream: TlsStream<TcpStream>) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else {
+        return;
+    };
+    while let Some(Ok((_, mut respond))) = connection.accept().await {
+        let mut body = respond
+            .send_response(http::Response::new(()), false)
+            .unwrap();
+        body.send_data(bytes::Bytes::from_static(b"hello"), true)
+            .unwrap();
+    }
 }
 
 fn over_tls(address: SocketAddr, tls: Value) -> Value {
@@ -253,11 +271,45 @@ fn another_protocol_chosen_by_alpn_is_a_failure_that_says_so() {
     let (address, _) = tls_server_with(&authority, None, &["h2", "http/1.1"]);
     let tls = json!({"ca_pem": authority.pem, "alpn": ["h2", "http/1.1"]});
     let seen = run(over_tls(address, tls));
-    let why = "the server chose h2 by ALPN; jostle speaks HTTP/1.1 only so far".to_owned();
+    let why = "the server chose h2 by ALPN, and this load speaks HTTP/1.1".to_owned();
     assert_eq!(seen.failures(), BTreeMap::from([(("tls_failed", why), 12)]));
     assert_eq!(seen.outcomes(), BTreeMap::from([("tls_failed", 12)]));
     let tls = json!({"ca_pem": authority.pem, "alpn": ["http/1.1"]});
     assert_eq!(run(over_tls(address, tls)).outcomes(), ok(12));
+}
+
+#[test]
+fn http2_is_chosen_by_alpn_and_a_server_that_chooses_otherwise_says_so() {
+    let authority = Authority::new();
+    let over_http2 = |address, http2| {
+        let spec = over_tls(address, json!({"ca_pem": authority.pem}));
+        run(with(spec, "/workloads/0/target", json!({"http2": http2})))
+    };
+    let (address, shaken) = tls_server_with(&authority, None, &["h2", "http/1.1"]);
+    let seen = over_http2(address, json!({"connections": 2}));
+    assert_eq!((seen.outcomes(), seen.recorded(Measure::Tls)), (ok(12), 2));
+    let shaken = std::mem::take(&mut *shaken.lock().unwrap());
+    assert!(
+        shaken
+            .iter()
+            .all(|(_, alpn, _)| alpn.as_deref() == Some(b"h2"))
+    );
+    let refusals = |alpn: &[&str], why: &str| {
+        let (address, _) = tls_server_with(&authority, None, alpn);
+        let failures = over_http2(address, json!({})).failures();
+        assert_eq!(
+            failures,
+            BTreeMap::from([(("tls_failed", why.to_owned()), 12)])
+        );
+    };
+    refusals(
+        &["http/1.1"],
+        "the server chose http/1.1 by ALPN: it does not speak HTTP/2 here",
+    );
+    refusals(
+        &[],
+        "the server chose no protocol by ALPN: it does not speak HTTP/2 here",
+    );
 }
 
 #[test]

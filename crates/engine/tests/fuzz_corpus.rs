@@ -2,6 +2,7 @@
 
 #[path = "../fuzz/invariants"]
 mod invariants {
+    pub mod frames;
     pub mod input;
     pub mod response;
     pub mod verify;
@@ -28,6 +29,11 @@ fn check_all(target: &str, check: fn(&[u8])) {
 #[test]
 fn responses_are_decoded_alike_however_they_are_cut() {
     check_all("response", invariants::response::check);
+}
+
+#[test]
+fn frames_carry_the_same_messages_however_they_are_cut() {
+    check_all("frames", invariants::frames::check);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use jostle_engine::interval::{JourneyMeasure, Outcome};
+use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
 use support::{MS, Seen, one, run, serve, start, with, workload};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -75,6 +76,10 @@ fn request(name: &str, method: &str, path: &str, change: Value) -> Value {
     with(spec, "", change)
 }
 
+fn rows(values: &[&str]) -> FeedRows {
+    values.iter().copied().collect()
+}
+
 /// A login once for each client, a search, and an order of what was found; `change` of the workload.
 fn buying(address: SocketAddr, load: Value) -> Value {
     let body = "eyJuYW1lIjoie3VzZXJ9In0="; // {"name":"{user}"}
@@ -100,8 +105,8 @@ fn buying(address: SocketAddr, load: Value) -> Value {
                     {"request": 2, "when": {"value": {"slot": {"slot": 1}}, "test": "exists"}, "repeat": 2},
                 ],
                 "feeds": [
-                    {"each": "client", "order": "in-turn", "columns": [3], "rows": ["ann \"a\"", "bob"]},
-                    {"each": "iteration", "order": "in-turn", "columns": [4], "rows": ["a&b", "nothing"]},
+                    {"each": "client", "order": "in-turn", "columns": [3], "rows": rows(&["ann \"a\"", "bob"])},
+                    {"each": "iteration", "order": "in-turn", "columns": [4], "rows": rows(&["a&b", "nothing"])},
                 ],
             }],
         }),
@@ -217,6 +222,27 @@ fn a_capture_that_finds_nothing_ends_the_journey_and_says_so() {
     );
 }
 
+/// RFC 6265 section 5.4: never more than one Cookie header.
+#[test]
+fn the_cookies_of_a_step_and_those_of_its_client_stand_in_one_header() {
+    let (address, requests) = serve_with(shop);
+    let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
+    let own = json!({"headers": [["X", "y"], ["Cookie", "theme={client}"], ["cookie", "a=b"]], "params": {"client": "client"}});
+    let change = json!({
+        "slots": 1,
+        "requests": [request("login", "POST", "/login", own.clone()), request("home", "GET", "/search?q=x", own)],
+        "journeys": [{"name": "j", "steps": [{"request": 0}, {"request": 1}]}],
+    });
+    run(one(with(workload(address, load), "", change), 0));
+    let requests = requests.lock().unwrap();
+    let cookies = |request: &str| -> Vec<String> {
+        let named = |line: &&str| line.to_ascii_lowercase().starts_with("cookie:");
+        request.lines().filter(named).map(str::to_owned).collect()
+    };
+    assert_eq!(cookies(&requests[0]), ["Cookie: theme=1; a=b"]);
+    assert_eq!(cookies(&requests[1]), ["Cookie: theme=1; a=b; sid=abc"]);
+}
+
 #[test]
 fn a_failed_request_ends_the_journey_unless_it_goes_on() {
     let (address, requests) = serve_with(shop);
@@ -307,7 +333,7 @@ fn a_feed_whose_rows_come_once_ends_the_load() {
     let spec = with(
         one(buying(address, load), 0),
         "/workloads/0/journeys/0/feeds/1",
-        json!({"order": "once", "rows": ["1", "2", "3", "4", "5"]}),
+        json!({"order": "once", "rows": rows(&["1", "2", "3", "4", "5"])}),
     );
     let spec = with(spec, "", json!({"duration_ns": 20_000 * MS}));
     let seen = run(spec);
@@ -374,7 +400,13 @@ fn journeys_that_cannot_be_are_refused() {
         )
         .contains("capture \"id\"")
     );
-    assert!(refused("/workloads/0/journeys/0/feeds/0", json!({"rows": []})).contains("no rows"));
+    assert!(
+        refused(
+            "/workloads/0/journeys/0/feeds/0",
+            json!({"rows": rows(&[])})
+        )
+        .contains("no rows")
+    );
     assert!(refused("/workloads/0", json!({"journeys": []})).contains("parameter"));
 }
 

@@ -515,3 +515,38 @@ fn a_server_that_announced_to_close_closes_first() {
     // With the run's end the last one is closed at once.
     assert!(closed_by_client.load(std::sync::atomic::Ordering::Relaxed) <= 1);
 }
+
+/// The body is `tea`, as gzip makes it.
+const CODED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 23\r\n\r\n\
+\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x49\x4d\x04\x00\xb2\xd7\x86\x8e\x03\x00\x00\x00";
+
+fn coded_request(headers: &Value, body: &str) -> Value {
+    let expect = json!({"body": {"exact": body}});
+    json!({"requests": [{"name": "get", "method": "GET", "path": "/", "headers": headers, "expect": expect}]})
+}
+
+#[test]
+fn a_coded_body_is_decoded_for_checks_where_the_request_accepts_codings() {
+    let accepts = json!([["Accept-Encoding", "gzip, br, zstd"]]);
+    let load = json!({"closed": {"clients": 1, "requests": 3}});
+    let cases = [
+        (accepts.clone(), "tea", Outcome::Ok),
+        (accepts, "coffee", Outcome::WrongBody),
+        (json!([]), "tea", Outcome::WrongBody),
+    ];
+    for (headers, body, outcome) in cases {
+        let spec = with(
+            workload(answering(CODED), load.clone()),
+            "",
+            coded_request(&headers, body),
+        );
+        let seen = run(one(spec, 0));
+        assert_eq!(seen.count(outcome), 3, "{body} {:?}", seen.failures());
+        let bytes: u64 = seen.series(0).map(|series| series.bytes_in).sum();
+        assert_eq!(
+            bytes,
+            3 * CODED.len() as u64,
+            "bytes are counted as they came"
+        );
+    }
+}

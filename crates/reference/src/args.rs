@@ -34,6 +34,9 @@ pub enum Command {
 pub enum Server {
     Null,
     Events,
+    WebSocket,
+    /// Each comes back so long after it came.
+    Lines(Nanos),
     Scheduled {
         name: String,
         made: Made,
@@ -119,6 +122,8 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
         [] => Err("say which kind of server; --help lists them".into()),
         ["null"] => Ok(Server::Null),
         ["events"] => Ok(Server::Events),
+        ["websocket"] => Ok(Server::WebSocket),
+        ["lines"] => Ok(Server::Lines(settings.delay.take().unwrap_or(0))),
         ["hostile"] => Err("say which behaviour; jostle-reference hostile --list shows them".into()),
         ["hostile", behaviour] => hostile::find(behaviour).map(Server::Hostile).ok_or_else(|| {
             format!("no hostile behaviour is called {behaviour:?}; jostle-reference hostile --list shows them").into()

@@ -4,6 +4,7 @@
 //! behind the other, so what is pipelined stays pipelined.
 
 use crate::connection::Connection;
+use crate::stream::Stream;
 use crate::timer::Timer;
 use jostle_simulator::discipline::Nanos;
 use std::future::pending;
@@ -27,7 +28,10 @@ pub async fn forward(client: Connection, to: &str, delay: Nanos) -> io::Result<(
     })?;
     server.set_nodelay(true)?;
     let timer = Timer::new()?;
-    let (asked, mut answering) = client.stream.into_split();
+    let Stream::Tcp(client) = client.stream else {
+        unreachable!("clients come over TCP")
+    };
+    let (asked, mut answering) = client.into_split();
     let (answers, asking) = server.into_split();
     let (queue, waiting) = mpsc::channel(HELD_PIECES);
     let answered = async {

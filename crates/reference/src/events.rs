@@ -24,14 +24,14 @@ pub struct Events;
 /// What is sent, and when.
 pub struct Schedule {
     lines: bool,
-    events: u64,
+    pub events: u64,
     first: Nanos,
     gap: Nanos,
     /// Bytes of each event's data, at least.
     size: usize,
-    until: Option<String>,
-    stall_after: Option<u64>,
-    cut_after: Option<u64>,
+    pub until: Option<String>,
+    pub stall_after: Option<u64>,
+    pub cut_after: Option<u64>,
 }
 
 impl Site for Events {
@@ -73,7 +73,7 @@ impl Site for Events {
 }
 
 impl Schedule {
-    fn of(query: &str) -> Result<Self, Answer> {
+    pub fn of(query: &str) -> Result<Self, Answer> {
         let number =
             |name, usual: &str, most| whole(name, parameter(query, name).unwrap_or(usual), most);
         let after = |name| {
@@ -115,14 +115,10 @@ impl Schedule {
             if self.cut_after == Some(number) {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
-            let due = self.first + number * self.gap;
-            timer.set(Some(due.max(1)))?;
+            let due = self.due(number);
+            timer.set(Some(due))?;
             timer.rung().await?;
-            let mut data = format!("{{\"event\": {number}, \"due_ns\": {}", began + due);
-            let room = self.size.saturating_sub(data.len() + 1);
-            data.extend(std::iter::repeat_n(' ', room));
-            data.push('}');
-            self.event(&data, &mut connection.output);
+            self.event(&self.data(number, began + due), &mut connection.output);
             connection.flush().await?;
         }
         if let Some(until) = &self.until {
@@ -130,6 +126,20 @@ impl Schedule {
         }
         connection.output.extend_from_slice(b"0\r\n\r\n");
         Ok(())
+    }
+
+    /// Nanoseconds from the request to an event, never 0.
+    pub fn due(&self, number: u64) -> Nanos {
+        (self.first + number * self.gap).max(1)
+    }
+
+    /// What an event says that is due at `due` of the monotonic clock.
+    pub fn data(&self, number: u64, due: Nanos) -> String {
+        let mut data = format!("{{\"event\": {number}, \"due_ns\": {due}");
+        let room = self.size.saturating_sub(data.len() + 1);
+        data.extend(std::iter::repeat_n(' ', room));
+        data.push('}');
+        data
     }
 
     fn head(&self, framing: Framing, output: &mut Vec<u8>) {

@@ -9,7 +9,9 @@ mod events;
 mod extras;
 mod hostile;
 mod http;
+mod http2;
 mod kinds;
+mod lines;
 mod null;
 mod pauses;
 mod present;
@@ -19,8 +21,10 @@ mod scheduler;
 mod server;
 mod siblings;
 mod site;
+mod stream;
 mod timer;
 mod values;
+mod websocket;
 
 use args::{Command, Server};
 use events::Events;
@@ -35,6 +39,7 @@ use std::rc::Rc;
 use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::task::LocalSet;
+use websocket::WebSocket;
 
 fn main() -> ExitCode {
     match args::parse(lexopt::Parser::from_env())
@@ -93,6 +98,10 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
     match server {
         Server::Null => serve_site(Null::new(), listener).await,
         Server::Events => serve_site(Events, listener).await,
+        Server::WebSocket => serve_site(WebSocket, listener).await,
+        Server::Lines(delay) => {
+            server::accept(listener, move |connection| lines::echo(connection, delay)).await
+        }
         Server::Hostile(behaviour) => {
             server::accept(listener, |connection| behaviour.act(connection)).await
         }
@@ -123,7 +132,7 @@ async fn serve_site(site: impl Site + 'static, listener: TcpListener) -> io::Res
     let site = Rc::new(site);
     server::accept(listener, move |connection| {
         let site = Rc::clone(&site);
-        async move { site::converse(&*site, connection).await }
+        async move { site::converse(site, connection).await }
     })
     .await
 }

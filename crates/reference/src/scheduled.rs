@@ -93,7 +93,7 @@ impl Scheduled {
     }
 
     /// Waits until the job is done; `None` where there was no room for it.
-    async fn fulfil(&self, need: Need, connection: &Connection) -> io::Result<Option<Nanos>> {
+    async fn fulfil(&self, need: Need, connection: &mut Connection) -> io::Result<Option<Nanos>> {
         let done = self.scheduler.fulfil(need, connection.number);
         if !self.drops_gone {
             return done.await;

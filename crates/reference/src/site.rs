@@ -2,7 +2,9 @@
 
 use crate::connection::Connection;
 use crate::http::{self, Framing, Method, Parsed, Persistence, Request};
+use crate::http2;
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// How long a connection is kept, and for how many requests; `None`: for as long as the client likes.
@@ -33,11 +35,16 @@ pub trait Site {
 }
 
 /// Answers the requests of one connection until either side ends it.
-pub async fn converse(site: &impl Site, mut connection: Connection) -> io::Result<()> {
+pub async fn converse(site: Rc<impl Site + 'static>, mut connection: Connection) -> io::Result<()> {
     let KeepAlive { idle, requests } = site.keep_alive();
     let mut answered = 0;
     loop {
-        match http::parse(&connection.input) {
+        let parsed = match http2::begins(&connection.input) {
+            Some(true) if answered == 0 => return http2::converse(site, connection).await,
+            None if answered == 0 && !connection.input.is_empty() => Parsed::Incomplete,
+            _ => http::parse(&connection.input),
+        };
+        match parsed {
             Parsed::Incomplete => {
                 let idle = idle.filter(|_| connection.input.is_empty());
                 match within(idle, connection.fill()).await {
@@ -81,7 +88,7 @@ pub async fn converse(site: &impl Site, mut connection: Connection) -> io::Resul
 }
 
 /// `None` where it took longer.
-async fn within<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(time: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
     match time {
         Some(time) => tokio::time::timeout(time, future).await.ok(),
         None => Some(future.await),

@@ -159,11 +159,8 @@ impl Client {
         random: &mut Stream,
         visit: Option<&mut Visit<'_>>,
     ) -> Ended {
-        let Route {
-            shared, workload, ..
-        } = &self.route;
-        let shared = shared.clone();
-        let workload = &shared.plan.workloads[*workload];
+        let shared = self.route.shared.clone();
+        let workload = &shared.plan.workloads[self.route.workload];
         let phase = workload.phase_at(job.intended);
         let mut sample = Sample::due(
             recorded(workload, visit.as_deref()),
@@ -191,12 +188,13 @@ impl Client {
             head: None,
             path: Box::default(),
             transcript: (shared.plan.trace && visit.is_some()).then(Box::default),
+            ran: false,
             events: None,
+            coded: None,
         };
         let hop = detour.hop.take();
-        let (target, way) = self
-            .route
-            .way_to(hop.as_deref(), &mut detour.away, &self.seat);
+        let route = &mut self.route;
+        let (target, way) = route.way_to(hop.as_deref(), &mut detour.away, &self.seat);
         let link = match &mut way.link {
             Some(link) => link,
             none => {
@@ -358,8 +356,9 @@ impl Way {
     fn hang_up(&mut self, shared: &Shared, workload: usize, seat: &Seat) {
         if let Some(link) = self.link.take() {
             self.used = 0;
-            shared.recorder.borrow_mut().parted(workload);
-            link.part(seat);
+            if link.part(seat) {
+                shared.recorder.borrow_mut().parted(workload);
+            }
         }
     }
 }

@@ -381,7 +381,8 @@ fn next_backoff(before: u64, outcome: Outcome) -> u64 {
         | Outcome::ConnectTimeout
         | Outcome::ConnectFailed
         | Outcome::DnsFailed
-        | Outcome::TlsFailed => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
+        | Outcome::TlsFailed
+        | Outcome::UpgradeRefused => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
         _ => 0,
     }
 }

@@ -28,7 +28,7 @@ pub struct Shared {
     pub plan: Arc<Plan>,
     pub clock: Clock,
     pub seats: Rc<Seats>,
-    pub recorder: RefCell<Recorder>,
+    pub recorder: Rc<RefCell<Recorder>>,
     pub finish: Arc<Finish>,
     /// By workload.
     pub dialers: Vec<Dialer>,
@@ -44,15 +44,20 @@ impl Shared {
         recorder: Recorder,
     ) -> io::Result<Self> {
         let common = Rc::new(Common::default());
-        let dialer = |_| Dialer::new(worker, common.clone(), recorder.ports.clone());
         let attention = Attention::new(plan.attentive, recorder.waited_ns.clone());
+        let recorder = Rc::new(RefCell::new(recorder));
+        let dialer = |workload: &Workload| {
+            let shared = workload.target.http2.and_then(|http2| http2.connections);
+            let shared = shared.unwrap_or(0) as usize / plan.workers();
+            Dialer::new(worker, shared, common.clone(), recorder.clone())
+        };
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),
             plan,
             clock,
             seats: Seats::new(clock, attention)?,
-            recorder: RefCell::new(recorder),
+            recorder,
             finish,
         })
     }

@@ -296,6 +296,8 @@ impl WorkloadState {
         self.connects += other.connects;
         self.backoffs += other.backoffs;
         self.redirects += other.redirects;
+        self.stream_waits += other.stream_waits;
+        self.stream_wait_ns += other.stream_wait_ns;
         self.resumed += other.resumed;
         self.excess.append(&other.excess);
         self.passed_over.append(&other.passed_over);

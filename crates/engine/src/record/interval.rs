@@ -135,7 +135,8 @@ pub struct Series {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Measure {
-    /// New connection asked for → ready to send. Only for requests that opened one.
+    /// New connection asked for → ready to send, TLS and a WebSocket's upgrade included. Only for requests that opened
+    /// one.
     Connect,
     /// Actual send → response headers.
     Headers,
@@ -200,6 +201,8 @@ pub enum Outcome {
     StreamEnded,
     /// The answer is no stream of events.
     NoStream,
+    /// The server did not change to the protocol that was asked for (WebSocket).
+    UpgradeRefused,
 }
 
 impl Outcome {
@@ -216,7 +219,7 @@ impl Outcome {
     }
 }
 
-pub const OUTCOMES: usize = 21;
+pub const OUTCOMES: usize = 22;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -239,6 +242,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "stream_stalled",
     "stream_ended",
     "no_stream",
+    "upgrade_refused",
 ];
 
 #[derive(Debug, Clone, Default)]
@@ -268,6 +272,10 @@ pub struct WorkloadState {
     pub backoffs: u64,
     /// Redirects that were followed: the request to which each led counts as one of its own.
     pub redirects: u64,
+    /// Requests that had to wait for a free stream of their connection (HTTP/2) before they were sent, and how long
+    /// all of them together.
+    pub stream_waits: u64,
+    pub stream_wait_ns: u64,
 }
 
 impl WorkloadState {

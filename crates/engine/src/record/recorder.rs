@@ -181,6 +181,13 @@ impl Recorder {
         self.loads[workload].state.passed_over.add(what, 1);
     }
 
+    /// A request had to wait for a free stream of its connection.
+    pub fn waited_for_stream(&mut self, workload: usize, ns: u64) {
+        let state = &mut self.loads[workload].state;
+        state.stream_waits += 1;
+        state.stream_wait_ns += ns;
+    }
+
     /// It is closed.
     pub fn parted(&mut self, workload: usize) {
         self.loads[workload].state.connections -= 1;

@@ -64,8 +64,8 @@ impl Jar {
     }
 
     /// Appends the `Cookie` header for a request to `path`, line end included; nothing where there is none (section
-    /// 5.4: longer paths first, then the older ones).
-    pub fn write(&self, path: &[u8], site: &Site, now: i64, out: &mut Vec<u8>) {
+    /// 5.4: longer paths first, then the older ones). `begun`: the header has other cookies already.
+    pub fn write(&self, path: &[u8], site: &Site, now: i64, begun: bool, out: &mut Vec<u8>) {
         let mut sent: Vec<&Cookie> = self
             .0
             .iter()
@@ -77,10 +77,11 @@ impl Jar {
             .collect();
         sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         for (index, cookie) in sent.iter().enumerate() {
-            out.extend_from_slice(if index == 0 { b"Cookie: " } else { b"; " });
+            let first = index == 0 && !begun;
+            out.extend_from_slice(if first { b"Cookie: " } else { b"; " });
             out.extend_from_slice(&cookie.pair);
         }
-        if !sent.is_empty() {
+        if begun || !sent.is_empty() {
             out.extend_from_slice(b"\r\n");
         }
     }
@@ -260,7 +261,7 @@ mod tests {
 
     fn sent(jar: &Jar, path: &str, site: &Site, now: i64) -> String {
         let mut out = Vec::new();
-        jar.write(path.as_bytes(), site, now, &mut out);
+        jar.write(path.as_bytes(), site, now, false, &mut out);
         String::from_utf8(out).unwrap()
     }
 

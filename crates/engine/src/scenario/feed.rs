@@ -5,19 +5,34 @@ use super::turns::Turns;
 use crate::schedule::random::Stream;
 use crate::spec::{FeedEach, FeedOrder, FeedSpec};
 
+/// Of so many rows, one is found without a search: a place for each would be as large as many a row.
+const ROWS_PER_MARK: usize = 16;
+
 #[derive(Debug)]
 pub struct Feed {
     spec: FeedSpec,
     rows: usize,
+    /// Where every `ROWS_PER_MARK`th row begins.
+    marks: Vec<u32>,
     turns: Turns,
 }
 
 impl Feed {
     /// The specification has been checked: at least one whole row.
     pub fn new(spec: FeedSpec, turns: Turns) -> Self {
+        let rows = spec.rows.len() / spec.columns.len();
+        let mut marks = Vec::with_capacity(rows.div_ceil(ROWS_PER_MARK));
+        let mut at = 0;
+        for row in 0..rows {
+            if row % ROWS_PER_MARK == 0 {
+                marks.push(at as u32);
+            }
+            at = behind(&spec, at, spec.columns.len());
+        }
         Self {
-            rows: spec.rows.len() / spec.columns.len(),
             spec,
+            rows,
+            marks,
             turns,
         }
     }
@@ -37,25 +52,39 @@ impl Feed {
                 _ => return false,
             },
         };
-        let first = row as usize * self.spec.columns.len();
-        for (column, slot) in self.spec.columns.iter().enumerate() {
-            let value = self.spec.rows.get(first + column);
-            slots.set(*slot, Some(value.as_bytes()));
+        let columns = &self.spec.columns;
+        let mark = self.marks[row as usize / ROWS_PER_MARK] as usize;
+        let before = row as usize % ROWS_PER_MARK * columns.len();
+        let mut at = behind(&self.spec, mark, before);
+        for slot in columns {
+            let (value, next) = value(&self.spec, at);
+            slots.set(*slot, Some(value));
+            at = next;
         }
         true
     }
 }
 
+fn value(spec: &FeedSpec, at: usize) -> (&[u8], usize) {
+    let value = spec.rows.value(at);
+    value.expect("the rows were found to be whole when they were read")
+}
+
+/// The place behind so many values that begin at `at`.
+fn behind(spec: &FeedSpec, at: usize, values: usize) -> usize {
+    (0..values).fold(at, |at, _| value(spec, at).1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::ShareSpec;
+    use crate::spec::{FeedRows, ShareSpec};
 
     /// The feeds of `generators` for so many clients.
     fn feeds(order: &str, generators: usize, clients: u64) -> Vec<Feed> {
         let spec = serde_json::json!({
             "each": "iteration", "order": order, "columns": [1, 0],
-            "rows": ["a", "1", "b", "2", "c", "3", "d", "4", "e", "5"],
+            "rows": FeedRows::from_iter(["a", "1", "b", "2", "c", "3", "d", "4", "e", "5"]),
         });
         let spec: FeedSpec = serde_json::from_value(spec).unwrap();
         let load = serde_json::json!({"closed": {"clients": clients}});
@@ -94,6 +123,24 @@ mod tests {
         let feeds = feeds("in-turn", 1, 1);
         let rows: Vec<_> = (0..7).filter_map(|_| draw(&feeds[0])).collect();
         assert_eq!(rows, ["a1", "b2", "c3", "d4", "e5", "a1", "b2"]);
+    }
+
+    #[test]
+    fn every_row_of_many_is_found() {
+        let texts: Vec<String> = (0..200).map(|n| n.to_string().repeat(n % 5)).collect();
+        let spec = serde_json::json!({
+            "each": "iteration", "order": "in-turn", "columns": [0, 1],
+            "rows": texts.iter().map(String::as_str).collect::<FeedRows>(),
+        });
+        let load = serde_json::from_value(serde_json::json!({"closed": {"clients": 1}})).unwrap();
+        let turns = Turns::new(&load, ShareSpec { index: 0, of: 1 });
+        let feed = Feed::new(serde_json::from_value(spec).unwrap(), turns);
+        for row in texts.chunks(2) {
+            let mut slots = Slots::new(2);
+            assert!(feed.draw(&mut slots, &mut Stream::new(1, &[])));
+            let found = [0, 1].map(|slot| slots.get(slot).unwrap().to_vec());
+            assert_eq!(found, [row[0].as_bytes(), row[1].as_bytes()]);
+        }
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// Of a head that the decoder has taken.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        if let Some(rest) = bytes.strip_prefix(b"HTTP/2 ") {
+            return Self::after_version(rest);
+        }
         let mut headers = [EMPTY_HEADER; MAX_HEADERS];
         let mut response = Response::new(&mut headers);
         let mut config = ParserConfig::default();
@@ -20,6 +23,20 @@ impl<'a> Head<'a> {
         Some(Self {
             status: response.code?,
             headers: response.headers.to_vec(),
+        })
+    }
+
+    /// A status, and a line for each header.
+    fn after_version(bytes: &'a [u8]) -> Option<Self> {
+        let (status, lines) = bytes.split_at_checked(3)?;
+        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
+        let parsed = httparse::parse_headers(lines.strip_prefix(b"\r\n")?, &mut headers).ok()?;
+        let httparse::Status::Complete((_, headers)) = parsed else {
+            return None;
+        };
+        Some(Self {
+            status: std::str::from_utf8(status).ok()?.parse().ok()?,
+            headers: headers.to_vec(),
         })
     }
 

@@ -44,6 +44,8 @@ enum Operation {
         to: usize,
     },
     Ask(usize),
+    /// Ends the journey if the condition holds.
+    EndIf(ConditionSpec),
     /// Jumps back until it has come by so many times.
     Again {
         times: u32,
@@ -90,7 +92,8 @@ impl Program {
         for (index, step) in spec.steps.iter().enumerate() {
             let guards = usize::from(step.once.is_some()) + usize::from(step.when.is_some());
             let first = operations.len() + guards;
-            let behind = first + 1 + usize::from(step.repeat > 1);
+            let after = usize::from(step.stop_when.is_some()) + usize::from(step.repeat > 1);
+            let behind = first + 1 + after;
             if let Some(slot) = step.once {
                 operations.push(Operation::UnlessEmpty { slot, to: behind });
             } else {
@@ -103,6 +106,7 @@ impl Program {
                 });
             }
             operations.push(Operation::Ask(index));
+            operations.extend(step.stop_when.clone().map(Operation::EndIf));
             if step.repeat > 1 {
                 operations.push(Operation::Again {
                     times: step.repeat,
@@ -180,7 +184,10 @@ impl Position {
                 Operation::Unless { condition, to } if !holds(condition, scope, random) => {
                     *to as u32
                 }
-                Operation::UnlessEmpty { .. } | Operation::Unless { .. } => next,
+                Operation::EndIf(condition) if holds(condition, scope, random) => return None,
+                Operation::UnlessEmpty { .. } | Operation::Unless { .. } | Operation::EndIf(_) => {
+                    next
+                }
                 Operation::Ask(step) => {
                     self.operation = next;
                     return Some(*step);
@@ -272,6 +279,26 @@ mod tests {
         assert_eq!(way(&program, &slots), [0, 1, 1, 2, 2, 3]);
         slots.set(1, Some(b"1"));
         assert_eq!(way(&program, &slots), [0, 2, 2, 3]);
+    }
+
+    #[test]
+    fn a_journey_stops_after_any_answer_of_a_step_that_says_so() {
+        let stop = json!({"value": {"slot": {"slot": 0}}, "test": {"equals": "done"}});
+        let program = program(&json!([
+            {"request": 0, "once": 1},
+            {"request": 1, "stop_when": stop, "repeat": 3},
+            {"request": 2},
+        ]));
+        let mut slots = Slots::new(2);
+        assert_eq!(way(&program, &slots), [0, 1, 1, 1, 2]);
+        slots.set(0, Some(b"done"));
+        assert_eq!(way(&program, &slots), [0, 1]);
+        slots.set(1, Some(b""));
+        assert_eq!(
+            way(&program, &slots),
+            [1],
+            "what is passed over leads behind all of it"
+        );
     }
 
     #[test]

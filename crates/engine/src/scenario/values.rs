@@ -58,10 +58,11 @@ impl Scope<'_> {
         }
     }
 
-    /// Appends the `Cookie` header for a request whose bytes are being written to `out`.
-    pub fn write_cookies(&self, out: &mut Vec<u8>) {
+    /// Appends the `Cookie` header for a request whose bytes are being written to `out`, or the rest of one that is
+    /// `begun`.
+    pub fn write_cookies(&self, begun: bool, out: &mut Vec<u8>) {
         let path = path_of(out).to_vec();
-        self.jar.write(&path, self.site, unix_s(), out);
+        self.jar.write(&path, self.site, unix_s(), begun, out);
     }
 }
 

@@ -1,12 +1,10 @@
 //! Journeys: what a user does, step by step, with values that are carried on from one answer to the next request.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
-use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use super::rows::FeedRows;
 use super::{ParamSpec, ThinkSpec, one};
 
 /// A row of steps that a client goes through from the first to the last.
@@ -34,6 +32,9 @@ pub struct StepSpec {
     /// The step is passed over unless this holds.
     #[serde(default)]
     pub when: Option<ConditionSpec>,
+    /// The journey is completed after its answer if this holds.
+    #[serde(default)]
+    pub stop_when: Option<ConditionSpec>,
     /// How often it is sent, one after another.
     #[serde(default = "one")]
     pub repeat: u32,
@@ -159,97 +160,4 @@ pub enum FeedOrder {
     Random,
     /// Every row once; who finds none left ends.
     Once,
-}
-
-/// Rows of equal length, one after another, in one piece of memory: text and where each value ends in it.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct FeedRows {
-    text: String,
-    ends: Vec<u32>,
-}
-
-impl FeedRows {
-    /// Values in all.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The value at `index`, which is less than `len`.
-    #[must_use]
-    pub fn get(&self, index: usize) -> &str {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start as usize..self.ends[index] as usize]
-    }
-
-    /// False if there is no room for another value: 4 GiB are full.
-    fn push(&mut self, value: &str) -> bool {
-        self.text.push_str(value);
-        let end = u32::try_from(self.text.len());
-        end.is_ok_and(|end| {
-            self.ends.push(end);
-            true
-        })
-    }
-}
-
-impl fmt::Debug for FeedRows {
-    /// Without the values: there may be millions, and passwords among them.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} values", self.len())
-    }
-}
-
-impl Serialize for FeedRows {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((0..self.len()).map(|index| self.get(index)))
-    }
-}
-
-impl<'de> Deserialize<'de> for FeedRows {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Values;
-
-        impl<'de> Visitor<'de> for Values {
-            type Value = FeedRows;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of texts")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<FeedRows, A::Error> {
-                let mut rows = FeedRows::default();
-                while let Some(value) = values.next_element::<Cow<'de, str>>()? {
-                    if !rows.push(&value) {
-                        return Err(A::Error::custom("a feed has more than 4 GiB of values"));
-                    }
-                }
-                rows.text.shrink_to_fit();
-                rows.ends.shrink_to_fit();
-                Ok(rows)
-            }
-        }
-
-        deserializer.deserialize_seq(Values)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_read_from_a_list_and_written_as_one() {
-        let text = r#"["a","","länger","x"]"#;
-        let rows: FeedRows = serde_json::from_str(text).unwrap();
-        let values: Vec<&str> = (0..rows.len()).map(|index| rows.get(index)).collect();
-        assert_eq!(values, ["a", "", "länger", "x"]);
-        assert_eq!(serde_json::to_string(&rows).unwrap(), text);
-        assert_eq!(format!("{rows:?}"), "4 values");
-    }
 }

@@ -4,15 +4,21 @@
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
 mod journey;
+mod raw;
+mod rows;
 mod stream;
 pub(crate) mod validate;
+mod websocket;
 
 pub use journey::{
-    CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedRows, FeedSpec, JourneySpec,
-    OnCaptureFailed, OnFailure, SourceSpec, StepSpec, TestSpec,
+    CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
+    OnFailure, SourceSpec, StepSpec, TestSpec,
 };
+pub use raw::{RawSpec, UntilSpec};
+pub use rows::FeedRows;
 use serde::{Deserialize, Serialize};
 pub use stream::{StreamBounds, StreamFormat, StreamSpec};
+pub use websocket::{Match, MessageKind, WebSocketSpec};
 
 /// One run of the engine: some workloads, side by side, for a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,8 +147,21 @@ pub struct TargetSpec {
     pub source_addresses: Vec<std::net::IpAddr>,
     #[serde(default)]
     pub tls: Option<TlsSpec>,
+    /// HTTP/2, by ALPN over TLS and with prior knowledge without; HTTP/1.1 when `None`.
+    #[serde(default)]
+    pub http2: Option<Http2Spec>,
     #[serde(default = "yes")]
     pub nodelay: bool,
+}
+
+/// A client is one stream at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http2Spec {
+    /// Connections that the clients of all threads share, as many streams on each; a multiple of the number of
+    /// threads. Each client has a connection of its own when `None`.
+    #[serde(default)]
+    pub connections: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -181,7 +200,8 @@ pub struct RequestSpec {
     #[serde(default = "one")]
     pub weight: u32,
     pub method: String,
-    /// Path and query, as on the request line. `{name}` is filled from `params`.
+    /// Path and query, as on the request line. `{name}` is filled from `params`; over a WebSocket, and of raw bytes, it
+    /// is filled in what is sent.
     pub path: String,
     /// As given; `Host`, `Content-Length` and `User-Agent` are added unless they are here.
     #[serde(default)]
@@ -203,6 +223,12 @@ pub struct RequestSpec {
     /// A right answer is a stream of events.
     #[serde(default)]
     pub stream: Option<StreamSpec>,
+    /// It is a message over a WebSocket: `path` and `headers` are those of its upgrade, the body is what is sent.
+    #[serde(default)]
+    pub websocket: Option<WebSocketSpec>,
+    /// It is bytes without a protocol: the body is what is sent.
+    #[serde(default)]
+    pub raw: Option<RawSpec>,
 }
 
 /// How values are escaped in a body.

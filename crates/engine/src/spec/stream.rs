@@ -46,4 +46,6 @@ pub enum StreamFormat {
     Sse,
     /// Every line that is not empty is an event.
     Lines,
+    /// Every message of a WebSocket is an event.
+    Messages,
 }

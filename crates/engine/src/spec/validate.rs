@@ -5,8 +5,9 @@ use std::io;
 use thiserror::Error;
 
 use crate::spec::{
-    Arrivals, ClosedSpec, FeedOrder, JourneySpec, LoadSpec, OpenSpec, Order, ParamSpec, RateSpec,
-    RequestSpec, Role, RunSpec, ThinkSpec, WorkloadSpec,
+    Arrivals, ClosedSpec, FeedOrder, JourneySpec, LoadSpec, Match, OpenSpec, Order, ParamSpec,
+    RateSpec, RequestSpec, Role, RunSpec, StreamFormat, ThinkSpec, UntilSpec, WebSocketSpec,
+    WorkloadSpec,
 };
 
 /// Why a run cannot start. Every message says where, what, and what to do.
@@ -96,8 +97,10 @@ pub fn validate(spec: &RunSpec) -> Check {
     if spec.workloads.is_empty() || spec.workloads.len() > MOST_WORKLOADS {
         return Err(StartError::run("workloads", "give at least one workload"));
     }
+    let threads = spec.threads * spec.share.map_or(1, |share| share.of);
     for workload in &spec.workloads {
         check_workload(workload)?;
+        check_http2(workload, threads as u64)?;
     }
     let measured = || {
         spec.workloads
@@ -162,6 +165,8 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
         check_params(&workload.name, request)?;
         check_parameters_kind(workload, request)?;
         check_stream(&workload.name, request)?;
+        check_websocket(workload, request)?;
+        check_raw(workload, request)?;
     }
     let timeouts = &workload.timeouts;
     for (field, ns) in [
@@ -189,6 +194,50 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
     }
 }
 
+/// Clients share connections evenly only where every thread has as many.
+fn check_http2(workload: &WorkloadSpec, threads: u64) -> Check {
+    let field = "target.http2.connections";
+    let Some(http2) = &workload.target.http2 else {
+        return check_upgrade(workload);
+    };
+    let Some(connections) = http2.connections else {
+        return Ok(());
+    };
+    let each = match &workload.load {
+        LoadSpec::Closed(closed) => closed.requests_per_connection,
+        LoadSpec::Open(open) => open.requests_per_connection,
+    };
+    let problem = if connections == 0 || connections > MOST_CLIENTS {
+        format!("{connections} is not between 1 and {MOST_CLIENTS}")
+    } else if connections % threads != 0 {
+        format!(
+            "{connections} connections cannot be shared evenly by {threads} threads: give a multiple of {threads}, or \
+             fewer threads"
+        )
+    } else if each.is_some() {
+        "requests_per_connection does not go with connections that clients share: leave out one of them".into()
+    } else {
+        return Ok(());
+    };
+    Err(StartError::invalid(&workload.name, field, problem))
+}
+
+/// RFC 9113 section 3.1 has done away with it, and so have servers.
+fn check_upgrade(workload: &WorkloadSpec) -> Check {
+    let upgrades = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("h2c")
+    };
+    for request in &workload.requests {
+        if request.headers.iter().any(upgrades) {
+            let field = format!("request {:?}", request.name);
+            let problem = "no connection is upgraded to HTTP/2 in mid-course (RFC 9113 section 3.1): leave out the \
+                           header Upgrade, and let the target speak http2 from the start";
+            return Err(StartError::invalid(&workload.name, &field, problem));
+        }
+    }
+    Ok(())
+}
+
 fn check_stream(workload: &str, request: &RequestSpec) -> Check {
     let Some(stream) = &request.stream else {
         return Ok(());
@@ -206,11 +255,94 @@ fn check_stream(workload: &str, request: &RequestSpec) -> Check {
         "stream.bounds.late is no share from 0 to 1"
     } else if request.method == "HEAD" {
         "the answer to HEAD has no body, so it is no stream"
+    } else if request.websocket.is_some() != (stream.format == StreamFormat::Messages) {
+        "a stream of messages comes over a WebSocket, one of another format over HTTP"
     } else {
         return Ok(());
     };
     let field = format!("request {:?}", request.name);
     Err(StartError::invalid(workload, &field, problem))
+}
+
+/// A client has one connection, and so one WebSocket.
+fn check_websocket(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
+    let first = &workload.requests[0];
+    let problem = match &request.websocket {
+        None if first.websocket.is_none() => return Ok(()),
+        None => "a workload has requests of one kind: all of them over a WebSocket, or none",
+        Some(_) if first.websocket.is_none() => {
+            "a workload has requests of one kind: all of them over a WebSocket, or none"
+        }
+        Some(_) if !workload.journeys.is_empty() => "steps of journeys are no messages yet",
+        Some(_) if (&request.path, &request.headers) != (&first.path, &first.headers) => {
+            "messages of a workload go over the same WebSocket: path and headers must be equal"
+        }
+        Some(_) if workload.target.http2.is_some() => {
+            "a WebSocket is opened over HTTP/1.1 only: leave out http2"
+        }
+        Some(_) if request.method != "GET" => "a WebSocket is opened with GET",
+        Some(_) if !request.expect.status.is_empty() => "a message has no status",
+        Some(socket) if socket.message.is_none() && request.stream.is_none() => {
+            "nothing is sent, so that nothing answers it: read a stream of messages"
+        }
+        Some(socket) if socket.message.is_none() && request.body_base64.is_some() => {
+            "it has a message, and sends none"
+        }
+        Some(socket) if socket.matched == Match::Echo => {
+            if request.stream.is_none() && request.expect.body.is_none() {
+                return Ok(());
+            }
+            "an echo is one message, and equal to the one that was sent"
+        }
+        Some(socket) if matches!(&socket.matched, Match::Field(pointer) if !pointer.starts_with('/')) => {
+            "the JSON pointer of its match does not begin with '/'"
+        }
+        Some(WebSocketSpec {
+            matched: Match::Field(_),
+            message,
+        }) if message.is_none() || request.stream.is_some() => {
+            "an answer with the same value is one message, and to one that was sent"
+        }
+        Some(_) => return Ok(()),
+    };
+    let field = format!("request {:?}", request.name);
+    Err(StartError::invalid(&workload.name, &field, problem))
+}
+
+/// A client has one connection, which speaks HTTP or does not.
+fn check_raw(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
+    let first = &workload.requests[0];
+    let problem = match &request.raw {
+        None if first.raw.is_none() => return Ok(()),
+        None => "a workload has requests of one kind: all of them raw bytes, or none",
+        Some(_) if first.raw.is_none() => {
+            "a workload has requests of one kind: all of them raw bytes, or none"
+        }
+        Some(_) if !workload.journeys.is_empty() => "steps of journeys are no raw bytes yet",
+        Some(_) if workload.target.http2.is_some() => "raw bytes are no HTTP: leave out http2",
+        Some(_) if workload.redirects.is_some() => "raw bytes are no HTTP: leave out redirects",
+        Some(_) if !request.headers.is_empty() => "raw bytes have no headers",
+        Some(_) if request.websocket.is_some() => "it is raw bytes, or goes over a WebSocket",
+        Some(_) if request.stream.is_some() => "an answer of raw bytes is no stream of events",
+        Some(_) if !request.expect.status.is_empty() => "an answer of raw bytes has no status",
+        Some(_)
+            if request
+                .body_base64
+                .as_deref()
+                .unwrap_or_default()
+                .is_empty() =>
+        {
+            "nothing is sent, so that nothing answers it"
+        }
+        Some(raw) => match (&raw.until, workload.body_limit) {
+            (UntilSpec::Length(length), Some(limit)) if *length > limit => {
+                "until: a length beyond body_limit can never be reached"
+            }
+            _ => return Ok(()),
+        },
+    };
+    let field = format!("request {:?}", request.name);
+    Err(StartError::invalid(&workload.name, &field, problem))
 }
 
 /// Steps draw from feeds and slots, single requests from lists and ranges.
@@ -269,10 +401,10 @@ fn check_journey(
         if step.repeat == 0 || named.any(|slot| slot >= slots) {
             return Err("a step has no repeat, or a slot that is not there");
         }
-        if let Some(condition) = &step.when
-            && let ParamSpec::Slot { slot, .. } = condition.value
-            && slot >= slots
-        {
+        let mut conditions = step.when.iter().chain(&step.stop_when);
+        if conditions.any(
+            |condition| matches!(condition.value, ParamSpec::Slot { slot, .. } if slot >= slots),
+        ) {
             return Err("a condition is about a slot that is not there");
         }
     }

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "a socket option")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,10 +18,12 @@ use tokio_rustls::client::TlsStream;
 
 use crate::record::interval::Outcome;
 use crate::record::ports::PortTable;
+use crate::record::recorder::Recorder;
 use crate::record::sample::ConnectTimes;
 use crate::seat::{Interrupt, Seat};
 use crate::wire::Common;
 use crate::wire::failure::{Failure, describe};
+use crate::wire::h2;
 use crate::wire::rotation::Rotation;
 use crate::wire::target::{Address, Name, Target, resolve};
 use crate::wire::tls::{Sessions, Tls};
@@ -38,6 +40,10 @@ const ATTEMPT_NS: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct Dialer {
     pub common: Rc<Common>,
+    /// Where a connection says that it has ended which is nobody's own.
+    pub recorder: Rc<RefCell<Recorder>>,
+    /// Of the connections that clients share.
+    pub pool: Rc<h2::Pool>,
     ports: Rc<PortTable>,
     rotation: Rotation,
     /// Whose turn it is among the local addresses.
@@ -45,10 +51,18 @@ pub struct Dialer {
 }
 
 impl Dialer {
-    /// Workers begin with different addresses.
-    pub fn new(worker: usize, common: Rc<Common>, ports: Rc<PortTable>) -> Self {
+    /// Workers begin with different addresses. `shared`: connections of this worker that its clients share.
+    pub fn new(
+        worker: usize,
+        shared: usize,
+        common: Rc<Common>,
+        recorder: Rc<RefCell<Recorder>>,
+    ) -> Self {
+        let ports = recorder.borrow().ports.clone();
         Self {
             common,
+            recorder,
+            pool: h2::Pool::new(shared),
             ports,
             rotation: Rotation::new(worker),
             source: Cell::new(worker),
@@ -210,7 +224,7 @@ impl Dialer {
     }
 }
 
-fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
+pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
     match interrupt {
         Interrupt::Deadline => Failure::new(Outcome::ConnectTimeout, why),
         Interrupt::Stop => Failure::new(Outcome::NeverSent, "the run has ended"),

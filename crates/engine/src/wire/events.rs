@@ -1,4 +1,4 @@
-//! Events in a body while it passes by: server-sent ones, or lines. Knows no socket and no clock.
+//! Events in a body while it passes by: server-sent ones, lines, or messages. Knows no socket and no clock.
 //!
 //! Source: WHATWG HTML, section 9.2.6 (interpreting an event stream). An event without data is none; comments and
 //! other fields are passed over. Of an event's data only what may be the text that ends the stream is kept.
@@ -24,9 +24,9 @@ pub struct EventParser {
     place: Place,
     /// A line has ended with CR: LF may follow, and ends the same line.
     after_cr: bool,
-    /// The event so far has a line of data.
+    /// The event so far has a line of data, or the message has begun.
     has_data: bool,
-    /// Bytes of its data (of the line) so far.
+    /// Bytes of its data (of the line, of the message) so far.
     length: usize,
     /// The first of them.
     kept: Vec<u8>,
@@ -59,14 +59,26 @@ impl EventParser {
         match stream.format {
             StreamFormat::Sse => self.next_sent(until, bytes),
             StreamFormat::Lines => self.next_line(until, bytes),
+            StreamFormat::Messages => {
+                self.has_data = true;
+                self.keep(std::mem::take(bytes), most(until));
+                None
+            }
         }
+    }
+
+    /// A message is whole.
+    pub fn message(&mut self, stream: &StreamSpec) -> Found {
+        let found = self.found(self.length, stream.until.as_deref().map(str::as_bytes));
+        self.forget();
+        found
     }
 
     /// The body is whole. A last line need not end.
     pub fn end(&mut self, stream: &StreamSpec) -> Option<Found> {
         let until = stream.until.as_deref().map(str::as_bytes);
         match stream.format {
-            StreamFormat::Sse => None,
+            StreamFormat::Sse | StreamFormat::Messages => None,
             StreamFormat::Lines => self.line(until),
         }
     }

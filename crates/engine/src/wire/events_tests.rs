@@ -94,3 +94,23 @@ fn lines_that_are_not_empty_are_events() {
     let until = stream(StreamFormat::Lines, Some("end"));
     check(&until, "ending\nend\r\nend", &[Event, End, End], false);
 }
+
+#[test]
+fn a_message_is_an_event_whatever_its_pieces() {
+    let spec = stream(StreamFormat::Messages, Some("bye"));
+    for piece in 1..4 {
+        let mut parser = EventParser::default();
+        let mut message = |text: &str| {
+            for mut bytes in text.as_bytes().chunks(piece) {
+                assert_eq!(parser.next(&spec, &mut bytes), None);
+                assert!(bytes.is_empty() && parser.is_within());
+            }
+            parser.message(&spec)
+        };
+        let found = ["a", "", "bye-bye", "bye", "by"].map(&mut message);
+        let event = Found::Event;
+        assert_eq!(found, [event, event, event, Found::End, event]);
+        assert!(!parser.is_within());
+        assert_eq!(parser.end(&spec), None);
+    }
+}

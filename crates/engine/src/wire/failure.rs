@@ -6,7 +6,7 @@ use std::io;
 use crate::record::interval::Outcome;
 
 /// How a request is counted that failed, and why it did.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     pub outcome: Outcome,
     pub why: String,
@@ -17,6 +17,25 @@ impl Failure {
         let why = why.to_string();
         Self { outcome, why }
     }
+}
+
+/// A connection that was established, and failed.
+pub fn broken(error: &io::Error) -> Failure {
+    let outcome = match error.kind() {
+        // rustls: the peer closed without saying so. Written after the peer had closed.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
+        // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
+        io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
+        // rustls: records were malformed.
+        io::ErrorKind::InvalidData => Outcome::Malformed,
+        _ => Outcome::Reset,
+    };
+    Failure::new(outcome, describe(error))
+}
+
+fn is_alert(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(inner, Some(rustls::Error::AlertReceived(_)))
 }
 
 /// The system's words without its number: "connection refused".

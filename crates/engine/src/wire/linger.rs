@@ -4,8 +4,9 @@
 
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
+use tokio::io::ReadBuf;
 use tokio::task::spawn_local;
 
 use crate::seat::Seat;
@@ -20,7 +21,8 @@ pub const MOST_LINGERING: u64 = 64;
 /// Closes the connection after the server, or when it takes too long. `seat`: any of this worker's.
 pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     let count = common.lingering.get();
-    if count >= MOST_LINGERING || transport.try_read_byte().is_ready() {
+    let mut now = Context::from_waker(Waker::noop());
+    if count >= MOST_LINGERING || poll_closed(&mut transport, common, &mut now).is_ready() {
         return;
     }
     common.lingering.set(count + 1);
@@ -28,11 +30,24 @@ pub fn linger(mut transport: Transport, seat: &Seat, common: &Rc<Common>) {
     spawn_local(async move {
         seat.sit().await;
         seat.set_deadline(seat.now() + CLOSE_WAIT_NS);
-        poll_fn(|cx| match transport.poll_read_byte(cx) {
-            Poll::Ready(_) => Poll::Ready(()),
+        poll_fn(|cx| match poll_closed(&mut transport, &common, cx) {
+            Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => seat.poll_interrupt().map(|_| ()),
         })
         .await;
         common.lingering.set(common.lingering.get() - 1);
     });
+}
+
+/// Whether the peer has closed; what it still sends before is of no use to anybody.
+fn poll_closed(transport: &mut Transport, common: &Common, cx: &mut Context<'_>) -> Poll<()> {
+    let mut scratch = common.scratch.borrow_mut();
+    loop {
+        let mut buffer = ReadBuf::new(&mut scratch);
+        match transport.poll_read(cx, &mut buffer) {
+            Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+            Poll::Ready(_) => return Poll::Ready(()),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
 }

@@ -3,14 +3,19 @@
 use std::task::{Context, Poll};
 
 use crate::record::interval::Outcome;
+use crate::record::sample::ConnectTimes;
 use crate::seat::Seat;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::Failure;
 use crate::wire::h1;
+use crate::wire::h2;
+use crate::wire::raw;
 use crate::wire::request::Call;
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
+use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
+use crate::wire::ws;
 
 /// What the server did while nothing was asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +28,9 @@ pub enum Unasked {
 /// One client's way to the server, whatever the protocol.
 pub enum Link {
     H1(h1::Link),
+    H2(h2::Link),
+    Raw(raw::Link),
+    Ws(Box<ws::Link>),
 }
 
 impl Link {
@@ -33,10 +41,21 @@ impl Link {
         sessions: &mut Sessions,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
+        if target.http2.is_some() {
+            let link = h2::Link::open(dialer, target, sessions, watch).await;
+            return link.map(Self::H2).map_err(|failure| watch.failed(failure));
+        }
         match dialer.connect(target, sessions, watch).await {
             Ok((transport, times)) => match transport.alpn() {
                 None | Some(b"http/1.1") => {
+                    if let Some(upgrade) = watch.request.websocket.as_deref() {
+                        return Self::upgraded(transport, times, upgrade, dialer, watch).await;
+                    }
                     watch.connected(times);
+                    if watch.request.raw.is_some() {
+                        let link = raw::Link::new(transport, dialer.common.clone());
+                        return Ok(Self::Raw(link));
+                    }
                     Ok(Self::H1(h1::Link::new(
                         transport,
                         dialer.common.clone(),
@@ -50,10 +69,32 @@ impl Link {
         }
     }
 
+    /// A WebSocket; its upgrade is a part of connecting, and has the same deadline.
+    async fn upgraded(
+        transport: Transport,
+        mut times: ConnectTimes,
+        upgrade: &ws::Upgrade,
+        dialer: &Dialer,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Outcome> {
+        let begun = watch.seat.now();
+        match ws::Link::open(transport, dialer.common.clone(), upgrade, watch).await {
+            Ok(link) => {
+                times.total += watch.seat.now() - begun;
+                watch.connected(times);
+                Ok(Self::Ws(Box::new(link)))
+            }
+            Err(failure) => Err(watch.failed(failure)),
+        }
+    }
+
     /// Whether it takes another exchange now; if not, why.
     pub fn room(&mut self) -> Result<(), Unasked> {
         match self {
             Self::H1(link) => link.room(),
+            Self::H2(link) => link.room(),
+            Self::Raw(link) => link.room(),
+            Self::Ws(link) => link.room(),
         }
     }
 
@@ -61,6 +102,10 @@ impl Link {
     pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
         match self {
             Self::H1(link) => link.poll_unasked(cx),
+            // Its connection has a task of its own, which listens.
+            Self::H2(_) => Poll::Pending,
+            Self::Raw(link) => link.poll_unasked(cx),
+            Self::Ws(link) => link.poll_unasked(cx),
         }
     }
 
@@ -68,6 +113,10 @@ impl Link {
     pub async fn exchange(&mut self, call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
         match self {
             Self::H1(link) => link.exchange(call, watch).await,
+            // Boxed, so that an exchange over HTTP/1.1 takes no more room than it needs.
+            Self::H2(link) => Box::pin(link.exchange(call, watch)).await,
+            Self::Raw(link) => Box::pin(link.exchange(call, watch)).await,
+            Self::Ws(link) => Box::pin(link.exchange(call, watch)).await,
         }
     }
 
@@ -75,19 +124,26 @@ impl Link {
     pub fn is_spent(&self) -> bool {
         match self {
             Self::H1(link) => link.is_spent(),
+            Self::H2(link) => link.is_spent(),
+            Self::Raw(link) => link.is_spent(),
+            Self::Ws(link) => link.is_spent(),
         }
     }
 
-    /// Closes in good order.
-    pub fn part(self, seat: &Seat) {
+    /// Closes in good order. True if that ends a connection; one that clients can share is counted by its own task.
+    pub fn part(self, seat: &Seat) -> bool {
         match self {
             Self::H1(link) => link.part(seat),
+            Self::H2(_) => return false,
+            Self::Raw(link) => drop(link),
+            Self::Ws(link) => link.part(seat),
         }
+        true
     }
 }
 
 fn unspoken(protocol: &[u8]) -> Failure {
     let name = protocol.escape_ascii();
-    let why = format!("the server chose {name} by ALPN; jostle speaks HTTP/1.1 only so far");
+    let why = format!("the server chose {name} by ALPN, and this load speaks HTTP/1.1");
     Failure::new(Outcome::TlsFailed, why)
 }

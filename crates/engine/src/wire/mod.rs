@@ -3,18 +3,22 @@
 //!
 //! ```text
 //!  load ─► Link::open ─► Dialer ─► Transport (TCP, unix, TLS)
-//!       ─► Link::exchange(Call, Watch) ─► h1
+//!       ─► Link::exchange(Call, Watch) ─► h1, h2, raw, ws
 //!                               Watch ─► recorder, deadlines, taps
 //! ```
+pub mod coding;
 pub mod dial;
 pub mod events;
 pub mod failure;
 pub mod h1;
+pub mod h2;
 pub mod linger;
 pub mod link;
+pub mod raw;
 pub mod redirect;
 pub mod request;
 pub mod rotation;
+pub mod sending;
 pub mod tap;
 pub mod target;
 pub mod tls;
@@ -22,6 +26,7 @@ pub mod transport;
 pub mod url;
 pub mod verify;
 pub mod watch;
+pub mod ws;
 
 use std::cell::{Cell, RefCell};
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::record::interval::Outcome;
 use crate::spec::validate::StartError;
-use crate::spec::{RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
+use crate::spec::{Http2Spec, RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
 use crate::wire::failure::Failure;
 use crate::wire::h1::codec::{Template, encode_request};
 use crate::wire::target::Target;
@@ -180,6 +180,8 @@ impl Redirects {
             host: origin.host.clone(),
             port: origin.port,
             connect_to: Vec::new(),
+            // Each client has a connection of its own there.
+            http2: self.target.http2.map(|_| Http2Spec::default()),
             resolve_each: true,
             tls: origin.tls.then(|| self.tls_for(&origin.host)),
             ..self.target.clone()

@@ -5,11 +5,14 @@ use crate::scenario::values::Scope;
 use crate::schedule::random::Stream;
 use crate::spec::{ParamSpec, StreamSpec};
 use crate::wire::h1::codec::{Gap, Template};
+use crate::wire::raw::Until;
 use crate::wire::tap::Tap;
+use crate::wire::ws::Upgrade;
 
 #[derive(Debug)]
 pub struct Request {
-    /// For a connection that stays open afterwards, and for one that does not.
+    /// For a connection that stays open afterwards, and for one that does not; of a WebSocket, and of raw
+    /// bytes, both are what is sent.
     pub keep_alive: Template,
     pub close: Template,
     /// In the order of their names, as the templates want them.
@@ -20,10 +23,16 @@ pub struct Request {
     pub taps: Vec<Tap>,
     /// The client's cookies are sent, and those of the answer kept.
     pub cookies: bool,
+    /// It says which content codings it accepts: what looks at the body of its answer sees it decoded.
+    pub decodes: bool,
     /// Something is wanted of the head of its answer.
     pub reads_head: bool,
     /// A right answer is a stream of events. Where it says how many tokens it had, the last tap keeps that.
     pub stream: Option<StreamSpec>,
+    /// It is a message over a WebSocket that is opened so.
+    pub websocket: Option<Box<Upgrade>>,
+    /// It is raw bytes, and its answer ends so.
+    pub raw: Option<Until>,
 }
 
 /// One use of a request.
@@ -61,7 +70,7 @@ impl Request {
                     Gap::Param(position, place) => {
                         scope.write(&self.params[position], place, random, out);
                     }
-                    Gap::Cookies => scope.write_cookies(out),
+                    Gap::Cookies { begun } => scope.write_cookies(begun, out),
                 });
             }
         }

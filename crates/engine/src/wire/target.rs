@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
-use crate::spec::TargetSpec;
 use crate::spec::validate::StartError;
+use crate::spec::{Http2Spec, TargetSpec};
 use crate::wire::tls::Tls;
 
 #[derive(Debug)]
@@ -15,6 +15,7 @@ pub struct Target {
     pub addresses: Vec<Address>,
     pub sources: Vec<IpAddr>,
     pub tls: Option<Tls>,
+    pub http2: Option<Http2Spec>,
     pub nodelay: bool,
     /// The kernel gives ports from here on to connections.
     pub lowest_ephemeral_port: u16,
@@ -89,7 +90,7 @@ impl Target {
         let tls = spec
             .tls
             .as_ref()
-            .map(|tls| Tls::new(workload, &spec.host, tls))
+            .map(|tls| Tls::new(workload, &spec.host, tls, spec.http2.is_some()))
             .transpose()?;
         Ok(Self {
             lowest_ephemeral_port: lowest_ephemeral_port(),
@@ -97,6 +98,7 @@ impl Target {
             addresses,
             sources: spec.source_addresses.clone(),
             tls,
+            http2: spec.http2,
             nodelay: spec.nodelay,
         })
     }

@@ -36,8 +36,13 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    pub fn new(workload: &str, host: &str, spec: &TlsSpec) -> Result<Self, StartError> {
-        let config = configure(spec).map_err(|(field, problem)| {
+    pub fn new(
+        workload: &str,
+        host: &str,
+        spec: &TlsSpec,
+        http2: bool,
+    ) -> Result<Self, StartError> {
+        let config = configure(spec, http2).map_err(|(field, problem)| {
             StartError::invalid(workload, &format!("target.tls.{field}"), problem)
         })?;
         let name = spec.server_name.as_deref().unwrap_or(host);
@@ -77,7 +82,7 @@ impl Tls {
 /// An error is the name of a field and what is wrong with it.
 type Field<T> = Result<T, (&'static str, String)>;
 
-fn configure(spec: &TlsSpec) -> Field<ClientConfig> {
+fn configure(spec: &TlsSpec, http2: bool) -> Field<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let versions: &[_] = match spec.version.as_deref() {
         None => &[&TLS13, &TLS12],
@@ -122,12 +127,22 @@ fn configure(spec: &TlsSpec) -> Field<ClientConfig> {
         }
     };
     config.resumption = Resumption::disabled();
-    config.alpn_protocols = spec
-        .alpn
-        .iter()
-        .map(|name| name.clone().into_bytes())
-        .collect();
+    config.alpn_protocols = protocols(spec, http2)?;
     Ok(config)
+}
+
+/// What is offered by ALPN. HTTP/1.1 is offered beside HTTP/2 so that a server that does not speak it says so.
+fn protocols(spec: &TlsSpec, http2: bool) -> Field<Vec<Vec<u8>>> {
+    if spec.alpn.is_empty() && http2 {
+        return Ok(vec![b"h2".to_vec(), b"http/1.1".to_vec()]);
+    }
+    if http2 && !spec.alpn.iter().any(|name| name == "h2") {
+        let problem =
+            "it does not offer \"h2\", and the load speaks HTTP/2: add it, or leave alpn out";
+        return Err(("alpn", problem.into()));
+    }
+    let names = spec.alpn.iter();
+    Ok(names.map(|name| name.clone().into_bytes()).collect())
 }
 
 fn verifier(spec: &TlsSpec, provider: Arc<CryptoProvider>) -> Field<Arc<dyn ServerCertVerifier>> {

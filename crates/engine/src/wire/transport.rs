@@ -129,6 +129,13 @@ impl Transport {
             Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
+
+    pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(plain) => Pin::new(plain).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
 }
 
 fn would_block(result: &io::Result<usize>) -> bool {

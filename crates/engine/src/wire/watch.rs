@@ -10,6 +10,7 @@ use crate::scenario::head::Head;
 use crate::scenario::values::path_of;
 use crate::seat::Seat;
 use crate::spec::{StreamFormat, TimeoutSpec};
+use crate::wire::coding::Coded;
 use crate::wire::events::{EventParser, Found};
 use crate::wire::failure::Failure;
 use crate::wire::redirect::Redirect;
@@ -49,19 +50,44 @@ pub struct Watch<'a> {
     pub path: Box<[u8]>,
     /// What is said, where the run shows it.
     pub transcript: Option<Box<Transcript>>,
+    /// It is known when the client's code ran: it began to connect, or to wait for its connection.
+    pub ran: bool,
     /// Of a right answer that is a stream of events.
     pub events: Option<Box<EventParser>>,
+    /// The body of an answer with a content coding, if something looks at it.
+    pub coded: Option<Box<Coded>>,
 }
 
 impl Watch<'_> {
     /// A connection is asked for at `start`; gives its deadline.
     pub fn connecting(&mut self, start: u64) -> u64 {
         self.recorder.borrow_mut().connecting(self.workload);
-        self.sample.runs(start);
+        self.runs(start);
         self.seat.expect_answer(start);
         let deadline = start.saturating_add(self.limits.timeouts.connect_ns);
         self.seat.set_deadline(deadline);
         deadline
+    }
+
+    /// The request has to wait for its connection, for so long at most. Gives when that began.
+    pub fn waits(&mut self, most_ns: u64) -> u64 {
+        let now = self.seat.now();
+        self.runs(now);
+        self.seat.set_deadline(now.saturating_add(most_ns));
+        now
+    }
+
+    /// Its connection had no free stream for it from `start` to now.
+    pub fn waited_for_stream(&mut self, start: u64) {
+        let waited = self.seat.now() - start;
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.waited_for_stream(self.sample.workload, waited);
+    }
+
+    fn runs(&mut self, now: u64) {
+        if !std::mem::replace(&mut self.ran, true) {
+            self.sample.runs(now);
+        }
     }
 
     /// An address did not accept, and another one did.
@@ -84,6 +110,18 @@ impl Watch<'_> {
         failure.outcome
     }
 
+    /// The request has failed on a connection that may have carried others before.
+    pub fn failed_on(&mut self, reused: bool, mut failure: Failure) -> Outcome {
+        // The server may have closed before it saw the request.
+        if reused
+            && self.sample.bytes_in == 0
+            && matches!(failure.outcome, Outcome::ClosedEarly | Outcome::Reset)
+        {
+            failure.outcome = Outcome::Stale;
+        }
+        self.failed(failure)
+    }
+
     /// The first byte of the request is about to be written, unless it was before. How the request ends, if the run
     /// has ended.
     pub fn sending(&mut self) -> Option<Outcome> {
@@ -97,9 +135,7 @@ impl Watch<'_> {
         if !self.seat.running(now) {
             return Some(Outcome::NeverSent);
         }
-        if self.sample.connect.is_none() {
-            self.sample.runs(now);
-        }
+        self.runs(now);
         self.sample.sent = Some(now);
         self.seat.expect_answer(now);
         self.recorder.borrow_mut().sent(self.sample.workload, now);
@@ -158,6 +194,11 @@ impl Watch<'_> {
                 from,
             })
         });
+        if self.request.decodes {
+            let head = self.head.as_deref().and_then(Head::parse);
+            let coding = head.and_then(|head| head.header("content-encoding"));
+            self.coded = coding.and_then(Coded::of).map(Box::new);
+        }
         if let Some(stream) = &self.request.stream
             && self.redirect.is_none()
             && self.request.accepts(status)
@@ -182,11 +223,24 @@ impl Watch<'_> {
 
     /// The next bytes of the body. True if no more of it is wanted.
     pub fn body(&mut self, bytes: &[u8]) -> bool {
+        if let Some(coded) = &mut self.coded {
+            coded.feed(bytes);
+            return false;
+        }
         if let Some(transcript) = &mut self.transcript {
             transcript.answered(bytes);
         }
         self.taps.feed(&self.request.taps, bytes);
         self.read_events(bytes)
+    }
+
+    /// The body is whole: what looks at it sees it decoded. Why it cannot be.
+    fn decode(&mut self) -> Option<Failure> {
+        let coded = self.coded.take()?;
+        let decoded = coded.decode(self.limits.body, |bytes| {
+            self.body(bytes);
+        });
+        decoded.err()
     }
 
     /// True if the stream has had so many events as are wanted.
@@ -199,19 +253,38 @@ impl Watch<'_> {
             enough = self.found(found);
         }
         self.events = Some(parser);
-        let Some(seen) = &self.sample.stream else {
-            return false;
+        self.await_event();
+        enough
+    }
+
+    /// A message of the answer is whole. True if it was the last one that is wanted.
+    pub fn message(&mut self) -> bool {
+        let (Some(parser), Some(spec)) = (&mut self.events, &self.request.stream) else {
+            return true;
+        };
+        let found = parser.message(spec);
+        self.found(found);
+        self.await_event();
+        self.sample
+            .stream
+            .as_ref()
+            .is_some_and(|seen| seen.whole.is_some())
+    }
+
+    /// After an event the next one, or the end of the answer, may have a deadline of its own.
+    fn await_event(&self) {
+        let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) else {
+            return;
         };
         let wait = match (seen.whole, spec.stall_ns) {
             (Some(_), _) => AFTER_END_NS,
             (None, Some(stall)) => stall,
-            (None, None) => return false,
+            (None, None) => return,
         };
         let total = self.sample.sent.unwrap_or(0);
         let total = total.saturating_add(self.limits.timeouts.total_ns);
         self.seat
             .set_deadline(total.min(self.at.saturating_add(wait)));
-        enough
     }
 
     /// An event has come, or the end of the stream. True if the event is the last one that is wanted.
@@ -298,7 +371,8 @@ impl Watch<'_> {
 
     /// The answer is whole: was it the right one? A redirect that is followed need not be: the answer at its end is.
     pub fn complete(&mut self) -> Outcome {
-        let failure = self.unwhole();
+        let undecodable = self.decode();
+        let failure = self.unwhole().or(undecodable);
         let whole = self.sample.stream.as_ref().and_then(|seen| seen.whole);
         self.sample.end = whole.unwrap_or(self.at);
         let right_body = self.taps.end(&self.request.taps);

@@ -96,11 +96,8 @@ pub async fn half_close(mut connection: Connection) -> io::Result<()> {
 
 /// Holds the connection without reading until the client has closed it.
 async fn never_reads(connection: Connection) -> io::Result<()> {
-    while !connection
-        .stream
-        .ready(Interest::READABLE)
-        .await?
-        .is_read_closed()
+    while let Some(stream) = connection.stream.tcp()
+        && !stream.ready(Interest::READABLE).await?.is_read_closed()
     {
         tokio::time::sleep(SECOND).await;
     }

@@ -10,6 +10,8 @@ pub struct Request<'b> {
     /// Path and query.
     pub target: &'b str,
     pub framing: Framing,
+    /// It asks for a WebSocket, with this key.
+    pub websocket: Option<&'b str>,
 }
 
 /// What a request says of itself and the connection, whatever it asks for.
@@ -86,6 +88,7 @@ fn understand<'b>(
         Some("HEAD") => Method::Head,
         _ => Method::Other,
     };
+    let websocket = websocket_key(request).filter(|_| method == Method::Get);
     let (head_length, body_length) = (head_length as u64, body_length.unwrap_or(0));
     let target = origin_form(request.path.unwrap_or("/"));
     Ok(Request {
@@ -96,7 +99,28 @@ fn understand<'b>(
             head_length,
             body_length,
         },
+        websocket,
     })
+}
+
+/// The key of a handshake that asks for what RFC 6455, section 4.2.1, wants.
+fn websocket_key<'b>(request: &httparse::Request<'_, 'b>) -> Option<&'b str> {
+    let value = |name: &str| {
+        let header = request
+            .headers
+            .iter()
+            .find(|header| header.name.eq_ignore_ascii_case(name))?;
+        std::str::from_utf8(header.value).ok().map(str::trim)
+    };
+    let says = |name, token: &str| {
+        let mut said = value(name)?.split(',').map(str::trim);
+        said.any(|said| said.eq_ignore_ascii_case(token))
+            .then_some(())
+    };
+    says("upgrade", "websocket")?;
+    says("connection", "upgrade")?;
+    value("sec-websocket-version").filter(|version| *version == "13")?;
+    value("sec-websocket-key")
 }
 
 fn persistence_after(version_default: Persistence, connection: &[u8]) -> Persistence {
@@ -202,6 +226,23 @@ mod tests {
             400
         );
         assert_eq!(refusal(&post("Transfer-Encoding: chunked\r\n")), 411);
+    }
+
+    #[test]
+    fn a_handshake_has_its_key_and_all_that_belongs_to_it() {
+        let lines = [
+            "Upgrade: WebSocket",
+            "Connection: keep-alive, Upgrade",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: abc",
+        ];
+        let text = |lines: &[&str]| format!("GET / HTTP/1.1\r\n{}\r\n\r\n", lines.join("\r\n"));
+        assert_eq!(request(&text(&lines)).websocket, Some("abc"));
+        for left_out in 0..lines.len() {
+            let mut others = lines.to_vec();
+            others.remove(left_out);
+            assert_eq!(request(&text(&others)).websocket, None, "{others:?}");
+        }
     }
 
     #[test]

@@ -4,5 +4,6 @@ mod client;
 mod delay;
 mod extras;
 mod hostile;
+mod http2;
 mod siblings;
 mod well_behaved;

@@ -10,11 +10,12 @@ use tokio::io::ReadBuf;
 use crate::record::interval::Outcome;
 use crate::seat::Seat;
 use crate::wire::Common;
-use crate::wire::failure::{Failure, describe};
+use crate::wire::failure::{Failure, broken};
 use crate::wire::h1::codec::{ResponseDecoder, Step};
 use crate::wire::linger::linger;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
+use crate::wire::sending::Sending;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
@@ -108,8 +109,7 @@ impl Link {
         let mut exchange = Exchange {
             link: self,
             watch,
-            unsent,
-            broken: None,
+            sending: Sending::new(unsent),
             keep_alive: false,
             closes: false,
             clean: false,
@@ -138,9 +138,7 @@ impl Link {
 struct Exchange<'a, 'w> {
     link: &'a mut Link,
     watch: &'a mut Watch<'w>,
-    unsent: &'a [u8],
-    /// Writing failed, and what that means if there is no answer to be read all the same.
-    broken: Option<Failure>,
+    sending: Sending<'a>,
     /// As its head says: the connection may be used again, the server is going to close it.
     keep_alive: bool,
     closes: bool,
@@ -150,7 +148,7 @@ struct Exchange<'a, 'w> {
 
 impl Exchange<'_, '_> {
     fn state_after(&self, last: bool) -> State {
-        let reusable = self.keep_alive && !last && self.broken.is_none() && self.unsent.is_empty();
+        let reusable = self.keep_alive && !last && self.sending.is_done();
         match self.clean {
             true if self.closes => State::Closing,
             true if reusable => State::Open,
@@ -162,7 +160,8 @@ impl Exchange<'_, '_> {
         if let Some(outcome) = self.watch.sending() {
             return Poll::Ready(outcome);
         }
-        self.write(cx);
+        let link = &mut *self.link;
+        self.sending.write(&mut link.transport, self.watch, cx);
         let common = self.link.common.clone();
         let mut scratch = common.scratch.borrow_mut();
         loop {
@@ -182,22 +181,6 @@ impl Exchange<'_, '_> {
         }
         let interrupted = self.watch.seat.poll_interrupt();
         interrupted.map(|_| self.watch.timed_out())
-    }
-
-    fn write(&mut self, cx: &mut Context<'_>) {
-        while !self.unsent.is_empty() && self.broken.is_none() {
-            match self.link.transport.poll_write(cx, self.unsent) {
-                Poll::Ready(Ok(written)) => {
-                    self.unsent = &self.unsent[written..];
-                    self.watch.wrote(written);
-                }
-                Poll::Ready(Err(error)) => self.broken = Some(broken(&error)),
-                Poll::Pending => return,
-            }
-        }
-        if let Poll::Ready(Err(error)) = self.link.transport.poll_flush(cx) {
-            self.broken = Some(broken(&error));
-        }
     }
 
     /// Takes in what has come; the outcome, if that was the end.
@@ -242,38 +225,13 @@ impl Exchange<'_, '_> {
         match self.link.decoder.eof() {
             Ok(_) => self.watch.complete(),
             Err(error) => {
-                let failure = self.broken.take();
+                let failure = self.sending.failure();
                 self.fail(failure.unwrap_or_else(|| Failure::new(error.outcome(), error)))
             }
         }
     }
 
-    fn fail(&mut self, mut failure: Failure) -> Outcome {
-        // The server may have closed before it saw the request.
-        if self.link.reused
-            && self.watch.sample.bytes_in == 0
-            && matches!(failure.outcome, Outcome::ClosedEarly | Outcome::Reset)
-        {
-            failure.outcome = Outcome::Stale;
-        }
-        self.watch.failed(failure)
+    fn fail(&mut self, failure: Failure) -> Outcome {
+        self.watch.failed_on(self.link.reused, failure)
     }
-}
-
-fn is_alert(error: &io::Error) -> bool {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    matches!(inner, Some(rustls::Error::AlertReceived(_)))
-}
-
-fn broken(error: &io::Error) -> Failure {
-    let outcome = match error.kind() {
-        // rustls: the peer closed without saying so. Written after the peer had closed.
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => Outcome::ClosedEarly,
-        // TLS 1.3: a server says no to a client's certificate only after the client's side of the handshake.
-        io::ErrorKind::InvalidData if is_alert(error) => Outcome::TlsFailed,
-        // rustls: records were malformed.
-        io::ErrorKind::InvalidData => Outcome::Malformed,
-        _ => Outcome::Reset,
-    };
-    Failure::new(outcome, describe(error))
 }

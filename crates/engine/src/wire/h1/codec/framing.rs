@@ -33,10 +33,14 @@ impl Head {
         self.status < 200
     }
 
-    /// A client may be sent elsewhere without being asked (RFC 9110 section 15.4).
     pub fn redirects(&self) -> bool {
-        matches!(self.status, 301 | 302 | 303 | 307 | 308)
+        redirects(self.status)
     }
+}
+
+/// A client may be sent elsewhere without being asked (RFC 9110 section 15.4).
+pub fn redirects(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// The last head that this thread parsed. Servers send the same head again and again (the date in it changes once

@@ -25,7 +25,8 @@ mod response;
 mod tests;
 
 pub use error::DecodeError;
-pub use request::{EncodeError, Gap, Template, encode_request};
+pub(crate) use framing::redirects;
+pub use request::{EncodeError, Gap, Template, encode_message, encode_request};
 pub use response::{ResponseDecoder, Step};
 
 /// A head may have this many bytes, its blank line included; so may a trailer section.

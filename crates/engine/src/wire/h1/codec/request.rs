@@ -71,8 +71,9 @@ enum Segment {
 pub enum Gap {
     /// Position of the parameter in the spec's `params`, and where its value stands.
     Param(usize, Place),
-    /// The line of the `Cookie` header, if there is one.
-    Cookies,
+    /// The client's cookies, to the end of the `Cookie` header's line. `begun`: cookies stand there already; else there
+    /// is no line where the client has none.
+    Cookies { begun: bool },
 }
 
 impl Template {
@@ -190,7 +191,10 @@ pub fn encode_request(
     if !given(spec, "user-agent") {
         template.header("User-Agent", concat!("jostle/", env!("CARGO_PKG_VERSION")));
     }
-    for (name, value) in &spec.headers {
+    let is_cookie = |name: &str| spec.cookies && name.eq_ignore_ascii_case("cookie");
+    let (cookies, headers): (Vec<_>, Vec<_>) =
+        spec.headers.iter().partition(|(name, _)| is_cookie(name));
+    for (name, value) in headers {
         if spec.fill.is_some() {
             template.text(name);
             template.text(": ");
@@ -201,7 +205,13 @@ pub fn encode_request(
         }
     }
     if spec.cookies {
-        template.segments.push(Segment::Gap(Gap::Cookies));
+        // Never more than one Cookie header (RFC 6265 section 5.4).
+        for (index, (_, value)) in cookies.iter().enumerate() {
+            template.text(if index == 0 { "Cookie: " } else { "; " });
+            template.text_with_gaps(value.as_bytes(), spec, Place::Header);
+        }
+        let begun = !cookies.is_empty();
+        template.segments.push(Segment::Gap(Gap::Cookies { begun }));
     }
     let filled = filled_body(spec, &body);
     // A server may wait for a body after these methods unless it is told that there is none (RFC 9110 section 8.6).
@@ -224,6 +234,17 @@ pub fn encode_request(
     } else {
         template.bytes(&body);
     }
+    Ok(template)
+}
+
+/// A message that is sent by itself, over a WebSocket: the body, in which `{name}` is filled where `params` has the name.
+pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
+    let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
+    let mut template = Template {
+        segments: Vec::new(),
+        head: false,
+    };
+    template.text_with_gaps(&body, spec, Place::Bare);
     Ok(template)
 }
 

@@ -1,0 +1,410 @@
+//! A WebSocket that carries one message after another, each with its answer.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker, ready};
+
+use tokio::io::ReadBuf;
+
+use super::frame::{Decoder, Step, close_reason, encode, opcode};
+use super::upgrade::{Upgrade, random};
+use super::wanted::Wanted;
+use crate::record::interval::Outcome;
+use crate::schedule::random::Stream;
+use crate::seat::Seat;
+use crate::spec::{Match, MessageKind};
+use crate::wire::Common;
+use crate::wire::failure::{Failure, broken};
+use crate::wire::linger::linger;
+use crate::wire::link::Unasked;
+use crate::wire::request::Call;
+use crate::wire::transport::Transport;
+use crate::wire::watch::Watch;
+
+/// The status under which every exchange is recorded: that of the upgrade.
+pub const STATUS: u16 = 101;
+/// "Normal closure", section 7.4.1.
+const NORMAL: [u8; 2] = 1000_u16.to_be_bytes();
+const GOING_AWAY: u16 = 1001;
+/// A server that pings faster than it reads has no right to an answer to each ping (section 5.5.3).
+const MOST_UNSENT: usize = 64 * 1024;
+const CLOSED: &str = "the server closed the connection without closing the WebSocket";
+
+pub struct Link {
+    transport: Transport,
+    common: Rc<Common>,
+    decoder: Decoder,
+    /// Draws the keys that frames are masked with, which say nothing of the load.
+    keys: Stream,
+    /// Came with the answer to the handshake.
+    early: Vec<u8>,
+    /// Frames to be written, of which so many bytes have been. Borrowed from the worker while there are any.
+    out: Vec<u8>,
+    written: usize,
+    /// While nothing was asked, a message came that would pass for an answer.
+    unasked: bool,
+    /// While nothing was asked, the connection ended, and how.
+    ended: Option<Failure>,
+    spent: bool,
+}
+
+impl Link {
+    /// Makes a WebSocket of a connection.
+    pub async fn open(
+        mut transport: Transport,
+        common: Rc<Common>,
+        upgrade: &Upgrade,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let early = upgrade
+            .shake_hands(&mut transport, &common, watch.seat)
+            .await?;
+        let mut link = Self {
+            transport,
+            common,
+            decoder: Decoder::new(watch.limits.body),
+            keys: Stream::new(u64::from_ne_bytes(random()), &[]),
+            early: Vec::new(),
+            out: Vec::new(),
+            written: 0,
+            unasked: false,
+            ended: None,
+            spent: false,
+        };
+        if watch.request.stream.is_some() {
+            link.early = early;
+        } else {
+            link.pass_over(&early);
+        }
+        Ok(link)
+    }
+
+    pub fn room(&mut self) -> Result<(), Unasked> {
+        match self.poll_unasked(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => Ok(()),
+            Poll::Ready(unasked) => Err(unasked),
+        }
+    }
+
+    /// Answers pings, and passes messages over. A server that breaks the protocol is told of with the next exchange.
+    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        while self.ended.is_none() {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match self.transport.poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.pass_over(buffer.filled());
+                }
+                Poll::Ready(_) => {
+                    self.ended = Some(Failure::new(Outcome::ClosedEarly, CLOSED));
+                }
+                Poll::Pending => break,
+            }
+        }
+        // Whether it can be written to is seen when something is read.
+        let _ = self.write(cx);
+        match &self.ended {
+            Some(ended) if ended.outcome == Outcome::ClosedEarly => Poll::Ready(Unasked::Closed),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// What comes while nothing is asked.
+    fn pass_over(&mut self, mut input: &[u8]) {
+        loop {
+            match self.step(input) {
+                Ok((_, Step::NeedMore)) => return,
+                Ok((used, step)) => {
+                    if let Step::Close(code) = step {
+                        self.ended = Some(self.closed(code));
+                        return;
+                    }
+                    self.unasked |= matches!(step, Step::End(_));
+                    input = &input[used..];
+                }
+                Err(failure) => {
+                    self.ended = Some(failure);
+                    return;
+                }
+            }
+        }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.spent
+    }
+
+    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.spent = true;
+        if let Some(failure) = self.ended.take() {
+            return watch.failed(failure);
+        }
+        let upgrade = call.request.websocket.as_deref();
+        let upgrade = upgrade.expect("a workload has requests of one kind");
+        let streams = call.request.stream.is_some();
+        let unasked = std::mem::take(&mut self.unasked);
+        if unasked && upgrade.matched == Match::Order && !streams {
+            watch.excess("a message came that answers none");
+        }
+        let common = self.common.clone();
+        let template = call.template;
+        let mut filled = Vec::new();
+        let payload = template.fixed().unwrap_or_else(|| {
+            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            call.request.fill(template, &mut call, &mut filled);
+            &filled
+        });
+        watch.asking(payload);
+        match upgrade.message {
+            Some(MessageKind::Text) => self.queue(opcode::TEXT, payload),
+            Some(MessageKind::Binary) => self.queue(opcode::BINARY, payload),
+            None => {}
+        }
+        let begun = !streams && self.decoder.is_within_message();
+        let mut exchange = Exchange {
+            link: self,
+            watch,
+            wanted: Wanted::new(&upgrade.matched, payload),
+            others: 0,
+            begun_before: begun,
+            sent: false,
+            answered: false,
+            broken: None,
+        };
+        let outcome = poll_fn(|cx| exchange.poll(cx)).await;
+        let whole = exchange.sent && exchange.answered && exchange.broken.is_none();
+        self.spent = !whole || call.last || self.ended.is_some();
+        if filled.capacity() > 0 {
+            filled.clear();
+            common.spare.borrow_mut().push(filled);
+        }
+        outcome
+    }
+
+    /// Says that it closes, and lets the server close the connection.
+    pub fn part(mut self, seat: &Seat) {
+        if !self.out.is_empty() {
+            return; // within a frame, or before one that is not to be sent any more
+        }
+        self.queue(opcode::CLOSE, &NORMAL);
+        let written = self.write(&mut Context::from_waker(Waker::noop()));
+        if written.is_ok() {
+            linger(self.transport, seat, &self.common);
+        }
+    }
+
+    /// Reads on, and answers pings.
+    fn step(&mut self, input: &[u8]) -> Result<(usize, Step), Failure> {
+        let read = self.decoder.step(input);
+        let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
+        if step == Step::Ping && self.out.len() < MOST_UNSENT {
+            let key = self.begin_frame();
+            encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
+        }
+        Ok((used, step))
+    }
+
+    /// The server has closed the WebSocket.
+    fn closed(&self, code: Option<u16>) -> Failure {
+        let why = match (code, close_reason(self.decoder.payload())) {
+            (None, _) => "the server closed the WebSocket without a code".to_owned(),
+            (Some(code), "") => format!("the server closed the WebSocket with code {code}"),
+            (Some(code), reason) => {
+                let reason = reason.escape_debug();
+                format!("the server closed the WebSocket with code {code} ({reason})")
+            }
+        };
+        Failure::new(Outcome::ClosedEarly, why)
+    }
+
+    fn queue(&mut self, opcode: u8, payload: &[u8]) {
+        let key = self.begin_frame();
+        encode(opcode, payload, key, &mut self.out);
+    }
+
+    /// Sees to it that there is a buffer; gives the frame's key.
+    fn begin_frame(&mut self) -> [u8; 4] {
+        if self.out.capacity() == 0 {
+            self.out = self.common.spare.borrow_mut().pop().unwrap_or_default();
+        }
+        (self.keys.below(1 << 32) as u32).to_ne_bytes()
+    }
+
+    /// Writes what can be written now; gives how much that was.
+    fn write(&mut self, cx: &mut Context<'_>) -> Result<usize, Failure> {
+        let before = self.written;
+        while self.written < self.out.len() {
+            match self.transport.poll_write(cx, &self.out[self.written..]) {
+                Poll::Ready(Ok(written)) => self.written += written,
+                Poll::Ready(Err(error)) => return Err(broken(&error)),
+                Poll::Pending => return Ok(self.written - before),
+            }
+        }
+        let written = self.written - before;
+        if self.written > 0 {
+            self.written = 0;
+            let mut out = std::mem::take(&mut self.out);
+            out.clear();
+            self.common.spare.borrow_mut().push(out);
+        }
+        match self.transport.poll_flush(cx) {
+            Poll::Ready(Err(error)) => Err(broken(&error)),
+            _ => Ok(written),
+        }
+    }
+}
+
+/// One message and its answer.
+struct Exchange<'a, 'w> {
+    link: &'a mut Link,
+    watch: &'a mut Watch<'w>,
+    wanted: Wanted<'a>,
+    /// Messages that were passed over.
+    others: u64,
+    /// The message that comes began before this exchange, and is not its answer.
+    begun_before: bool,
+    /// The message has left, and whether its answer is whole.
+    sent: bool,
+    answered: bool,
+    /// Writing failed, and what that means if there is no answer to be read all the same.
+    broken: Option<Failure>,
+}
+
+impl Exchange<'_, '_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(outcome) = self.watch.sending() {
+            return Poll::Ready(outcome);
+        }
+        self.write(cx);
+        let outcome = self.poll_answer(cx);
+        // Pongs.
+        self.write(cx);
+        if outcome.is_ready() {
+            return outcome;
+        }
+        let interrupted = self.watch.seat.poll_interrupt();
+        interrupted.map(|_| self.timed_out())
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let early = std::mem::take(&mut self.link.early);
+        if !early.is_empty()
+            && let Some(outcome) = self.read(&early)
+        {
+            return Poll::Ready(outcome);
+        }
+        let common = self.link.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match ready!(self.link.transport.poll_read(cx, &mut buffer)) {
+                Ok(()) if buffer.filled().is_empty() => {
+                    self.watch.received(0);
+                    return Poll::Ready(self.fail(Failure::new(Outcome::ClosedEarly, CLOSED)));
+                }
+                Ok(()) => {
+                    if let Some(outcome) = self.read(buffer.filled()) {
+                        return Poll::Ready(outcome);
+                    }
+                }
+                Err(error) => return Poll::Ready(self.fail(broken(&error))),
+            }
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) {
+        if self.broken.is_none() {
+            match self.link.write(cx) {
+                Ok(written) => self.watch.wrote(written),
+                Err(failure) => self.broken = Some(failure),
+            }
+        }
+        self.sent |= self.link.out.is_empty();
+    }
+
+    /// Takes in what has come; the outcome, if that was the end.
+    fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
+        self.watch.received(input.len());
+        loop {
+            let (used, step) = match self.link.step(input) {
+                Ok(result) => result,
+                Err(failure) => return Some(self.fail(failure)),
+            };
+            match step {
+                Step::NeedMore => return None,
+                Step::Data(length) if !self.begun_before => {
+                    self.take(&input[used - length..used]);
+                }
+                Step::End(_) if self.begun_before => self.begun_before = false,
+                Step::End(_) => {
+                    if self.end_message() {
+                        self.answered = true;
+                        self.link.pass_over(&input[used..]);
+                        return Some(self.watch.complete());
+                    }
+                }
+                Step::Close(code) => return Some(self.closed(code)),
+                Step::Data(_) | Step::Ping | Step::Pong => {}
+            }
+            input = &input[used..];
+        }
+    }
+
+    /// A piece of a message.
+    fn take(&mut self, data: &[u8]) {
+        if let Wanted::Next = self.wanted {
+            self.begin();
+            self.watch.body(data);
+        } else {
+            self.wanted.feed(data);
+        }
+    }
+
+    /// A message is whole. True if with it the answer is, too.
+    fn end_message(&mut self) -> bool {
+        if let Wanted::Next = self.wanted {
+            self.begin();
+            return self.watch.message();
+        }
+        let found = self.wanted.end();
+        if let Some(message) = &found {
+            self.begin();
+            self.watch.body(message);
+        } else {
+            self.others += 1;
+        }
+        found.is_some()
+    }
+
+    /// The answer begins, unless it has.
+    fn begin(&mut self) {
+        if self.watch.sample.headers.is_none() {
+            self.watch.head(STATUS, None, None);
+        }
+    }
+
+    /// A stream may end with the WebSocket.
+    fn closed(&mut self, code: Option<u16>) -> Outcome {
+        let in_order = code.is_none_or(|code| code <= GOING_AWAY);
+        if in_order && self.watch.request.stream.is_some() {
+            self.begin();
+            return self.watch.complete();
+        }
+        let failure = self.link.closed(code);
+        self.watch.failed(failure)
+    }
+
+    fn fail(&mut self, failure: Failure) -> Outcome {
+        let failure = self.broken.take().unwrap_or(failure);
+        self.watch.failed(failure)
+    }
+
+    fn timed_out(&mut self) -> Outcome {
+        let outcome = self.watch.timed_out();
+        match self.wanted.missed(self.others) {
+            Some(why) => self.watch.failed(Failure::new(outcome, why)),
+            None => outcome,
+        }
+    }
+}

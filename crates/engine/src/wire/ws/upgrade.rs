@@ -1,0 +1,357 @@
+//! How a connection becomes a WebSocket: RFC 6455, section 4.1.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use ring::rand::{SecureRandom, SystemRandom};
+use tokio::io::ReadBuf;
+
+use crate::record::interval::Outcome;
+use crate::seat::Seat;
+use crate::spec::{Match, MessageKind, RequestSpec, WebSocketSpec};
+use crate::wire::Common;
+use crate::wire::dial::interrupted;
+use crate::wire::failure::{Failure, broken};
+use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, encode_request};
+use crate::wire::transport::Transport;
+
+/// What section 1.3 appends to the key.
+const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// Names of headers that are the handshake's own.
+const OWN_HEADERS: [&str; 6] = [
+    "connection",
+    "upgrade",
+    "sec-websocket-key",
+    "sec-websocket-version",
+    "sec-websocket-extensions",
+    "sec-websocket-accept",
+];
+
+/// How a WebSocket is opened and used; prepared once for a request.
+#[derive(Debug)]
+pub struct Upgrade {
+    /// The request up to its key and the blank line.
+    head: Vec<u8>,
+    /// Subprotocols that are offered.
+    protocols: Vec<String>,
+    /// What is sent over it, if anything.
+    pub message: Option<MessageKind>,
+    pub matched: Match,
+}
+
+impl Upgrade {
+    /// `host_header`: what goes into `Host`.
+    pub fn new(
+        spec: &RequestSpec,
+        socket: &WebSocketSpec,
+        host_header: &str,
+    ) -> Result<Self, String> {
+        for (name, _) in &spec.headers {
+            if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+                return Err(format!(
+                    "header {name} belongs to the handshake of a WebSocket: leave it out"
+                ));
+            }
+        }
+        let offered = spec.headers.iter().filter(|(name, _)| is_protocol(name));
+        let protocols = offered.flat_map(|(_, value)| value.split(','));
+        let protocols = protocols.map(|name| name.trim().to_owned()).collect();
+        let mut asked = RequestSpec {
+            body_base64: None,
+            params: std::collections::BTreeMap::new(),
+            ..spec.clone()
+        };
+        asked.headers.extend(
+            [
+                ("Connection", "Upgrade"),
+                ("Upgrade", "websocket"),
+                ("Sec-WebSocket-Version", "13"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned())),
+        );
+        let head = encode_request(&asked, host_header, true)
+            .map_err(|error: EncodeError| error.to_string())?;
+        let head = head.fixed().expect("it has no parameters");
+        let head = head.strip_suffix(b"\r\n").unwrap_or(head).to_vec();
+        Ok(Self {
+            head,
+            protocols,
+            message: socket.message,
+            matched: socket.matched.clone(),
+        })
+    }
+
+    /// Asks for the upgrade within the deadline that is set. Gives the bytes that came behind the answer.
+    pub async fn shake_hands(
+        &self,
+        transport: &mut Transport,
+        common: &Rc<Common>,
+        seat: &Seat,
+    ) -> Result<Vec<u8>, Failure> {
+        let key = STANDARD.encode(random::<16>());
+        let request = [
+            &self.head,
+            b"Sec-WebSocket-Key: ".as_slice(),
+            key.as_bytes(),
+            b"\r\n\r\n",
+        ];
+        let request = request.concat();
+        let (mut unsent, mut answer) = (request.as_slice(), Vec::new());
+        let handshake = pin!(poll_fn(|cx| {
+            write(transport, &mut unsent, cx).map_err(|error| broken(&error))?;
+            loop {
+                if let Some(length) = self.read(&answer, &key)? {
+                    return Poll::Ready(Ok(answer.split_off(length)));
+                }
+                let mut scratch = common.scratch.borrow_mut();
+                let mut buffer = ReadBuf::new(&mut scratch);
+                let read = ready!(transport.poll_read(cx, &mut buffer));
+                read.map_err(|error| broken(&error))?;
+                if buffer.filled().is_empty() {
+                    return Poll::Ready(Err(unfinished()));
+                }
+                answer.extend_from_slice(buffer.filled());
+            }
+        }));
+        let answered = seat.or_interrupt(handshake).await;
+        answered.map_err(|interrupt| {
+            let why = "the server did not answer the WebSocket handshake in time";
+            interrupted(interrupt, why)
+        })?
+    }
+
+    /// The length of the answer's head, once it is whole and right.
+    fn read(&self, answer: &[u8], key: &str) -> Result<Option<usize>, Failure> {
+        let mut begin = 0;
+        loop {
+            let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+            let mut head = httparse::Response::new(&mut headers);
+            let parsed = head.parse(&answer[begin..]).map_err(|error| {
+                let why = format!("the answer to the WebSocket handshake is not HTTP: {error}");
+                Failure::new(Outcome::Malformed, why)
+            })?;
+            match (parsed, head.code) {
+                (httparse::Status::Partial, _) if answer.len() < MAX_HEAD_BYTES => return Ok(None),
+                (httparse::Status::Partial, _) => {
+                    let why = "the answer to the WebSocket handshake has a head without end";
+                    return Err(Failure::new(Outcome::TooLarge, why));
+                }
+                (httparse::Status::Complete(length), Some(100 | 102 | 103)) => begin += length,
+                (httparse::Status::Complete(length), status) => {
+                    self.check(status.unwrap_or_default(), head.headers, key)
+                        .map_err(|why| Failure::new(Outcome::UpgradeRefused, why))?;
+                    return Ok(Some(begin + length));
+                }
+            }
+        }
+    }
+
+    /// Whether the server agrees; if not, why.
+    fn check(
+        &self,
+        status: u16,
+        headers: &[httparse::Header<'_>],
+        key: &str,
+    ) -> Result<(), String> {
+        if status != 101 {
+            return Err(format!(
+                "the server answered the WebSocket handshake with status {status}, not with 101"
+            ));
+        }
+        let values = |name: &'static str| {
+            let named = headers
+                .iter()
+                .filter(move |h| h.name.eq_ignore_ascii_case(name));
+            named.flat_map(|header| header.value.split(|byte| *byte == b','))
+        };
+        let says = |name, token: &[u8]| {
+            values(name).any(|value| value.trim_ascii().eq_ignore_ascii_case(token))
+        };
+        if !says("upgrade", b"websocket") || !says("connection", b"upgrade") {
+            return Err("the server changed to another protocol than WebSocket".to_owned());
+        }
+        let accept = values("sec-websocket-accept").map(<[u8]>::trim_ascii);
+        if !accept.eq([accept_of(key).as_bytes()]) {
+            return Err(
+                "the answer's Sec-WebSocket-Accept does not belong to the request's key".to_owned(),
+            );
+        }
+        if let Some(extension) = values("sec-websocket-extensions").next() {
+            let extension = extension.trim_ascii().escape_ascii();
+            return Err(format!(
+                "the server uses the extension {extension}, which was not offered"
+            ));
+        }
+        for chosen in values("sec-websocket-protocol").map(<[u8]>::trim_ascii) {
+            if !self.protocols.iter().any(|one| one.as_bytes() == chosen) {
+                let chosen = chosen.escape_ascii();
+                return Err(format!(
+                    "the server chose the subprotocol {chosen}, which was not offered"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a server cannot foresee.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .expect("the system has random bytes");
+    bytes
+}
+
+fn accept_of(key: &str) -> String {
+    let text = [key.as_bytes(), MAGIC].concat();
+    STANDARD.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &text))
+}
+
+fn is_protocol(name: &str) -> bool {
+    name.eq_ignore_ascii_case("sec-websocket-protocol")
+}
+
+fn unfinished() -> Failure {
+    let why = "the server closed the connection during the WebSocket handshake";
+    Failure::new(Outcome::ClosedEarly, why)
+}
+
+/// Writes what can be written now.
+fn write(
+    transport: &mut Transport,
+    unsent: &mut &[u8],
+    cx: &mut Context<'_>,
+) -> Result<(), io::Error> {
+    while !unsent.is_empty() {
+        match transport.poll_write(cx, unsent) {
+            Poll::Ready(written) => *unsent = &unsent[written?..],
+            Poll::Pending => return Ok(()),
+        }
+    }
+    match transport.poll_flush(cx) {
+        Poll::Ready(flushed) => flushed,
+        Poll::Pending => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+    /// Of section 1.3.
+    const RIGHT: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                         Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
+
+    fn upgrade(headers: &serde_json::Value) -> Result<Upgrade, String> {
+        let spec =
+            json!({"name": "r", "method": "GET", "path": "/chat?room=1", "headers": headers});
+        let socket = WebSocketSpec {
+            message: Some(MessageKind::Text),
+            matched: Match::Order,
+        };
+        Upgrade::new(&serde_json::from_value(spec).unwrap(), &socket, "host:81")
+    }
+
+    fn read(answer: &str) -> Result<Option<usize>, (Outcome, String)> {
+        let upgrade = upgrade(&json!([["Sec-WebSocket-Protocol", "v1, v2"]])).unwrap();
+        let read = upgrade.read(answer.as_bytes(), KEY);
+        read.map_err(|failure| (failure.outcome, failure.why))
+    }
+
+    #[test]
+    fn the_request_asks_for_the_upgrade_and_keeps_the_plan_s_headers() {
+        let upgrade = upgrade(&json!([["Authorization", "Bearer x"]])).unwrap();
+        let text = String::from_utf8(upgrade.head).unwrap();
+        assert!(text.starts_with("GET /chat?room=1 HTTP/1.1\r\nHost: host:81\r\n"));
+        let end = "Authorization: Bearer x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+                   Sec-WebSocket-Version: 13\r\n";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn headers_of_the_handshake_are_not_for_the_plan() {
+        let refused = upgrade(&json!([["sec-websocket-KEY", "x"]])).unwrap_err();
+        assert!(
+            refused.contains("header sec-websocket-KEY belongs to the handshake"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_right_answer_is_read_when_it_is_whole_and_what_follows_is_not() {
+        let right = format!("{RIGHT}\r\n");
+        for end in 0..right.len() {
+            assert_eq!(read(&right[..end]), Ok(None));
+        }
+        assert_eq!(read(&format!("{right}\u{1}rest")), Ok(Some(right.len())));
+        let hinted = format!("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n{right}");
+        assert_eq!(read(&hinted), Ok(Some(hinted.len())));
+        let chosen = format!("{RIGHT}Sec-WebSocket-Protocol: v2\r\n\r\n");
+        assert_eq!(read(&chosen), Ok(Some(chosen.len())));
+    }
+
+    #[test]
+    fn what_the_server_answers_instead_is_told() {
+        let changed = |from: &str, to: &str| format!("{}\r\n", RIGHT.replace(from, to));
+        let refused = Outcome::UpgradeRefused;
+        for (answer, outcome, why) in [
+            (
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned(),
+                refused,
+                "with status 404, not with 101",
+            ),
+            (changed("websocket", "h2c"), refused, "another protocol"),
+            (
+                changed("Connection: Upgrade", "Connection: close"),
+                refused,
+                "another protocol",
+            ),
+            (
+                changed("s3pP", "s3pp"),
+                refused,
+                "Sec-WebSocket-Accept does not belong",
+            ),
+            (
+                changed("Sec-WebSocket-Accept", "X"),
+                refused,
+                "Sec-WebSocket-Accept does not belong",
+            ),
+            (
+                format!(
+                    "{RIGHT}Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n\r\n"
+                ),
+                refused,
+                "the extension permessage-deflate; server_no_context_takeover, which was not offered",
+            ),
+            (
+                format!("{RIGHT}Sec-WebSocket-Protocol: v3\r\n\r\n"),
+                refused,
+                "the subprotocol v3, which was not offered",
+            ),
+            (
+                "SSH-2.0-x\r\n".to_owned(),
+                Outcome::Malformed,
+                "is not HTTP",
+            ),
+            (
+                format!("HTTP/1.1 101 x\r\nA: {}", "b".repeat(MAX_HEAD_BYTES)),
+                Outcome::TooLarge,
+                "a head without end",
+            ),
+        ] {
+            let (kind, text) = read(&answer).unwrap_err();
+            assert_eq!(kind, outcome, "{answer}");
+            assert!(text.contains(why), "{text}");
+        }
+    }
+}

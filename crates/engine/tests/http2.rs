@@ -1,0 +1,549 @@
+//! HTTP/2: connections and streams, what a request and its answer carry, and how servers say no.
+
+#![allow(clippy::needless_pass_by_value, reason = "literals are given")]
+
+mod support;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::server::{Builder, SendResponse};
+use h2::{Reason, RecvStream};
+use http::{Request, Response};
+use jostle_engine::interval::Measure;
+use serde_json::{Value, json};
+use support::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+fn closed(clients: u64, requests: u64) -> Value {
+    json!({"closed": {"clients": clients, "requests": requests}})
+}
+
+fn ok(count: u64) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([("ok", count)])
+}
+
+fn over_http2(address: SocketAddr, http2: Value, load: Value) -> Value {
+    with(workload(address, load), "/target", json!({"http2": http2}))
+}
+
+type Answer = SendResponse<Bytes>;
+
+/// Serves HTTP/2 with these settings; `answer` has each request of a connection, which `begin` gives a state.
+fn serving<S: 'static, Fut: Future<Output = ()> + 'static>(
+    settings: Builder,
+    begin: impl Fn() -> S + Send + 'static,
+    answer: impl Fn(Rc<S>, Request<RecvStream>, Answer) -> Fut + Send + Sync + 'static,
+) -> SocketAddr {
+    let answer = Arc::new(answer);
+    serve(move |stream| {
+        let (settings, state, answer) = (settings.clone(), Rc::new(begin()), answer.clone());
+        async move {
+            let Ok(mut connection) = settings.handshake::<_, Bytes>(stream).await else {
+                return;
+            };
+            while let Some(Ok((request, respond))) = connection.accept().await {
+                tokio::task::spawn_local(answer(state.clone(), request, respond));
+            }
+        }
+    })
+}
+
+/// The same where connections have no state.
+fn plain<Fut: Future<Output = ()> + 'static>(
+    answer: impl Fn(Request<RecvStream>, Answer) -> Fut + Send + Sync + 'static,
+) -> SocketAddr {
+    let begin = || ();
+    serving(Builder::new(), begin, move |_, request, respond| {
+        answer(request, respond)
+    })
+}
+
+/// Answers at once with what `body` makes of the request's method and path.
+fn answering_with(body: impl Fn(&str) -> Bytes + Send + Sync + 'static) -> SocketAddr {
+    plain(move |request, mut respond| {
+        let body = body(&format!("{} {}", request.method(), request.uri()));
+        async move {
+            let head = Response::builder().header("content-length", body.len());
+            let head = head.body(()).unwrap();
+            let mut stream = respond.send_response(head, body.is_empty()).unwrap();
+            if !body.is_empty() {
+                stream.send_data(body, true).ok();
+            }
+        }
+    })
+}
+
+fn hello(mut respond: Answer) {
+    if let Ok(mut stream) = respond.send_response(Response::new(()), false) {
+        stream.send_data(Bytes::from_static(b"hello"), true).ok();
+    }
+}
+
+#[test]
+fn clients_are_streams_of_the_connections_that_they_share() {
+    const EACH: usize = 4;
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = connections.clone();
+    let begin = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        RefCell::new(Vec::new())
+    };
+    // Nobody is answered before as many streams are open as there are clients to a connection.
+    let address = serving(Builder::new(), begin, |waiting, _, respond| async move {
+        waiting.borrow_mut().push(respond);
+        if waiting.borrow().len() == EACH {
+            waiting.take().into_iter().for_each(hello);
+        }
+    });
+    let load = closed(16, 160);
+    let seen = run(one(over_http2(address, json!({"connections": 4}), load), 0));
+    assert_eq!(seen.outcomes(), ok(160));
+    assert_eq!(connections.load(Ordering::Relaxed), 4);
+    assert_eq!(seen.sum(0, |state| state.connects), 4);
+    assert_eq!(seen.recorded(Measure::Connect), 4);
+    assert_eq!(seen.sum(0, |state| state.stream_waits), 0);
+    let bytes: u64 = seen.series(0).map(|series| series.bytes_in).sum();
+    assert_eq!(bytes, 160 * (":status200".len() + "hello".len()) as u64);
+}
+
+#[test]
+fn each_client_has_its_own_connection_where_none_are_shared() {
+    let address = answering_with(|_| "hello".into());
+    let seen = run(one(over_http2(address, json!({}), closed(3, 30)), 0));
+    assert_eq!(
+        (seen.outcomes(), seen.sum(0, |state| state.connects)),
+        (ok(30), 3)
+    );
+    let short = json!({"closed": {"clients": 1, "requests": 30, "requests_per_connection": 5}});
+    let seen = run(one(over_http2(address, json!({}), short), 0));
+    assert_eq!(
+        (seen.outcomes(), seen.sum(0, |state| state.connects)),
+        (ok(30), 6)
+    );
+    let open = json!({"open": {"arrivals": "constant", "rates": [{"from": 500.0, "to": 500.0}], "requests": 50,
+        "max_connections": 4}});
+    let seen = run(one(over_http2(address, json!({"connections": 2}), open), 0));
+    assert_eq!(seen.outcomes(), ok(50));
+    assert!(seen.sum(0, |state| state.connects) <= 2);
+}
+
+#[test]
+fn a_connection_is_closed_after_the_last_client_has_left_it() {
+    let closed_in_order = Arc::new(AtomicUsize::new(0));
+    let counted = closed_in_order.clone();
+    let address = serve(move |stream| {
+        let counted = counted.clone();
+        async move {
+            let mut connection = h2::server::handshake(stream).await.unwrap();
+            while let Some(Ok((_, respond))) = connection.accept().await {
+                hello(respond);
+            }
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    // Every client leaves after two requests, and another takes its place.
+    let load =
+        json!({"closed": {"clients": 1, "requests": 20, "requests_per_client": 2, "renew": true}});
+    let seen = run(with(
+        one(over_http2(address, json!({}), load), 0),
+        "",
+        json!({"threads": 1}),
+    ));
+    assert_eq!(
+        (seen.outcomes(), seen.sum(0, |state| state.connects)),
+        (ok(20), 10)
+    );
+    assert!(closed_in_order.load(Ordering::Relaxed) >= 9);
+}
+
+#[test]
+fn who_finds_no_free_stream_waits_and_that_is_not_the_server_s_time() {
+    let mut one_at_a_time = Builder::new();
+    one_at_a_time.max_concurrent_streams(1);
+    let most = Arc::new(AtomicUsize::new(0));
+    let (seen_most, begin) = (most.clone(), || Cell::new(0));
+    let address = serving(
+        one_at_a_time,
+        begin,
+        move |open: Rc<Cell<usize>>, _, respond| {
+            open.set(open.get() + 1);
+            seen_most.fetch_max(open.get(), Ordering::Relaxed);
+            async move {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                open.set(open.get() - 1);
+                hello(respond);
+            }
+        },
+    );
+    // One goes first, so that the server has said how many it takes before the others come.
+    let phases = json!([{"name": "one", "duration_ns": 50 * MS, "from": 1, "to": 1},
+        {"name": "four", "duration_ns": 400 * MS, "from": 4, "to": 4}]);
+    let load = json!({"closed": {"clients": 4, "phases": phases}});
+    let spec = one(over_http2(address, json!({"connections": 1}), load), 0);
+    let seen = run(with(spec, "", json!({"threads": 1})));
+    assert_eq!(most.load(Ordering::Relaxed), 1);
+    let waits = seen.sum(0, |state| state.stream_waits);
+    assert!(waits >= 3, "{waits}");
+    let waited = seen.sum(0, |state| state.stream_wait_ns);
+    assert!(waited >= 10 * MS, "three wait while one is served");
+    let (service, response) = seen.series(0).fold((0, 0), |(service, response), series| {
+        (
+            service + series.service_sum_ns,
+            response + series.response_sum_ns,
+        )
+    });
+    // Some of those who waited may have been cut off by the end.
+    assert!(
+        response > service + u128::from(waited) / 2,
+        "{response} {service} {waited}"
+    );
+    assert!(
+        seen.outcomes()
+            .keys()
+            .all(|name| ["ok", "unfinished", "never_sent"].contains(name))
+    );
+}
+
+#[test]
+fn bodies_larger_than_all_windows_go_through_both_ways() {
+    const LENGTH: usize = 300_000;
+    let address = plain(|mut request, mut respond| async move {
+        let (mut sum, mut length) = (0_u64, 0);
+        while let Some(Ok(piece)) = request.body_mut().data().await {
+            length += piece.len();
+            sum += piece.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+            request
+                .body_mut()
+                .flow_control()
+                .release_capacity(piece.len())
+                .unwrap();
+        }
+        assert_eq!((length, sum), (LENGTH, LENGTH as u64 * u64::from(b'x')));
+        let mut stream = respond.send_response(Response::new(()), false).unwrap();
+        stream
+            .send_data(Bytes::from(vec![b'y'; LENGTH]), true)
+            .unwrap();
+    });
+    let body = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, vec![b'x'; LENGTH]);
+    let change =
+        json!({"method": "POST", "body_base64": body, "expect": {"body": {"length": LENGTH}}});
+    let spec = over_http2(address, json!({"connections": 2}), closed(4, 12));
+    let seen = run(one(with(spec, "/requests/0", change), 0));
+    assert_eq!(seen.outcomes(), ok(12));
+    assert!(seen.series(0).map(|series| series.bytes_out).sum::<u64>() >= 12 * LENGTH as u64);
+}
+
+#[test]
+fn head_requests_and_answers_without_a_body() {
+    let address = answering_with(|_| Bytes::new());
+    let change = json!({"method": "HEAD"});
+    let spec = with(
+        over_http2(address, json!({}), closed(1, 3)),
+        "/requests/0",
+        change,
+    );
+    assert_eq!(run(one(spec, 0)).outcomes(), ok(3));
+}
+
+#[test]
+fn answers_are_checked_and_limited_as_over_http_1() {
+    let address = answering_with(|asked| Bytes::copy_from_slice(asked.as_bytes()));
+    let spec = |change| {
+        let workload = over_http2(address, json!({}), closed(1, 4));
+        run(one(with(workload, "", change), 0)).outcomes()
+    };
+    let asked = |body| {
+        json!({"requests": [{"name": "r", "method": "GET", "path": "/a?{n}",
+        "params": {"n": {"range": {"from": 7, "to": 7}}}, "expect": {"body": {"exact": body}}}]})
+    };
+    assert_eq!(spec(asked(format!("GET http://{address}/a?7"))), ok(4));
+    assert_eq!(
+        spec(asked("else".into())),
+        BTreeMap::from([("wrong_body", 4)])
+    );
+    assert_eq!(
+        spec(json!({"body_limit": 5})),
+        BTreeMap::from([("too_large", 4)])
+    );
+}
+
+#[test]
+fn redirects_are_followed_on_the_same_connection() {
+    let address = plain(|request, mut respond| async move {
+        if request.uri().path() != "/" {
+            return hello(respond);
+        }
+        let moved = Response::builder().status(302).header("location", "/there");
+        respond
+            .send_response(moved.body(()).unwrap(), true)
+            .unwrap();
+    });
+    let spec = over_http2(address, json!({"connections": 2}), closed(2, 10));
+    let seen = run(one(with(spec, "", json!({"redirects": {"most": 1}})), 0));
+    assert_eq!(seen.outcomes(), ok(20));
+    assert_eq!(
+        (seen.sum(0, |s| s.redirects), seen.sum(0, |s| s.connects)),
+        (10, 2)
+    );
+}
+
+#[test]
+fn journeys_keep_cookies_and_what_they_capture() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let kept = asked.clone();
+    let address = plain(move |request, mut respond| {
+        let field = |name| {
+            let value = request.headers().get(name);
+            value.map(|value| value.to_str().unwrap().to_owned())
+        };
+        let seen = (
+            request.uri().path().to_owned(),
+            field("cookie"),
+            field("x-trail"),
+        );
+        kept.lock().unwrap().push(seen);
+        async move {
+            let head = Response::builder().header("set-cookie", "sid=abc; Path=/");
+            let head = head.header("X-Trail", "t7").body(()).unwrap();
+            let mut stream = respond.send_response(head, false).unwrap();
+            stream
+                .send_data(Bytes::from_static(b"{\"id\": 9}"), true)
+                .unwrap();
+        }
+    });
+    let request = |name, path, change| {
+        let spec =
+            json!({"name": name, "method": "GET", "path": path, "fill": "json", "cookies": true});
+        with(spec, "", change)
+    };
+    let slot = |slot| json!({"slot": {"slot": slot}});
+    let change = json!({
+        "slots": 2,
+        "requests": [request("login", "/login", json!({})), request("item", "/item/{id}", json!({
+            "headers": [["X-Trail", "{trail}"]], "params": {"id": slot(0), "trail": slot(1)},
+        }))],
+        "journeys": [{"name": "buy", "steps": [
+            {"request": 0, "capture": [{"name": "id", "slot": 0, "from": {"json": "/id"}},
+                {"name": "trail", "slot": 1, "from": {"header": "x-trail"}}]},
+            {"request": 1},
+        ]}],
+    });
+    let spec = with(
+        over_http2(address, json!({"connections": 1}), closed(2, 4)),
+        "",
+        change,
+    );
+    let seen = run(with(one(spec, 0), "", json!({"threads": 1, "trace": true})));
+    assert_eq!(seen.outcomes(), ok(8));
+    let journeys = seen.0.iter().flat_map(|interval| &interval.journeys);
+    assert_eq!(journeys.map(|journey| journey.completed).sum::<u64>(), 4);
+    let asked = asked.lock().unwrap();
+    let second: Vec<_> = asked
+        .iter()
+        .filter(|(path, ..)| path == "/item/9")
+        .collect();
+    assert_eq!(second.len(), 4);
+    for (_, cookie, trail) in second {
+        assert_eq!(
+            (cookie.as_deref(), trail.as_deref()),
+            (Some("sid=abc"), Some("t7"))
+        );
+    }
+    let traces = seen.0.iter().flat_map(|interval| &interval.traces);
+    for said in traces.map(|trace| &trace.transcript) {
+        let line = said.request.split(|byte| *byte == b'\r').next().unwrap();
+        assert!(line.ends_with(b" HTTP/2"), "{}", line.escape_ascii());
+        assert!(said.head.starts_with(b"HTTP/2 200\r\nset-cookie: "));
+    }
+}
+
+#[test]
+fn events_of_streams_are_timed() {
+    let address = plain(|_, mut respond| async move {
+        let head = Response::builder().header("content-type", "text/event-stream");
+        let mut stream = respond
+            .send_response(head.body(()).unwrap(), false)
+            .unwrap();
+        for _ in 0..3 {
+            stream
+                .send_data(Bytes::from_static(b"data: x\n\n"), false)
+                .ok();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Without an end: the client leaves the stream, and the connection goes on.
+        std::future::pending::<()>().await;
+    });
+    let stream = json!({"stream": {"format": "sse", "events": 3}});
+    let spec = with(
+        over_http2(address, json!({"connections": 2}), closed(4, 12)),
+        "/requests/0",
+        stream,
+    );
+    let seen = run(one(spec, 0));
+    assert_eq!((seen.outcomes(), seen.sum(0, |s| s.connects)), (ok(12), 2));
+    let events: u64 = seen
+        .0
+        .iter()
+        .flat_map(|i| &i.streams)
+        .map(|s| s.events)
+        .sum();
+    assert_eq!(events, 36);
+}
+
+#[test]
+fn a_stream_that_is_given_up_leaves_the_others_alone() {
+    let address = plain(|request, respond| async move {
+        if request.uri().path() == "/never" {
+            std::future::pending::<()>().await;
+        }
+        hello(respond);
+    });
+    let requests = json!({"requests": [{"name": "get", "method": "GET", "path": "/"},
+        {"name": "never", "method": "GET", "path": "/never"}], "order": "sequence",
+        "timeouts": {"connect_ns": SECOND, "total_ns": 100 * MS}});
+    let spec = over_http2(address, json!({"connections": 2}), closed(4, 16));
+    let seen = run(one(with(spec, "", requests), 0));
+    let counts = seen.outcomes();
+    assert_eq!(counts.values().sum::<u64>(), 16);
+    assert!(
+        counts["ok"] >= 1 && counts["response_timeout"] >= 6,
+        "{counts:?}"
+    );
+    assert_eq!(seen.sum(0, |state| state.connects), 2);
+}
+
+#[test]
+fn resets_and_goodbyes_say_why() {
+    let resetting = |reason| {
+        plain(move |_, mut respond: Answer| async move {
+            respond.send_reset(reason);
+        })
+    };
+    for (reason, name) in [
+        (Reason::REFUSED_STREAM, "REFUSED_STREAM"),
+        (Reason::HTTP_1_1_REQUIRED, "HTTP_1_1_REQUIRED"),
+        (Reason::from(0x77), "error 0x77"),
+    ] {
+        let spec = over_http2(resetting(reason), json!({"connections": 2}), closed(2, 6));
+        let seen = run(one(spec, 0));
+        assert_eq!(
+            seen.failures(),
+            BTreeMap::from([(("reset", format!("RST_STREAM {name}")), 6)])
+        );
+        assert_eq!(
+            seen.sum(0, |state| state.connects),
+            2,
+            "a refused stream is not a connection"
+        );
+    }
+}
+
+#[test]
+fn after_a_goodbye_the_next_request_has_a_new_connection() {
+    // Two requests to a connection, then GOAWAY in order.
+    let address = serve(|stream| async move {
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        let mut answered = 0;
+        while let Some(Ok((_, respond))) = connection.accept().await {
+            hello(respond);
+            answered += 1;
+            if answered == 2 {
+                connection.graceful_shutdown();
+            }
+        }
+    });
+    let spec = over_http2(address, json!({}), closed(1, 20));
+    let seen = run(with(one(spec, 0), "", json!({"threads": 1})));
+    let counts = seen.outcomes();
+    assert_eq!(counts.values().sum::<u64>(), 20);
+    let good = counts.get("ok").copied().unwrap_or(0);
+    assert_eq!(
+        good + counts.get("stale").copied().unwrap_or(0),
+        20,
+        "{counts:?}"
+    );
+    assert!(good >= 13, "{counts:?}");
+    assert!(seen.sum(0, |state| state.connects) >= 7);
+}
+
+#[test]
+fn a_server_that_does_not_speak_it_is_told_in_words() {
+    let address = serve(|mut stream: TcpStream| async move {
+        let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+        stream.read_exact(&mut preface).await.ok();
+        let refusal = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        stream.write_all(refusal).await.ok();
+    });
+    let failures = |address| run(one(over_http2(address, json!({}), closed(1, 2)), 0)).failures();
+    let why = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
+    assert_eq!(
+        failures(address),
+        BTreeMap::from([(("malformed", why.to_owned()), 2)])
+    );
+    let closing = serve(|mut stream: TcpStream| async move {
+        stream.shutdown().await.ok();
+    });
+    let why =
+        "the server closed the connection before it sent anything; does it speak HTTP/2 here?";
+    assert_eq!(
+        failures(closing),
+        BTreeMap::from([(("closed_early", why.to_owned()), 2)])
+    );
+}
+
+#[test]
+fn all_who_wait_for_a_connection_have_its_failure() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let load = json!({"closed": {"clients": 4, "requests": 8}});
+    let seen = run(one(over_http2(address, json!({"connections": 2}), load), 0));
+    let why = "connection refused".to_owned();
+    assert_eq!(
+        seen.failures(),
+        BTreeMap::from([(("connect_refused", why), 8)])
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_sent() {
+    let address = SocketAddr::from(([127, 0, 0, 1], 9));
+    let refused = |change, http2| {
+        let spec = with(over_http2(address, http2, closed(4, 4)), "", change);
+        start(one(spec, 0)).map(drop).unwrap_err().to_string()
+    };
+    let text = refused(json!({}), json!({"connections": 3}));
+    assert!(
+        text.contains("3 connections cannot be shared evenly by 2 threads"),
+        "{text}"
+    );
+    let text = refused(json!({}), json!({"connections": 0}));
+    assert!(text.contains("0 is not between 1"), "{text}");
+    let once =
+        json!({"load": {"closed": {"clients": 4, "requests": 4, "requests_per_connection": 1}}});
+    let text = refused(once, json!({"connections": 2}));
+    assert!(text.contains("requests_per_connection"), "{text}");
+    let asking = |name, value| json!({"requests": [{"name": "r", "method": "GET", "path": "/", "headers": [[name, value]]}]});
+    let text = refused(asking("Connection", "close"), json!({}));
+    assert!(
+        text.contains("header Connection has no place in HTTP/2"),
+        "{text}"
+    );
+    let text = refused(asking("Upgrade", "h2c"), Value::Null);
+    assert!(
+        text.contains("no connection is upgraded to HTTP/2"),
+        "{text}"
+    );
+    let tls = json!({"target": {"host": "x", "port": 9, "connect_to": ["127.0.0.1:9"], "http2": {},
+        "tls": {"alpn": ["http/1.1"]}}});
+    let text = refused(tls, json!({}));
+    assert!(text.contains("does not offer \"h2\""), "{text}");
+}

@@ -1,0 +1,357 @@
+//! Servers that break the rules of HTTP/2, or of courtesy: each ends in an outcome of its own, with bounded memory.
+//!
+//! The frames are made by hand (RFC 9113 section 4.1), since no library would send them.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use support::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PUSH_PROMISE: u8 = 5;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
+
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// In the static table of HPACK (RFC 7541 appendix A): `:status: 200`.
+const STATUS_200: u8 = 0x88;
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// A field that enters no table.
+fn field(name: &str, value: &str) -> Vec<u8> {
+    let sizes = [name.len() as u8, value.len() as u8];
+    [
+        &[0, sizes[0]],
+        name.as_bytes(),
+        &[sizes[1]],
+        value.as_bytes(),
+    ]
+    .concat()
+}
+
+fn headers(flags: u8, block: &[u8]) -> Vec<u8> {
+    frame(HEADERS, flags, 1, block)
+}
+
+/// What a server says first, what it answers to the first request of a connection, and what it then repeats without end.
+#[derive(Clone, Default)]
+struct Script {
+    settings: Vec<u8>,
+    answer: Vec<u8>,
+    endless: Vec<u8>,
+    closes: bool,
+}
+
+fn answering(answer: Vec<u8>) -> Script {
+    Script {
+        answer,
+        ..Script::default()
+    }
+}
+
+fn flooding(answer: Vec<u8>, endless: Vec<u8>) -> Script {
+    Script {
+        answer,
+        endless,
+        ..Script::default()
+    }
+}
+
+fn serve_script(script: Script) -> SocketAddr {
+    serve(move |stream| {
+        let script = script.clone();
+        async move {
+            // The client has left: that is its own affair.
+            let _ = perform(stream, script).await;
+        }
+    })
+}
+
+async fn perform(mut stream: TcpStream, script: Script) -> std::io::Result<()> {
+    let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+    stream.read_exact(&mut preface).await?;
+    stream
+        .write_all(&frame(SETTINGS, 0, 0, &script.settings))
+        .await?;
+    while read_frame(&mut stream).await? != HEADERS {}
+    // The client's settings came before; what it allows holds from its acknowledgement on.
+    stream.write_all(&frame(SETTINGS, ACK, 0, &[])).await?;
+    stream.write_all(&script.answer).await?;
+    if script.closes {
+        // Only this side: with frames of the client still unread, closing both would reset the connection.
+        stream.shutdown().await?;
+    }
+    let block = script
+        .endless
+        .repeat(64 * 1024 / script.endless.len().max(1));
+    while !block.is_empty() {
+        stream.write_all(&block).await?;
+    }
+    loop {
+        read_frame(&mut stream).await?;
+    }
+}
+
+/// Its kind; what it holds is dropped.
+async fn read_frame(stream: &mut TcpStream) -> std::io::Result<u8> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await?;
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+    let mut payload = vec![0; length as usize];
+    stream.read_exact(&mut payload).await?;
+    Ok(head[3])
+}
+
+/// Two requests of two clients, each with a connection of its own; `change` of the workload.
+fn failures(script: Script, change: &Value) -> BTreeMap<(&'static str, String), u64> {
+    let load = json!({"closed": {"clients": 2, "requests": 2}});
+    let spec = workload(serve_script(script), load);
+    let spec = with(spec, "/target", json!({"http2": {}}));
+    let seen = run(one(with(spec, "", change.clone()), 0));
+    assert_eq!(seen.outcomes().values().sum::<u64>(), 2);
+    seen.failures()
+}
+
+fn fails(script: Script, outcome: &'static str, why: &str) {
+    let expected = BTreeMap::from([((outcome, why.to_owned()), 2)]);
+    let change = if outcome == "response_timeout" {
+        hurried()
+    } else {
+        json!({})
+    };
+    assert_eq!(failures(script, &change), expected);
+}
+
+/// Of a workload that waits in vain.
+fn hurried() -> Value {
+    json!({"timeouts": {"connect_ns": 5 * SECOND, "total_ns": 150 * MS}})
+}
+
+const NOT_ENDED: &str = "the answer did not end in time";
+const NO_BYTE: &str = "no byte of the answer came in time";
+
+#[test]
+fn floods_end_with_the_timeout_or_before_and_fill_no_memory() {
+    let before = peak_kb();
+    let begun = headers(0, &[STATUS_200]);
+    let calm =
+        "the server broke the rules of HTTP/2: ENHANCE_YOUR_CALM (b\"too_many_continuations\")";
+    fails(
+        flooding(begun, frame(CONTINUATION, 0, 1, &[])),
+        "too_large",
+        calm,
+    );
+    fails(
+        flooding(vec![], frame(PING, 0, 0, &[7; 8])),
+        "response_timeout",
+        NO_BYTE,
+    );
+    fails(
+        flooding(vec![], frame(SETTINGS, 0, 0, &[0, 1, 0, 0, 16, 0])),
+        "response_timeout",
+        NO_BYTE,
+    );
+    let interim = [&[0x48, 3][..], b"103"].concat();
+    fails(
+        flooding(vec![], headers(END_HEADERS, &interim)),
+        "response_timeout",
+        NO_BYTE,
+    );
+    let answer = headers(END_HEADERS, &[STATUS_200]);
+    // Whether the connection is ended depends on how fast they come; that the client is not overwhelmed does not.
+    let empty = flooding(answer.clone(), frame(DATA, 0, 1, &[]));
+    for (outcome, why) in failures(empty, &hurried()).into_keys() {
+        let many = "ENHANCE_YOUR_CALM (b\"too_many_data_frames\")";
+        let ended = outcome == "too_large" && why.ends_with(many);
+        assert!(
+            ended || (outcome, why.as_str()) == ("response_timeout", NOT_ENDED),
+            "{outcome}: {why}"
+        );
+    }
+    fails(
+        flooding(answer.clone(), frame(DATA, 0, 1, &[b'x'; 16384])),
+        "response_timeout",
+        NOT_ENDED,
+    );
+    let too_large = BTreeMap::from([(
+        (
+            "too_large",
+            "the response body is larger than the limit set for it".to_owned(),
+        ),
+        2,
+    )]);
+    let endless = flooding(answer, frame(DATA, 0, 1, &[b'x'; 16384]));
+    assert_eq!(
+        failures(endless, &json!({"body_limit": 100_000})),
+        too_large
+    );
+    let grown = peak_kb() - before;
+    assert!(grown < 100_000, "{grown} kB");
+}
+
+/// The most memory that this process has had.
+fn peak_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn heads_that_unfold_into_more_than_is_allowed_are_not_kept() {
+    let before = peak_kb();
+    // One large field enters the dynamic table, where it has number 62; then it is named 10,000 times.
+    let large = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'y'; 4000]].concat();
+    let bomb = [&[STATUS_200][..], &large, &[0xbe; 10_000]].concat();
+    let calm =
+        "the server broke the rules of HTTP/2: ENHANCE_YOUR_CALM (b\"header_list_way_too_large\")";
+    fails(answering(headers(END_HEADERS, &bomb)), "too_large", calm);
+    let fields = [
+        &[STATUS_200][..],
+        &field("x-field", &"z".repeat(120)).repeat(100),
+    ]
+    .concat();
+    let more = [
+        &headers(0, &fields)[..],
+        &frame(CONTINUATION, 0, 1, &fields[1..]).repeat(3),
+        &frame(CONTINUATION, END_HEADERS, 1, &fields[1..]).repeat(1),
+    ]
+    .concat();
+    let why = "the answer breaks the rules of HTTP/2, or its head is larger than 64 KiB";
+    fails(answering(more), "malformed", why);
+    let many = [&[STATUS_200][..], &field("x", "y").repeat(101)].concat();
+    fails(
+        answering(headers(END_HEADERS, &many)),
+        "too_large",
+        "the response has more than 100 headers",
+    );
+    let grown = peak_kb() - before;
+    assert!(grown < 100_000, "{grown} kB");
+}
+
+#[test]
+fn windows_and_streams_that_are_never_granted_time_out() {
+    // INITIAL_WINDOW_SIZE 0, and a body that has to go through.
+    let closed_window = Script {
+        settings: vec![0, 4, 0, 0, 0, 0],
+        ..Script::default()
+    };
+    let body = json!({"requests": [{"name": "r", "method": "POST", "path": "/", "body_base64": "aGVsbG8="}]});
+    let expected = BTreeMap::from([(("response_timeout", NO_BYTE.to_owned()), 2)]);
+    let body = with(body, "", hurried());
+    assert_eq!(failures(closed_window, &body), expected);
+    // MAX_CONCURRENT_STREAMS 0: the second request of a client finds it said.
+    let no_streams = Script {
+        settings: vec![0, 3, 0, 0, 0, 0],
+        ..Script::default()
+    };
+    let twice = json!({"load": {"closed": {"clients": 1, "requests": 2}}});
+    let twice = with(twice, "", hurried());
+    let none = "no stream of the connection became free in time".to_owned();
+    let expected = BTreeMap::from([
+        (("response_timeout", NO_BYTE.to_owned()), 1),
+        (("response_timeout", none), 1),
+    ]);
+    assert_eq!(failures(no_streams, &twice), expected);
+}
+
+#[test]
+fn refusals_have_their_reason() {
+    let answer = headers(END_HEADERS, &[STATUS_200]);
+    let reset = [&answer[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 8])].concat();
+    fails(answering(reset), "reset", "RST_STREAM CANCEL");
+    let reset = [&answer[..], &frame(RST_STREAM, 0, 1, &[0, 0, 0, 0])].concat();
+    fails(answering(reset), "closed_early", "RST_STREAM NO_ERROR");
+    let goodbye = |reason| [&[0, 0, 0, 0, 0, 0, 0, reason], &b"a \"word\""[..]].concat();
+    let calm = "GOAWAY ENHANCE_YOUR_CALM (b\"a \\\"word\\\"\")";
+    fails(answering(frame(GOAWAY, 0, 0, &goodbye(11))), "reset", calm);
+    let gone = "GOAWAY NO_ERROR (b\"a \\\"word\\\"\")";
+    fails(answering(frame(GOAWAY, 0, 0, &goodbye(0))), "stale", gone);
+    let closing = |answer| Script {
+        closes: true,
+        ..self::answering(answer)
+    };
+    fails(
+        closing(vec![]),
+        "closed_early",
+        "the server closed the connection",
+    );
+    fails(
+        closing(answer),
+        "closed_early",
+        "the server closed the connection",
+    );
+}
+
+#[test]
+fn broken_rules_are_malformed_answers() {
+    let broken = |answer: Vec<u8>, rule: &str| {
+        let why = format!("the server broke the rules of HTTP/2: {rule}");
+        fails(answering(answer), "malformed", &why);
+    };
+    let answer = headers(END_HEADERS, &[STATUS_200]);
+    broken(frame(DATA, 0, 1, &vec![0; 20_000]), "FRAME_SIZE_ERROR");
+    broken(frame(DATA, 0, 0, b"nowhere"), "PROTOCOL_ERROR");
+    broken(frame(DATA, 0, 7, b"nobody asked"), "PROTOCOL_ERROR");
+    broken(frame(WINDOW_UPDATE, 0, 0, &[0; 4]), "PROTOCOL_ERROR");
+    broken(
+        frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2, STATUS_200]),
+        "PROTOCOL_ERROR",
+    );
+    broken(
+        frame(CONTINUATION, END_HEADERS, 1, &[STATUS_200]),
+        "PROTOCOL_ERROR",
+    );
+    broken(
+        [&headers(0, &[STATUS_200])[..], &frame(DATA, 0, 1, b"x")].concat(),
+        "PROTOCOL_ERROR",
+    );
+    let why = "the answer breaks the rules of HTTP/2, or its head is larger than 64 KiB";
+    let short = [&[STATUS_200][..], &field("content-length", "10")].concat();
+    let short = [
+        &headers(END_HEADERS, &short)[..],
+        &frame(DATA, END_STREAM, 1, b"hello"),
+    ]
+    .concat();
+    fails(answering(short), "malformed", why);
+    let shouted = [&[STATUS_200][..], &field("X-Loud", "1")].concat();
+    broken(
+        headers(END_HEADERS | END_STREAM, &shouted),
+        "PROTOCOL_ERROR",
+    );
+    fails(
+        answering(headers(END_HEADERS | END_STREAM, &field("no", "status"))),
+        "malformed",
+        why,
+    );
+    let trailers = [
+        &answer[..],
+        &headers(END_HEADERS | END_STREAM, &field("a", "b")),
+    ]
+    .concat();
+    assert_eq!(
+        failures(answering(trailers), &json!({})),
+        BTreeMap::new(),
+        "trailers may follow a head"
+    );
+}

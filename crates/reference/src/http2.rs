@@ -1,0 +1,281 @@
+//! HTTP/2 with prior knowledge, for every site: each stream is a connection within this process, over which the site
+//! answers one request in HTTP/1.1, and what it says is passed on.
+
+use crate::connection::Connection;
+use crate::http::{self, Method, Parsed};
+use crate::site::{KeepAlive, Site, within};
+use crate::stream::Stream;
+use bytes::{Buf, Bytes, BytesMut};
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream, SendStream};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::task::spawn_local;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const MAX_HEADERS: usize = 100;
+/// Of a stream's answer so much may wait for the client.
+const WAITING_BYTES: usize = 64 * 1024;
+const STREAMS: u32 = 1024;
+
+/// Whether the bytes begin a connection of HTTP/2; `None` while they may.
+pub fn begins(input: &[u8]) -> Option<bool> {
+    let known = input.len().min(PREFACE.len());
+    if input[..known] != PREFACE[..known] {
+        return Some(false);
+    }
+    (known == PREFACE.len()).then_some(true)
+}
+
+/// Answers the requests of one connection, side by side, until either side ends it.
+pub async fn converse(site: Rc<impl Site + 'static>, connection: Connection) -> io::Result<()> {
+    let KeepAlive { idle, requests } = site.keep_alive();
+    let number = connection.number;
+    let handshake = h2::server::Builder::new()
+        .max_concurrent_streams(STREAMS)
+        .handshake::<_, Bytes>(Begun::new(connection));
+    let mut streams = handshake.await.map_err(io::Error::other)?;
+    let open = Rc::new(Cell::new(0_u64));
+    let mut accepted = 0;
+    loop {
+        let Some(next) = within(idle, streams.accept()).await else {
+            if open.get() == 0 {
+                streams.graceful_shutdown();
+            }
+            continue;
+        };
+        let Some(next) = next else {
+            return Ok(());
+        };
+        let (request, respond) = next.map_err(io::Error::other)?;
+        accepted += 1;
+        if requests.is_some_and(|most| accepted >= most) {
+            streams.graceful_shutdown();
+        }
+        let (site, open) = (Rc::clone(&site), Rc::clone(&open));
+        open.set(open.get() + 1);
+        spawn_local(async move {
+            let _ = exchange(&*site, number, request, respond).await; // its client has gone, or is told by a reset
+            open.set(open.get() - 1);
+        });
+    }
+}
+
+async fn exchange(
+    site: &impl Site,
+    number: u64,
+    request: ::http::Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+) -> io::Result<()> {
+    let text = as_text(&request);
+    swallow(request.into_body()).await?;
+    let (inside, outside) = tokio::io::duplex(WAITING_BYTES);
+    let mut connection = Connection::within(inside, number);
+    let (task, framing) = match http::parse(text.as_bytes()) {
+        Parsed::Request(request) => (site.understand(&request), request.framing),
+        Parsed::Refused(_) | Parsed::Incomplete => {
+            respond.send_reset(Reason::PROTOCOL_ERROR);
+            return Ok(());
+        }
+    };
+    let answer = async move {
+        site.answer(task, framing, &mut connection).await?;
+        connection.flush().await
+    };
+    let mut passing = Passing {
+        from: outside,
+        input: BytesMut::new(),
+    };
+    let headless = framing.method == Method::Head;
+    let (answered, passed) = tokio::join!(answer, passing.pass_on(&mut respond, headless));
+    if passed.is_err() {
+        respond.send_reset(Reason::INTERNAL_ERROR);
+    }
+    answered.and(passed)
+}
+
+/// The request as HTTP/1.1 has it, as far as a site looks at it.
+fn as_text(request: &::http::Request<RecvStream>) -> String {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |path| path.as_str());
+    format!("{} {target} HTTP/1.1\r\nHost: a\r\n\r\n", request.method())
+}
+
+async fn swallow(mut body: RecvStream) -> io::Result<()> {
+    while let Some(piece) = body.data().await {
+        let length = piece.map_err(io::Error::other)?.len();
+        let released = body.flow_control().release_capacity(length);
+        released.map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// Takes an answer in HTTP/1.1, and gives it on as frames.
+struct Passing {
+    from: DuplexStream,
+    input: BytesMut,
+}
+
+enum Body {
+    Length(usize),
+    Chunked,
+}
+
+impl Passing {
+    async fn pass_on(
+        &mut self,
+        respond: &mut SendResponse<Bytes>,
+        headless: bool,
+    ) -> io::Result<()> {
+        let (head, body) = loop {
+            if let Some(found) = self.head()? {
+                break found;
+            }
+            self.more(poll_fn(|cx| respond.poll_reset(cx))).await?;
+        };
+        let over = headless || matches!(body, Body::Length(0));
+        let mut stream = respond
+            .send_response(head, over)
+            .map_err(io::Error::other)?;
+        match body {
+            _ if over => Ok(()),
+            Body::Length(length) => self.counted(length, &mut stream).await,
+            Body::Chunked => self.chunks(&mut stream).await,
+        }
+    }
+
+    /// Reads on; an error where the site has ended it, or the client has `left`.
+    async fn more<T>(&mut self, left: impl Future<Output = T>) -> io::Result<()> {
+        tokio::select! {
+            read = self.from.read_buf(&mut self.input) => match read? {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => Ok(()),
+            },
+            _ = left => Err(io::ErrorKind::ConnectionReset.into()),
+        }
+    }
+
+    fn head(&mut self) -> io::Result<Option<(::http::Response<()>, Body)>> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut parsed = httparse::Response::new(&mut headers);
+        let status = parsed.parse(&self.input).map_err(io::Error::other)?;
+        let httparse::Status::Complete(length) = status else {
+            return Ok(None);
+        };
+        let mut answer = ::http::Response::builder().status(parsed.code.unwrap_or(500));
+        let mut body = Body::Length(0);
+        for header in parsed.headers.iter() {
+            let value = String::from_utf8_lossy(header.value);
+            match header.name.to_ascii_lowercase().as_str() {
+                "connection" => continue,
+                "transfer-encoding" => {
+                    body = Body::Chunked;
+                    continue;
+                }
+                "content-length" => body = Body::Length(value.parse().map_err(io::Error::other)?),
+                _ => {}
+            }
+            answer = answer.header(header.name, header.value);
+        }
+        let answer = answer.body(()).map_err(io::Error::other)?;
+        self.input.advance(length);
+        Ok(Some((answer, body)))
+    }
+
+    async fn counted(&mut self, mut left: usize, stream: &mut SendStream<Bytes>) -> io::Result<()> {
+        while left > 0 {
+            if self.input.is_empty() {
+                self.more(poll_fn(|cx| stream.poll_reset(cx))).await?;
+            }
+            let piece = self.input.split_to(left.min(self.input.len())).freeze();
+            left -= piece.len();
+            stream
+                .send_data(piece, left == 0)
+                .map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    async fn chunks(&mut self, stream: &mut SendStream<Bytes>) -> io::Result<()> {
+        loop {
+            let size = httparse::parse_chunk_size(&self.input);
+            let size = size.map_err(|_| io::Error::other("a chunk without a size"))?;
+            let httparse::Status::Complete((before, size)) = size else {
+                self.more(poll_fn(|cx| stream.poll_reset(cx))).await?;
+                continue;
+            };
+            let size = size as usize;
+            if self.input.len() < before + size + 2 {
+                self.more(poll_fn(|cx| stream.poll_reset(cx))).await?;
+                continue;
+            }
+            self.input.advance(before);
+            let piece = self.input.split_to(size).freeze();
+            self.input.advance(2);
+            stream
+                .send_data(piece, size == 0)
+                .map_err(io::Error::other)?;
+            if size == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A connection of which the first bytes have been read.
+struct Begun {
+    input: Bytes,
+    stream: Stream,
+}
+
+impl Begun {
+    fn new(connection: Connection) -> Self {
+        Self {
+            input: connection.input.into(),
+            stream: connection.stream,
+        }
+    }
+}
+
+impl AsyncRead for Begun {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.input.is_empty() {
+            return Pin::new(&mut this.stream).poll_read(cx, buffer);
+        }
+        let piece = this
+            .input
+            .split_to(this.input.len().min(buffer.remaining()));
+        buffer.put_slice(&piece);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Begun {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}

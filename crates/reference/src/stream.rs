@@ -1,0 +1,74 @@
+//! What carries a connection's bytes.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::net::TcpStream;
+
+pub enum Stream {
+    Tcp(TcpStream),
+    /// Another task of this process, which speaks HTTP/2 for it.
+    Within(DuplexStream),
+}
+
+impl Stream {
+    /// `None` where it is no socket.
+    pub fn tcp(&self) -> Option<&TcpStream> {
+        match self {
+            Self::Tcp(stream) => Some(stream),
+            Self::Within(_) => None,
+        }
+    }
+
+    /// Waits until the peer has closed; for ever, if it sends something more.
+    pub async fn peer_has_gone(&mut self) {
+        let more = match self {
+            Self::Tcp(stream) => stream.peek(&mut [0]).await,
+            Self::Within(stream) => stream.read(&mut [0]).await,
+        };
+        if matches!(more, Ok(1..)) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Within(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Within(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Within(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Within(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A WebSocket server whose answers are known: `/echo` sends every message back, `/push` sends messages on a stated
+//! schedule (that of [`Schedule`]).
+//!
+//! `/echo?delay-ms=5`: each message comes back so long after it came. `noise=2`: two other messages come before it.
+//! `ping=1`: first a ping, and nothing more before its pong.
+
+mod frame;
+
+use crate::connection::Connection;
+use crate::events::Schedule;
+use crate::http::{Answer, Framing, Request};
+use crate::routes::{parameter, real, whole};
+use crate::site::Site;
+use crate::timer::{Timer, monotonic};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use frame::{CLOSE, Frame, PING, PONG, TEXT};
+use jostle_simulator::discipline::Nanos;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use std::io;
+use std::io::Write;
+
+const MAGIC: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const NORMAL: u16 = 1000;
+const MAX_MS: f64 = 600_000.0;
+const MAX_NOISE: u64 = 1000;
+const MILLISECOND: f64 = 1e6;
+
+pub struct WebSocket;
+
+/// What is done over a WebSocket, and the key of its handshake.
+pub struct Conversation {
+    key: String,
+    what: What,
+}
+
+enum What {
+    Echo(Echo),
+    Push(Schedule),
+}
+
+struct Echo {
+    delay: Nanos,
+    noise: u64,
+    ping: bool,
+}
+
+impl Site for WebSocket {
+    type Task = Result<Conversation, Answer>;
+
+    fn understand(&self, request: &Request) -> Self::Task {
+        let (path, query) = request
+            .target
+            .split_once('?')
+            .unwrap_or((request.target, ""));
+        let what = match path {
+            "/echo" => What::Echo(Echo::of(query)?),
+            "/push" => What::Push(Schedule::of(query)?),
+            _ => {
+                return Err(Answer::refusal(
+                    404,
+                    "there is no such page; ask for /echo or /push",
+                ));
+            }
+        };
+        let Some(key) = request.websocket else {
+            return Err(Answer::refusal(426, "this is for WebSocket clients"));
+        };
+        let key = key.to_owned();
+        Ok(Conversation { key, what })
+    }
+
+    /// After a conversation the connection is of no more use.
+    async fn answer(
+        &self,
+        task: Self::Task,
+        framing: Framing,
+        connection: &mut Connection,
+    ) -> io::Result<()> {
+        match task {
+            Ok(Conversation { key, what }) => {
+                switch(&key, &mut connection.output);
+                let code = match what {
+                    What::Echo(echo) => echo.converse(connection).await?,
+                    What::Push(schedule) => push(&schedule, connection).await?,
+                };
+                frame::write(CLOSE, &code.to_be_bytes(), &mut connection.output);
+                connection.end().await?;
+                Err(io::ErrorKind::ConnectionAborted.into())
+            }
+            Err(answer) => {
+                answer.encode(
+                    framing.method,
+                    framing.persistence,
+                    None,
+                    &mut connection.output,
+                );
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The answer to the handshake.
+fn switch(key: &str, output: &mut Vec<u8>) {
+    let accept = digest(&SHA1_FOR_LEGACY_USE_ONLY, &[key.as_bytes(), MAGIC].concat());
+    let accept = STANDARD.encode(accept);
+    write!(
+        output,
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    )
+    .expect("memory takes what is written to it");
+}
+
+/// The next frame; answers pings. An error within: the code to close with.
+async fn next(connection: &mut Connection) -> io::Result<Result<Frame, u16>> {
+    loop {
+        match frame::parse(&connection.input) {
+            Err(code) => return Ok(Err(code)),
+            Ok(None) => {
+                if !connection.fill().await? {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+            Ok(Some((frame, length))) => {
+                connection.input.drain(..length);
+                match frame.first {
+                    CLOSE => return Ok(Err(NORMAL)),
+                    PING => frame::write(PONG, &frame.payload, &mut connection.output),
+                    _ => return Ok(Ok(frame)),
+                }
+            }
+        }
+    }
+}
+
+impl Echo {
+    fn of(query: &str) -> Result<Self, Answer> {
+        let delay = parameter(query, "delay-ms").unwrap_or("0");
+        let number = |name, most| whole(name, parameter(query, name).unwrap_or("0"), most);
+        Ok(Self {
+            delay: (real("delay-ms", delay, MAX_MS)? * MILLISECOND) as Nanos,
+            noise: number("noise", MAX_NOISE)?,
+            ping: number("ping", 1)? == 1,
+        })
+    }
+
+    /// Until the client closes, or breaks the rules; gives the code to close with.
+    async fn converse(&self, connection: &mut Connection) -> io::Result<u16> {
+        // A timer is an open file, of which an idle crowd has none to spare.
+        let timer = (self.delay > 0).then(Timer::new).transpose()?;
+        loop {
+            let frame = match next(connection).await? {
+                Ok(frame) => frame,
+                Err(code) => return Ok(code),
+            };
+            if frame.first == PONG {
+                continue;
+            }
+            let came = timer.as_ref().map(Timer::now);
+            if self.ping {
+                frame::write(PING, b"?", &mut connection.output);
+                match next(connection).await? {
+                    Ok(pong) if pong.first == PONG && pong.payload == b"?" => {}
+                    Ok(_) => return Ok(1002),
+                    Err(code) => return Ok(code),
+                }
+            }
+            if let (Some(timer), Some(came)) = (&timer, came) {
+                timer.set(Some(came + self.delay))?;
+                timer.rung().await?;
+            }
+            for number in 0..self.noise {
+                let noise = format!("noise {number}");
+                frame::write(TEXT, noise.as_bytes(), &mut connection.output);
+            }
+            frame::write(frame.first, &frame.payload, &mut connection.output);
+        }
+    }
+}
+
+/// Pushes messages; gives the code to close with.
+async fn push(schedule: &Schedule, connection: &mut Connection) -> io::Result<u16> {
+    let timer = Timer::new()?;
+    let began = monotonic();
+    for number in 0..schedule.events {
+        if schedule.cut_after == Some(number) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        let due = schedule.due(number);
+        if schedule.stall_after == Some(number) {
+            timer.set(None)?;
+        } else {
+            timer.set(Some(due))?;
+        }
+        if let Some(code) = listen_until(&timer, connection).await? {
+            return Ok(code);
+        }
+        let data = schedule.data(number, began + due);
+        frame::write(TEXT, data.as_bytes(), &mut connection.output);
+        connection.flush().await?;
+    }
+    if let Some(until) = &schedule.until {
+        frame::write(TEXT, until.as_bytes(), &mut connection.output);
+    }
+    Ok(NORMAL)
+}
+
+/// Reads what the client sends, which starts nothing, until the timer rings; the code to close with, if it closes
+/// before.
+async fn listen_until(timer: &Timer, connection: &mut Connection) -> io::Result<Option<u16>> {
+    connection.flush().await?;
+    let rung = std::pin::pin!(timer.rung());
+    let heard = std::pin::pin!(async {
+        loop {
+            if let Err(code) = next(connection).await? {
+                return io::Result::Ok(code);
+            }
+        }
+    });
+    tokio::select! {
+        rung = rung => rung.map(|()| None),
+        code = heard => code.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_standard_is_accepted() {
+        let mut output = Vec::new();
+        switch("dGhlIHNhbXBsZSBub25jZQ==", &mut output);
+        let output = String::from_utf8(output).unwrap();
+        assert!(output.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_understood_or_refused() {
+        let echo = Echo::of("delay-ms=2.5&noise=3&ping=1").unwrap();
+        assert_eq!((echo.delay, echo.noise, echo.ping), (2_500_000, 3, true));
+        for wrong in ["delay-ms=-1", "noise=x", "ping=2"] {
+            let refused = Echo::of(wrong).err().map(|answer| answer.status);
+            assert_eq!(refused, Some(400), "{wrong}");
+        }
+    }
+}
