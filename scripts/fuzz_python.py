@@ -38,7 +38,7 @@ DICTIONARY = [
     b"\0", b"\xff", b"\xed\xa0\x80", b"\x1b[2J", b"\n", b"\r\n", b'"', b"{", b"}", b",", b"=", b".", b"[[",
     b"[" * 2000, b'{"a":' * 2000, b'"""', b"null", b"true", b"nan", b"NaN", b"inf", b"Infinity", b"-1", b"0",
     b"1e999", b"9" * 5000, b"9223372036854775808", b"18446744073709551616", b"1979-05-27T07:32:00Z",
-    b"]]", b"\\ud800", b"../", b"/dev/zero",
+    b"]]", b"\\ud800", b"../", b"/dev/zero", b"{{", b"}}", b"```", b"`", b"[Asserts]", b"HTTP 200\n", b"GET http://a/",
 ]  # fmt: skip
 
 
@@ -122,6 +122,13 @@ def plan(data: bytes) -> None:
     from jostle.plan import parse_plan
 
     parse_plan(data.decode("utf-8", "replace"), "plan.toml")
+
+
+def hurl(data: bytes) -> None:
+    """A Hurl file as a journey."""
+    from jostle.plan.hurl import journey_of
+
+    journey_of(data.decode("utf-8", "replace"), Path())
 
 
 def contestant(data: bytes) -> None:
@@ -218,8 +225,8 @@ def whole_run(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__.replace("_", "-"): target
     for target in (
-        intervals, histograms, journal, described, samples, rows, recorded_plan, plan, contestant, frames,
-        ledger, encoded, readiness, index, whole_run,
+        intervals, histograms, journal, described, samples, rows, recorded_plan, plan, hurl, contestant,
+        frames, ledger, encoded, readiness, index, whole_run,
     )
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ run.figures                           # every figure with its interval, as a pol
 run.requests                          # per-request rows, where the plan asks for them
 jostle.compare(run, other).chart()    # by how much the quantiles differ, as an altair chart
 jostle.explain("http://127.0.0.1:8080/", slow=["/report"]).paragraph   # how the server behaves, and why
+jostle.capacity("http://127.0.0.1:8080/", "p99 < 100 ms").sentences    # which rate it carries
 """
 
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ __all__ = [
     "Plan",
     "Run",
     "__version__",
+    "capacity",
     "compare",
     "explain",
     "hit",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from jostle.api import Comparison, Run, compare, hit, load_experiment, load_plan, open_run, run
+    from jostle.api import Comparison, Run, capacity, compare, hit, load_experiment, load_plan, open_run, run
     from jostle.errors import JostleError
     from jostle.explain.run import explain
     from jostle.plan import Plan

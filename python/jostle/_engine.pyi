@@ -41,6 +41,8 @@ class WorkloadState(TypedDict):
     passed_over: dict[str, int]  # addresses of the host's name that did not accept while another one did
     backoffs: int  # waits of closed clients after a failed connect
     redirects: int  # that were followed: the request to which each led counts as one of its own
+    stream_waits: int  # requests that had to wait for a free stream of their connection (HTTP/2)
+    stream_wait_ns: int  # how long all of them together
 
 class JourneyEnd(TypedDict):
     """Journeys that one step ended, in one way."""

@@ -1,5 +1,6 @@
 """jostle from Python: run a plan, look at what came out, compare."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,11 +22,12 @@ from jostle.runner.tune import print_to_stderr, tuned
 if TYPE_CHECKING:
     import polars
 
-    from jostle.analysis.results import CompareResult, RunResult
+    from jostle.analysis.results import CapacityResult, CompareResult, RunResult
 
 __all__ = [
     "Comparison",
     "Run",
+    "capacity",
     "compare",
     "compare_plans",
     "hit",
@@ -206,6 +208,37 @@ def _run(plan: Plan, into: Path, name: str, seed: int | None, observer: Observer
         )
     outcome = run_experiment(plan, into, name, seed, executor_for(plan), observer or Silent())
     return Run(outcome.folder)
+
+
+def capacity(
+    target: str,
+    slo: str | Sequence[str],
+    *,
+    clients: bool = False,
+    most: float = math.inf,
+    budget: str | None = None,
+    quick: bool = False,
+    into: Path | str = "runs",
+    seed: int | None = None,
+    tell: Callable[[str, bool], None] = lambda _text, _final: None,
+    **options: Any,
+) -> "CapacityResult":
+    """The highest load at which `target` keeps `slo`: what `jostle capacity` does. It overloads the server.
+
+    `target`: a URL, or a contestant with settings and path, "node:threadpool=8/fast/44". `slo`: "p99 < 100
+    ms", "errors < 1 %", or several. `clients`: of a closed crowd, instead of a rate per second. `most`: no
+    level is higher. `budget`: time for it, "4m". `tell` hears what is measured, and whether the text stays.
+    `options`: what is sent, as those of `hit`. `result.answer` is "found" where `result.capacity` has a value
+    with its interval, and `result.sentences` say it in words. Raises `JostleError`.
+    """
+    from jostle.explain.capacity.answer import Measured, capacity_of
+    from jostle.explain.capacity.question import question_of
+    from jostle.explain.capacity.run import measure
+
+    slos = [slo] if isinstance(slo, str) else slo
+    question = question_of(target, slos, options, closed=clients, most=most, budget=budget, quick=quick)
+    folder = measure(question, Path(into), seed, tell)
+    return capacity_of(Measured(RunRecord.open(folder)))
 
 
 def open_run(folder: Path | str) -> Run:

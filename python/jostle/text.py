@@ -27,7 +27,7 @@ __all__ = [
     "without_password",
 ]
 
-DEFAULT_PORTS = {"http": 80, "https": 443, "postgres": 5432, "postgresql": 5432}
+DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "postgres": 5432, "postgresql": 5432}
 """Where a URL of that scheme leads that names no port."""
 
 HIDDEN = "(hidden)"
@@ -40,7 +40,7 @@ _NAME = (
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"((Bearer|Basic|Token) )?\{[^{}]+\}")
 """Of a variable: the secret itself stands elsewhere."""
-_PASSWORD = re.compile(r"(\w+://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
+_PASSWORD = re.compile(r"((?<!\w)\w++://[^:/?#@\s]*):[^/?#\s]*@|([?&]password=)[^&#\s]*")
 _QUERY = re.compile(rf"([?&][^=&#\s]*(?:{_NAME})[^=&#\s]*=)(?!\{{)[^&#\s]+", re.IGNORECASE)
 
 
@@ -98,7 +98,8 @@ def redact(data: Any, known: Collection[str] = ()) -> Any:
     """The same data, fit for a record: tables, lists and texts, as TOML or JSON has them.
 
     Texts and lists of texts under a key that names a secret are hidden; passwords and secret keys of queries
-    in every other text, and each of the `known` secrets wherever it stands. Under `body`, see `redact_body`.
+    in every other text, and each of the `known` secrets wherever it stands. Under `body`,
+    `send` and `tcp`, see `redact_body`.
     """
     if isinstance(data, dict):
         return {key: _redact_value(str(key), value, known) for key, value in data.items()}
@@ -115,8 +116,8 @@ def redact_body(body: str) -> str:
 def redact_command(words: Sequence[str]) -> list[str]:
     """The words of a command, fit for a record.
 
-    Redacted are headers (`-H`), bodies (`-b`, `--data`), settings (`--set`), the value of any option whose
-    name names a secret, and passwords and secret keys of queries in every other word.
+    Redacted are headers (`-H`), bodies and messages (`-b`, `--data`, `--send`), settings (`--set`), the value
+    of any option whose name names a secret, and passwords and secret keys of queries in every other word.
     """
     redacted: list[str] = []
     hide: Callable[[str], str] | None = None
@@ -143,14 +144,24 @@ def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
 def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
     if name == "capture":
         return value  # where something is found in an answer, and not what
-    if isinstance(value, str) and name == "body":
+    if isinstance(value, str) and name in ("body", "send", "tcp"):
         return redact_body(_redact_text(value, known))
+    if isinstance(value, dict) and name == "tcp":
+        hidden = names_a_secret(_raw_text(value))
+        return {"text": HIDDEN} if hidden else redact(value, known)
     if value and names_a_secret(name):
         if isinstance(value, str):
             return value if _PLACEHOLDER.fullmatch(value) else HIDDEN
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return [HIDDEN] * len(value)
     return redact(value, known)
+
+
+def _raw_text(sent: dict[str, Any]) -> str:
+    """What a request of raw bytes sends, if it stands in the plan."""
+    if "hex" in sent:
+        return bytes.fromhex(sent["hex"]).decode(errors="replace")
+    return str(sent.get("text", ""))
 
 
 def _redact_text(text: str, known: Collection[str] = ()) -> str:
@@ -173,7 +184,7 @@ _OPTIONS: list[tuple[re.Pattern[str], Callable[[str], str]]] = [
         re.compile(r"(?P<option>--header(=|$)|-[A-Za-z]*?H)(?P<value>.*)", re.DOTALL),
         partial(_redact_pair, ":"),
     ),
-    (re.compile(r"(?P<option>--(?:body|data)(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
+    (re.compile(r"(?P<option>--(?:body|data|send)(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
     (re.compile(r"(?P<option>--set(=|$))(?P<value>.*)", re.DOTALL), partial(_redact_pair, "=")),
     (
         re.compile(rf"(?P<option>--?[\w.-]*({_NAME})[\w.-]*(=|$))(?P<value>.*)", re.DOTALL | re.IGNORECASE),

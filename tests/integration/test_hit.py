@@ -166,6 +166,6 @@ def test_redirects_are_followed_and_count_by_themselves(jostle_command: Jostle) 
         refused = as_json(jostle_command("hit", f"{url}/away", "-n", "10", "-c", "2", "-L", "--json"))
         server.shutdown()
     assert outcomes(followed) == {"ok": 20}
-    assert any("Redirects were followed, 10 in all" in note for note in followed["notes"])
+    assert any("10 redirects were followed" in note for note in followed["notes"])
     assert outcomes(refused) == {"redirect_failed": 10}
     assert any("to http://example.invalid, which may not be loaded" in why for why in refused["reasons"])

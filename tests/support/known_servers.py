@@ -10,6 +10,7 @@ from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Family
 from jostle.explain.design import bursts_to_send, equal_bursts, parallelism
 from jostle.explain.discipline import Inference, Range, infer
+from jostle.explain.fit import unsteadiness
 from jostle.generator.bursts import Request, simulated_answers
 
 DEMANDS_S = (0.0057, 0.0113, 0.0217, 0.043)
@@ -24,14 +25,25 @@ Outcome = Literal["correct", "cannot tell", "wrong"]
 @dataclass(frozen=True)
 class Noise:
     """`service`: standard deviation of ln service time; `delay_s`: mean of what an observer adds to every
-    answer.
+    answer. `speed`: standard deviation of the logarithm of the machine's speed, which changes between bursts
+    and within them.
     """
 
     service: float
     delay_s: float
+    speed: float = 0.0
 
 
-NOISE = {"low": Noise(0.01, 0.0001), "medium": Noise(0.05, 0.0005), "high": Noise(0.15, 0.003)}
+NOISE = {
+    "low": Noise(0.01, 0.0001),
+    "medium": Noise(0.05, 0.0005),
+    "high": Noise(0.15, 0.003),
+    "shared machine": Noise(0.02, 0.0002, speed=0.15),
+}
+CHANGES = 0.4
+"""How often the machine's speed changes between two bursts, and within one."""
+PACE = 3
+"""Requests by which the machine's speed is known before a burst."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +190,18 @@ class KnownServer:
     def __init__(self, behaviour: Behaviour, noise: Noise, seed: int) -> None:
         self._behaviour, self._noise = behaviour, noise
         self._rng = random.Random(f"{behaviour.name} {noise} {seed}")
+        self._slowness = 1.0
+        self.paces: list[float] = []
+
+    def _drift(self) -> None:
+        """The machine has another speed by now, or not."""
+        if self._noise.speed and self._rng.random() < CHANGES:
+            self._slowness = math.exp(self._rng.gauss(0.0, self._noise.speed))
+
+    def _pace(self, demand: float, usual: float) -> float:
+        """How many times as long as usual a request that truly demands `demand` takes now."""
+        times = sorted(self._seen(self._slowness * self._service(demand)) for _ in range(PACE))
+        return times[PACE // 2] / usual
 
     def _service(self, demand: float) -> float:
         sd = self._noise.service
@@ -195,8 +219,22 @@ class KnownServer:
         server's.
         """
         connections = self._rng.sample(range(4 * len(jobs)), len(jobs))
+        self.paces.append(self._pace(max(demands), max(job.demand for job in jobs)))
+        self._drift()
+        slowness = self._slowness
+        self._drift()
+        after = self._slowness / slowness
+        changed = self._rng.uniform(0.0, slowness * sum(demands)) if after != 1 else math.inf
+
+        def unstretched(at: float) -> float:
+            """As if the machine went on as it began."""
+            return at if at <= changed else changed + (at - changed) / after
+
+        def stretched(at: float) -> float:
+            return at if at <= changed else changed + (at - changed) * after
+
         requests = [
-            (round(job.at * 1e9), round(self._service(demand) * 1e9), connection)
+            (round(unstretched(job.at) * 1e9), round(slowness * self._service(demand) * 1e9), connection)
             for job, demand, connection in zip(jobs, demands, connections, strict=True)
         ]
         simulate = self._behaviour.simulate
@@ -205,7 +243,7 @@ class KnownServer:
         else:
             seed = self._rng.getrandbits(32)
             answers = simulated_answers(simulate, [requests], seed=seed, room=self._behaviour.room)[0]
-        ends = [None if end is None else self._seen(end / 1e9) for end in answers]
+        ends = [None if end is None else self._seen(stretched(end / 1e9)) for end in answers]
         return Burst(tuple(jobs), tuple(ends))
 
 
@@ -224,7 +262,10 @@ def explained(behaviour: Behaviour, noise: Noise, seed: int, *, budget_s: float)
     at_once = parallelism(first)
     most = max(MOST, 4 * at_once)
     second = ask(bursts_to_send(sorted(truly), at_once, most=most, budget=budget_s, seed=seed))
-    return infer(first + second, spread=deviation / longest)
+    unsteady, bursts = unsteadiness(server.paces), first + second
+    if unsteady:
+        bursts = [burst.at_pace(pace) for burst, pace in zip(bursts, server.paces, strict=True)]
+    return infer(bursts, spread=deviation / longest, unsteady=unsteady)
 
 
 def judged(behaviour: Behaviour, found: Inference) -> Outcome:

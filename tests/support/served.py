@@ -54,6 +54,9 @@ class Server:
             1 + self.noise * self.drawn.gauss(0, 1)
         )
 
+    def given_up(self, route: str, count: int) -> None:
+        """So many clients went."""
+
     def ends(self, jobs: Sequence[tuple[float, float]]) -> list[float]:
         """When each of (arrival, demand) is done."""
         return self._shared(jobs) if self.shared else self._first_come(jobs)
@@ -137,6 +140,11 @@ class FakeSender:
     def flood(self, route: Route, count: int) -> list[Answer]:
         self._budget.sent(count, count)
         return self._answers([(0.0, route.name, i) for i in range(count)])
+
+    def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
+        del after_s, watched_s
+        self._budget.sent(count, count)
+        self._server.given_up(route.name, count)
 
     def _answers(self, sent: Sequence[tuple[float, str, int]]) -> list[Answer]:
         server = self._server

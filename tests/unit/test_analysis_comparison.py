@@ -44,7 +44,7 @@ def test_a_difference_is_found_with_its_size() -> None:
         assert d.ratio.low < truth < d.ratio.high
     assert median.difference.value == pytest.approx(0.005, rel=0.15)
     assert median.sentence.startswith("p50: longer on new: +")
-    assert throughput.sentence.startswith("throughput: less on new: −3")
+    assert throughput.sentence.startswith("throughput: lower on new: −3")
     assert found.sentence.startswith("new against old: throughput −3")
     assert found.paired
     assert found.cliffs_delta.low is not None
@@ -73,7 +73,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
     median = of(found, "p50")
     assert median.finding == "unclear"
     assert "inconclusive" in median.sentence
-    assert "more rounds would tell" in found.sentence
+    assert "more rounds would decide it" in found.sentence
 
 
 def test_two_runs_have_no_rounds_in_common() -> None:
@@ -90,7 +90,7 @@ def test_two_runs_have_no_rounds_in_common() -> None:
 
 def test_one_round_gives_figures_and_no_interval() -> None:
     found = two(1.5, rounds=1)
-    assert "needs at least 3 rounds, better 5" in found.sentence
+    assert "needs at least 3 rounds, preferably 5" in found.sentence
     for d in found.differences:
         assert (d.ratio.low, d.difference.low, d.finding) == (None, None, "unclear")
     assert of(found, "p50").ratio.value == pytest.approx(1.5, rel=0.1)

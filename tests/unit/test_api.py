@@ -60,6 +60,7 @@ def test_what_is_exported() -> None:
         "Plan",
         "Run",
         "__version__",
+        "capacity",
         "compare",
         "explain",
         "hit",

@@ -87,7 +87,7 @@ def test_densities_stand_on_linear_axes_and_the_published_one_is_four_quarters(
     assert area(told) == pytest.approx(1.0, abs=1e-4)
     for name in ("node", "go"):
         assert area([row for row in here if row["contestant"] == name]) == pytest.approx(1.0, abs=0.06)
-    assert "widest hill is go's" in picture.title
+    assert "widest distribution is go's" in picture.title
 
 
 def area(rows: Rows) -> float:

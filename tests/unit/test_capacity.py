@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+import jostle
 from jostle import report
 from jostle.analysis.capacity.block import Block, Tally
 from jostle.analysis.capacity.levels import by_level
 from jostle.analysis.capacity.slo import read_slo, read_slos
 from jostle.analysis.queueing.erlang import response_tail
 from jostle.errors import BadValue, NotARun, PlanError, UnknownName
+from jostle.explain.capacity import run
 from jostle.explain.capacity.answer import Measured, capacity_of
-from jostle.explain.capacity.question import question_of
-from jostle.explain.capacity.run import measure
+from jostle.explain.capacity.question import Question, question_of
+from jostle.explain.capacity.run import Tell, measure
 from jostle.explain.capacity.search import Search, estimate_of
 from jostle.explain.capacity.sizing import sized
 from jostle.explain.capacity.what_if import read_changes, what_if
@@ -263,3 +265,25 @@ def test_twice_the_workers_carry_about_twice_as_much(tmp_path: Path) -> None:
     assert capacity.predicted.value
     assert 2.0 < capacity.predicted.value / capacity.now.value < 2.8
     assert "not measured" in predicted.sentences[-1]
+
+
+def test_from_python_a_capacity_is_asked_for_as_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Question] = []
+
+    def measured(given: Question, into: Path, seed: int | None, tell: Tell) -> Path:
+        asked.append(given)
+        return measure(question(WORKERS, ["p99 < 5 ms"]), into, seed, tell)
+
+    monkeypatch.setattr(run, "measure", measured)
+    result = jostle.capacity(
+        "http://127.0.0.1:9/work", "p99 < 100 ms", quick=True, most=500.0, into=tmp_path, headers=["a: b"]
+    )
+    assert (result.answer, Path(result.folder).parent) == ("none", tmp_path)
+    (given,) = asked
+    assert given == question_of(
+        "http://127.0.0.1:9/work", ["p99 < 100 ms"], {"headers": ["a: b"]}, quick=True, most=500.0
+    )
+    with pytest.raises(BadValue):
+        jostle.capacity("http://127.0.0.1:9/", ["p99 < 100 ms", "it is fast"])

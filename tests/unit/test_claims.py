@@ -250,7 +250,7 @@ def test_a_ratio_is_paired_by_round(judged: RunResult) -> None:
 def test_one_round_says_how_many_it_needs(tmp_path: Path) -> None:
     found = claim(run(tmp_path, rounds=1), "One slow")
     assert found.verdict == "cannot tell"
-    assert "needs at least 3 rounds, better 5" in found.sentence
+    assert "needs at least 3 rounds, preferably 5" in found.sentence
 
 
 def test_ratios_of_rounds() -> None:

@@ -118,7 +118,7 @@ def test_one_round_gives_no_interval_and_says_how_many_it_needs(tmp_path: Path) 
     assert "? cannot tell: p50 > +5 %" in said
     assert run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %", "--undecided", "pass")[0] == 0
     assert run(folder, "--contestants", "node,go", "--fail-if", "p50 > +5 %", "--undecided", "fail")[0] == 1
-    assert "an interval needs at least 3 rounds, better 5" in " ".join(said.split())
+    assert "an interval needs at least 3 rounds, preferably 5" in " ".join(said.split())
 
 
 def compared(a: Path, b: Path) -> CompareResult:

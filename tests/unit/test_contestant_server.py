@@ -174,6 +174,7 @@ def test_one_that_is_never_ready(folder: Path) -> None:
     told = refused(contestant)
     assert "mine was not ready within 1" in told
     assert re.search(r"the last one: GET / on port \d+: status 503", told)
+    assert "name a route that answers 200" in told
     assert "still warming up" in told
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
+from jostle.generator.capacity import connections_of
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import load_plan, parse_plan
 
@@ -49,10 +50,12 @@ def test_a_whole_run() -> None:
         "resolve_each": False,
         "source_addresses": [],
         "tls": None,
+        "http2": None,
         "nodelay": True,
     }
     timeouts = {"connect_ns": 3 * SECOND, "first_byte_ns": SECOND, "total_ns": 10 * SECOND}
     asked = {"weight": 1, "method": "GET", "headers": [], "body_base64": None, "params": {}, "stream": None}
+    asked |= {"websocket": None, "raw": None}
     closed = {
         "clients": 1,
         "think": "none",
@@ -240,6 +243,27 @@ def test_mixes_in_sequence() -> None:
     )["workloads"]
     assert measured["order"] == "sequence"
     assert [(r["name"], r["weight"]) for r in measured["requests"]] == [("/a", 3), ("POST /a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [("{}", {"connections": None}), ("{ connections = 4 }", {"connections": 4})],
+)
+def test_http2_and_how_many_connections_clients_share(table: str, expected: dict[str, Any]) -> None:
+    made = spec(
+        'request = { get = "/" }\nload = { clients = 8, for = "1s" }\nconnection = { http2 = ' + table + " }"
+    )
+    [measured] = made["workloads"]
+    assert measured["target"]["http2"] == expected
+    assert connections_of(measured) == (expected["connections"] or 8)
+
+
+def test_alpn_that_does_not_offer_http2_is_refused() -> None:
+    with pytest.raises(PlanError, match="alpn does not offer h2, and http2 asks for it"):
+        spec(
+            'request = { get = "/" }\nload = { clients = 1, for = "1s" }\n'
+            'connection = { http2 = {}, tls = { alpn = ["http/1.1"] } }'
+        )
 
 
 def test_tls_files_are_read_and_keys_reach_no_record(tmp_path: Path) -> None:

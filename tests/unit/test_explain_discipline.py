@@ -1,14 +1,16 @@
 """What is inferred of calculated servers: right or "cannot tell", and never wrong."""
 
+import math
 import random
 from collections import Counter
 
 import pytest
 
 from jostle.explain.burst import Burst, Job
-from jostle.explain.candidates import Family
+from jostle.explain.candidates import Candidate, Family
 from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
 from jostle.explain.discipline import REMEDIES, Range, Reason, infer
+from jostle.explain.fit import Observed, unsteadiness
 from jostle.generator.bursts import simulated_answers
 from support.known_servers import BEHAVIOURS, NOISE, explained, judged
 
@@ -162,3 +164,54 @@ def test_a_slice_that_lies_between_those_tried_first_is_found(
     assert found.discipline.value is family
     assert found.best is not None
     assert found.best.slice == pytest.approx(slice_s, rel=0.1)
+
+
+def test_the_speed_of_a_steady_machine_is_not_corrected_for() -> None:
+    rng = random.Random(1)
+    assert unsteadiness([]) == unsteadiness([0.04]) == 0.0
+    assert unsteadiness([0.04 * math.exp(rng.gauss(0, 0.03)) for _ in range(50)]) == 0.0
+    assert unsteadiness([0.04 * math.exp(rng.gauss(0, 0.15)) for _ in range(200)]) == pytest.approx(0.15, 0.1)
+    assert (
+        0 < unsteadiness([0.04 * 1.01**step for step in range(50)]) < 0.01
+    )  # it becomes slower little by little
+
+
+def test_a_burst_has_a_factor_of_its_own_only_as_far_as_the_machine_is_unsteady() -> None:
+    plan = bursts_to_send([0.005, 0.02], 1, most=8, budget=2, seed=1)
+    bursts = answered({"workers": {"workers": 1}}, plan)
+    slow = [
+        Burst(burst.jobs, tuple(end and end * (1.2 if number % 3 else 0.9) for end in burst.ends))
+        for number, burst in enumerate(bursts)
+    ]
+    candidate = Candidate(Family.FIRST_COME, 1)
+    steady, unsteady = (Observed(slow, unsteady=sd).fit(candidate) for sd in (0.0, 0.15))
+    assert steady is not None
+    assert unsteady is not None
+    assert steady.error() > 0.10
+    assert unsteady.error() < 0.06  # the moments of sending are not stretched
+    assert steady.costs.sum() == 0.0
+    assert unsteady.costs.sum() > 0.0  # it is paid for
+    bound = Observed(slow, unsteady=0.02).fit(candidate)
+    assert bound is not None
+    assert unsteady.error() < bound.error() < steady.error()
+
+
+@pytest.mark.parametrize("name", ["first come, 1", "sharing, 1", "own queues in turn, 4"])
+def test_a_machine_that_changes_its_speed_hides_no_discipline(name: str) -> None:
+    for seed in (1, 2, 3):
+        outcome = judged(BY_NAME[name], explained(BY_NAME[name], NOISE["shared machine"], seed, budget_s=4))
+        assert outcome != "wrong"
+        if outcome == "correct":
+            return
+    pytest.fail("it was never told")
+
+
+def test_service_that_grows_with_the_load_is_not_taken_for_a_machine_that_changes_its_speed() -> None:
+    plan = bursts_to_send([0.005, 0.02], 1, most=16, budget=4, seed=1)
+    rng = random.Random(1)
+    bursts, steady = [], answered({"processor-sharing": {"cores": 1}}, plan)
+    for burst in steady:
+        factor = math.exp(rng.gauss(0, 0.1)) * (1 + 0.04 * len(burst.jobs))
+        bursts.append(Burst(burst.jobs, tuple(end and end * factor for end in burst.ends)))
+    assert infer(bursts, spread=0.01, unsteady=0.15).discipline.value is None
+    assert infer(steady, spread=0.01, unsteady=0.15).discipline.value is Family.SHARING

@@ -1,5 +1,7 @@
 """Each probe against answers that are made up: what is decided, and what cannot be told and why."""
 
+import os
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,13 +11,16 @@ import pytest
 
 from jostle.analysis.results import Estimate
 from jostle.contestant import is_known
-from jostle.errors import PlanError, UnknownName
+from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, found
 from jostle.explain.limits import GENTLE, THOROUGH, Budget
+from jostle.explain.observe import Usage
 from jostle.explain.paragraph import paragraph
 from jostle.explain.probes.blocking import verdict
 from jostle.explain.probes.cache import asked_anew
+from jostle.explain.probes.gone import PATIENCE, gone
+from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
 from jostle.explain.probes.overload import fate
 from jostle.explain.probes.parallelism import unlike
@@ -25,9 +30,10 @@ from jostle.explain.probes.service import robust_spread
 from jostle.explain.probes.warm_up import settled_after
 from jostle.explain.results import Explanation
 from jostle.explain.routes import LONGEST_S, contract_routes
+from jostle.explain.run import target_of as process_target
 from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Answer, Light, as_burst
-from jostle.explain.session import Session
+from jostle.explain.session import Alone, Session
 from jostle.explain.target import Route, check, intermediary, path_of
 from jostle.plan.contestant import ContestantFile
 from jostle.record.outcomes import Outcome
@@ -95,8 +101,11 @@ class Unsteady(Server):
 
 
 @pytest.mark.parametrize(("shared", "words"), [(False, "first come, first served"), (True, "share")])
-def test_a_machine_that_changes_its_speed_hides_no_discipline(shared: bool, words: str) -> None:
+def test_a_machine_that_changes_its_speed_hides_no_discipline(
+    shared: bool, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each burst is held against what a request takes just before it."""
+    monkeypatch.setattr(Session, "contended", 0.0)
     explanation = explained(Unsteady(workers=2, shared=shared), FAST, SLOW, HALF, QUARTER, limits=THOROUGH)
     assert words in of(explanation, Topic.DISCIPLINE).says
     assert of(explanation, Topic.PARALLELISM).says == "2 requests progress at once."
@@ -419,7 +428,7 @@ def test_the_page_has_the_paragraph_the_findings_and_the_pictures(one_worker: Ex
         validated(picture)
     page = html.page(document)
     assert one_worker.paragraph.split(".")[0] in page
-    assert "What would tell" in page
+    assert "What would decide it" in page
     assert "One worker" in markdown.render(document)
 
 
@@ -437,3 +446,71 @@ def test_figures_of_findings_have_names() -> None:
     finding = found(Topic.PAUSES, "It pauses.", figures={"every so often": Estimate(1.0)})
     assert finding.figure("every so often") == Estimate(1.0)
     assert finding.figure("never") is None
+
+
+@dataclass
+class Watched(Server):
+    """Computes `share` of the work for clients that have gone."""
+
+    share: float = 1.0
+    cpu_s: float = 0.0
+
+    def given_up(self, route: str, count: int) -> None:
+        done = PATIENCE * self.workers
+        self.cpu_s += self.demands[route] * (done + self.share * (count - done))
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (1.0, "goes on working at requests whose clients have gone"),
+        (0.0, "drops requests whose clients have gone"),
+        (0.5, "Cannot tell, because it did 50 % of the work that was left"),
+    ],
+)
+def test_work_for_clients_that_have_gone_is_told_from_the_server_s_cpu(share: float, words: str) -> None:
+    server, budget = Watched(share=share), Budget(THOROUGH, now=lambda: 0.0)
+    target = replace(target_of(FAST, SLOW), usage=lambda: Usage(server.cpu_s, 0.0))
+    session = Session(target, FakeSender(server, budget), budget, lambda _: None, parallelism=1.0)
+    session.alone = {SLOW.name: Alone(SLOW, 0.040, 0.01, cpu_share=1.0)}
+    finding = gone(session)
+    assert words in finding.says.replace("\N{NO-BREAK SPACE}", " ")
+    assert finding.decided == (share != 0.5)
+    assert budget.requests == 38
+
+
+def test_without_the_server_s_cpu_or_with_a_core_for_each_nothing_is_said_of_clients_that_have_gone(
+    one_worker: Explanation,
+) -> None:
+    assert of(one_worker, Topic.GONE).reason is Reason.NOT_OURS
+    slow = Alone(SLOW, 0.040, 0.01, cpu_share=1.0)
+    assert verdict_of_gone(slow, 38, at_once=12.0, cpu_s=1.5).reason is Reason.NOT_SATURATED
+
+
+def test_the_process_of_a_running_server_is_watched_and_a_contestant_s_is_not_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        with process_target(url, pid=os.getpid()) as target:
+            assert target.usage is not None
+            assert target.usage().cpu_s > 0
+            assert not target.started_here
+        with process_target(url) as target:
+            assert target.usage is None
+        with (
+            pytest.raises(UnreachableTarget, match="there is no process"),
+            process_target(url, pid=2**22 + 1),
+        ):
+            pass
+    with pytest.raises(PlanError, match="node is a contestant"), process_target("node", pid=1):
+        pass
+
+
+def test_on_a_machine_that_other_programs_use_an_unsteady_server_is_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Session, "contended", 0.9)
+    busy = explained(Unsteady(workers=2), FAST, SLOW, HALF, QUARTER, limits=THOROUGH)
+    assert of(busy, Topic.DISCIPLINE).reason is Reason.NOISY
+    assert busy.family is None
+    steady = explained(Server(workers=2), FAST, SLOW, HALF, QUARTER, limits=THOROUGH)
+    assert "Two workers" in of(steady, Topic.DISCIPLINE).says

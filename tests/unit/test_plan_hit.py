@@ -8,6 +8,7 @@ import pytest
 
 from jostle.errors import PlanError
 from jostle.plan import ClosedLoad, OpenLoad, Plan, Request, Workload, parse_plan, to_toml
+from jostle.plan.connection import Connection, Http2
 from jostle.plan.hit import PLACES, hit_plan
 
 NAMES = {"clients": "-c", "seconds": "-d", "body": "-b"}
@@ -80,6 +81,13 @@ def test_what_is_asked() -> None:
     assert request(expect_status="200, 404").expect.status == [200, 404]
     both = request(expect="Hello", expect_status="201").expect
     assert (both.contains, both.status) == ("Hello", [201])
+
+
+def test_compressed_answers_are_accepted_on_demand() -> None:
+    assert request(compressed=True).headers == {"Accept-Encoding": "gzip, br, zstd"}
+    assert request(compressed=False).headers == {}
+    with pytest.raises(PlanError, match="the events of a compressed stream"):
+        request(compressed=True, stream="sse")
 
 
 def test_a_body_may_come_from_a_file(tmp_path: Path) -> None:
@@ -195,9 +203,10 @@ GIVEN: dict[str, Any] = {
 }
 ELSEWHERE = {
     *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
-    "slo",
+    *("slo", "send", "match", "compressed"),
+    *("slo", "send", "match", "until", "http2", "http2_connections"),
 }
-"""Tested above, or files."""
+"""Tested above, or with what they belong to."""
 
 
 def test_every_option_reaches_its_place() -> None:
@@ -208,6 +217,27 @@ def test_every_option_reaches_its_place() -> None:
         for table in PLACES[option].split("."):
             found = found[table][0] if table == "request" else found[table]
         assert found == ({"A": "b"} if option == "headers" else value), option
+
+
+def test_threads_have_as_many_of_the_shared_connections_each() -> None:
+    of = [Connection(http2=Http2(connections=n)) for n in (1, 4, 6, 7)]
+    assert [connection.threads(4) for connection in of] == [1, 4, 3, 1]
+    assert Connection(http2=Http2()).threads(4) == Connection().threads(4) == 4
+
+
+def test_http2_with_a_connection_for_each_client_or_shared_ones() -> None:
+    assert hit("http://localhost/", http2=False).connection.http2 is None
+    assert hit("http://localhost/", http2=True).connection.http2 == Http2()
+    shared = hit("http://localhost/", http2_connections="2", clients=10)
+    assert shared.connection.http2 == Http2(connections=2)
+    assert shared.min_connections == 2
+    with pytest.raises(PlanError, match=r"3 connections for 2 clients") as refused:
+        hit("http://localhost/", http2=True, http2_connections=3, clients=2)
+    assert refused.value.hint == "a client has one at most: connections = 2"
+    with pytest.raises(PlanError, match=r"keep-alive = false is for connections of one client each"):
+        hit("http://localhost/", http2_connections=2, keep_alive=False)
+    with pytest.raises(PlanError, match=r"a WebSocket is opened over HTTP/1.1 only"):
+        hit("ws://localhost/", http2=True, send="hi")
 
 
 def test_an_insecure_server_may_be_one_without_tls() -> None:
@@ -237,3 +267,8 @@ def test_a_file_without_journeys_is_refused(tmp_path: Path) -> None:
         hit_plan("http://localhost/", {"journey": tmp_path / "none.toml"})
     with pytest.raises(PlanError, match="both say what is sent"):
         hit_plan("http://localhost/", {"journey": file, "body": "x"})
+
+
+def test_a_server_s_process_can_be_named_to_be_watched() -> None:
+    (contestant,) = hit_plan("http://127.0.0.1:9/", {"pid": 42}).contestant.values()
+    assert contestant.pid == 42

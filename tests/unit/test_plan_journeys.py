@@ -1,5 +1,7 @@
 """Journeys in plans: what they mean, and what is wrong with those that cannot be."""
 
+import base64
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,30 @@ def spec_of(plan: Plan) -> dict[str, Any]:
     return workload
 
 
+def test_a_step_may_stop_the_journey_by_what_it_has_just_captured(folder: Path) -> None:
+    text = PLAN.replace("once-per-client = true", 'stop-when = "{token} is missing"')
+    step = spec_of(read(folder, text))["journeys"][0]["steps"][0]
+    assert step["stop_when"] == {
+        "value": {"slot": {"slot": step["capture"][0]["slot"], "raw": False}},
+        "test": "missing",
+    }
+    assert read(folder).journey["buy"].steps[0].stop_when is None
+
+
+def packed(values: list[str]) -> dict[str, Any]:
+    """`FeedRows` of the engine, of values shorter than 128 bytes."""
+    plain = b"".join(bytes([len(value.encode())]) + value.encode() for value in values)
+    return {"count": len(values), "zlib_base64": base64.b64encode(zlib.compress(plain)).decode()}
+
+
+def test_long_values_stand_behind_a_long_length(folder: Path) -> None:
+    (folder / "words.jsonl").write_text(f'{{"word": "{300 * "x"}"}}\n' * 1000, encoding="utf-8")
+    rows = spec_of(read(folder))["journeys"][0]["feeds"][1]["rows"]
+    assert rows["count"] == 1000
+    plain = zlib.decompress(base64.b64decode(rows["zlib_base64"]))
+    assert plain == (b"\xac\x02" + 300 * b"x") * 1000
+
+
 def test_names_become_slots_and_files_become_rows(folder: Path) -> None:
     workload = spec_of(read(folder))
     buy, browse = workload["journeys"]
@@ -74,13 +100,13 @@ def test_names_become_slots_and_files_become_rows(folder: Path) -> None:
             "each": "client",
             "order": "in-turn",
             "columns": [slots["user"], slots["password"]],
-            "rows": ["ann", "a,1", "bob", "b2"],
+            "rows": packed(["ann", "a,1", "bob", "b2"]),
         },
         {
             "each": "iteration",
             "order": "random",
             "columns": [search["params"]["word"]["slot"]["slot"]],
-            "rows": ["tea", "7"],
+            "rows": packed(["tea", "7"]),
         },
     ]
     assert login["cookies"]
@@ -141,6 +167,18 @@ WRONG = [
     ("item/(", "item/((", "is not a regular expression", ""),
     ("item/(", "(?=item/)(", "looks around or refers back", "group"),
     ("browse = 7", "brows = 7", "there is no journey 'brows'", "did you mean 'browse'?"),
+    (
+        "once-per-client = true",
+        'once-per-client = true, stop-when = "{tokn} exists"',
+        "{tokn} is not known",
+        "did you mean 'token'",
+    ),
+    (
+        "once-per-client = true",
+        'stop-when = "{id} exists"',
+        "captured only by the step 'search'",
+        "the order",
+    ),
     ("{random:1..6}", "{random:6..1}", "is not a range of whole numbers", "{random:1..100}"),
     ("repeat = 2", "repeat = 0", "zero", "at least 1"),
     (

@@ -48,6 +48,11 @@ def test_what_may_be_written_agrees_with_the_schema(validator: Any, load: str) -
         {{ get = "/ticks", stream = "lines" }},
         {{ get = "/chat", stream = {{ slo = ["first event < 1 s", {{ of = "gap", below = "1s" }}] }} }},
         {{ get = "/talk", stream = {{ slo = "gap p99 < 50 ms" }} }},
+        {{ ws = "/echo", send = "hello", match = "echo" }},
+        {{ ws = "/chat", send = {{ say = "hello" }}, expect = "hello" }},
+        {{ ws = "/news", stream = "messages" }},
+        {{ tcp = "PING\\r\\n", until = "\\r\\n" }},
+        {{ tcp = {{ hex = "00 01" }}, until = {{ length = 7 }} }},
     ]
     load = {load}
     body-limit = "1MiB"

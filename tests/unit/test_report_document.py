@@ -221,7 +221,7 @@ def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> N
     results = run_document(make_starvation()).sections[0]
     told = [s for s in results.blocks if isinstance(s, Section) and s.depth is Depth.ANSWER]
     texts = [[f.text for b in s.blocks if isinstance(b, Findings) for f in b.items] for s in told]
-    whose = (("java-virtual-threads", "python-asyncio"), ("node", "go"))
+    whose = (("java-virtual-threads", "python-asyncio"), ("node", "java-virtual-threads"))
     for found, names in zip(texts, whose, strict=True):
         assert len(found) == 2
         assert all(re.search(rf"\b{name} ", text) for text, name in zip(found, names, strict=True))

@@ -228,7 +228,7 @@ def test_each_distribution_is_one_picture_with_tabs_the_ecdf_first(starvation: P
 
 def test_a_figure_and_its_unit_stay_on_one_line() -> None:
     text = " ".join(Page(report.page(make_starvation(RUNTIMES[:1]))).words)
-    assert "95\N{NO-BREAK SPACE}% intervals" in text
+    assert "95\N{NO-BREAK SPACE}% confidence intervals" in text
     assert not re.search(r"\d (?:ms|µs|%)[ .,]", text)
 
 

@@ -92,6 +92,18 @@ def test_a_file_that_is_sent_is_judged_by_what_it_holds(tmp_path: Path) -> None:
     assert not without_secrets(spec)["workloads"][0]["requests"][0]["body_base64"]
 
 
+@pytest.mark.parametrize("message", [f'"password={S}"', f'{{ password = "{S}", user = "me" }}'])
+def test_a_message_is_recorded_without_secrets(message: str) -> None:
+    head = 'title = "x"\ncontestants = ["node"]\n[workload.w]\nload = { clients = 1, for = "1s" }\n'
+    plan = parse_plan(f'{head}request = {{ ws = "/", send = {message} }}', "plan.toml")
+    recorded = to_toml(plan)
+    assert S not in recorded
+    assert parse_plan(recorded, "record").workload["w"].request[0].ws == "/"
+    spec = engine_spec("w", plan.workload["w"], Address(host="127.0.0.1", port=80))
+    assert spec["workloads"][0]["requests"][0]["body_base64"]
+    assert not without_secrets(spec)["workloads"][0]["requests"][0]["body_base64"]
+
+
 @pytest.mark.parametrize(
     ("words", "record"),
     [
@@ -104,6 +116,7 @@ def test_a_file_that_is_sent_is_judged_by_what_it_holds(tmp_path: Path) -> None:
         (["-H", f"Referer: http://x/?session={S}"], ["-H", "Referer: http://x/?session=(hidden)"]),
         (["-b", f'{{"password": "{S}"}}'], ["-b", "(hidden)"]),
         ([f"--body=pwd={S}"], ["--body=(hidden)"]),
+        (["--send", f'{{"token": "{S}"}}'], ["--send", "(hidden)"]),
         (["-b", '{"id": 1}'], ["-b", '{"id": 1}']),
         (["--set", f"db_password={S}"], ["--set", "db_password=(hidden)"]),
         ([f"--set=token={S}"], ["--set=token=(hidden)"]),

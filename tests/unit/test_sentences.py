@@ -60,6 +60,7 @@ def starved(
     loop: Literal["closed", "open"],
     *,
     index: Estimate = UNKNOWN,
+    left: Estimate = UNKNOWN,
     blocking: Estimate = UNKNOWN,
     beside: dict[str, Estimate] = CALM,
     slow_s: float = 4.5,
@@ -71,8 +72,8 @@ def starved(
     trusted: bool = True,
 ) -> str:
     found = Starvation(
-        "form", "", "x", "alone", "beside", near(500), near(100), index, blocking, near(slow_s), CALM, beside,
-        None, None, "", list(modes),
+        "form", "", "x", "alone", "beside", near(500), near(100), index, left, blocking, near(slow_s), CALM,
+        beside, None, None, "", list(modes),
     )  # fmt: skip
     return starving.sentence(found, loop, Meanwhile(share_s, wait_s, clients), waits, trusted=trusted)
 
@@ -107,8 +108,8 @@ def panel(name: str, *, index: float | None = None, blocking: float | None = Non
     if index is None and blocking is None:
         return Panel(name, [replace(beside, name="w")])
     found = Starvation(
-        "f", "", name, "a", "b", near(5), near(1), e(index, unit=""), e(blocking, unit=""), near(1), {}, {},
-        None, None, "",
+        "f", "", name, "a", "b", near(5), near(1), e(index, unit=""), UNKNOWN, e(blocking, unit=""), near(1),
+        {}, {}, None, None, "",
     )  # fmt: skip
     return Panel(name, [*before, beside], found)
 
@@ -150,13 +151,24 @@ TABLE = [
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
     Row(
+        "x answers no other: fast requests wait for up to 4.40 s. Meanwhile it loses 99.5 %",
+        lambda: starved(
+            "closed", index=share(0.2, 0.7), left=share(0.0, 0.01), beside=quantiles(0.1, 0.1, 4.4)
+        ),
+        (
+            lambda: starved("closed", index=share(0.2, 0.7), beside=quantiles(0.1, 0.1, 4.4)),
+            lambda: starved("closed", index=share(0.2, 0.7), left=share(0.95, 1.0)),
+            lambda: starved("closed", index=share(0.2, 0.7), left=NO_INTERVAL),
+        ),
+    ),
+    Row(
         "answers few others",
         lambda: starved("closed", index=share(0.5, 0.6), beside=quantiles(0.0004, 0.002, 4.4)),
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
         "every fast request waits for about one time slice (median 10.0 ms, longest 31.0 ms), so one closed "
-        "client gets through 5 % as many as alone",
+        "client gets through 5 % as many as without one",
         lambda: starved(
             "closed",
             index=share(0.94, 0.96),
@@ -167,12 +179,12 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
     ),
     Row(
-        "3 closed clients get through 5 % as many as alone",
+        "3 closed clients get through 5 % as many as without one",
         lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),
     Row(
-        "are too short to tell whether fast ones wait for their end or for a time slice; 300 ms would tell",
+        "whether fast ones wait for their end or for a time slice; 300 ms would be long enough",
         lambda: starved("closed", index=share(0.6, 0.7), slow_s=0.04, waits="cannot tell"),
         (lambda: starved("closed", index=share(0.6, 0.7)),),
     ),
@@ -180,6 +192,11 @@ TABLE = [
         "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. It loses",
         lambda: starved("closed", index=share(0.01, 0.05)),
         (lambda: starved("closed", index=share(0.2, 0.3)),),
+    ),
+    Row(
+        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. Meanwhile",
+        lambda: starved("closed", index=share(0.2, 0.7), left=share(0.95, 1.0)),
+        (lambda: starved("closed", index=share(0.2, 0.7), left=share(0.3, 0.4)),),
     ),
     Row(
         "slows down while a slow request runs, but keeps serving",
@@ -190,7 +207,7 @@ TABLE = [
         ),
     ),
     Row(
-        "loses no throughput beside a slow request that can be told from noise",
+        "loses no more throughput beside a slow request than noise could explain",
         lambda: starved("closed", index=share(-0.1, 0.2)),
         (lambda: starved("closed", index=share(0.15, 0.2)),),
     ),
@@ -294,12 +311,12 @@ TABLE = [
         (lambda: words("p99", "more", MORE),),
     ),
     Row(
-        "throughput: more on new",
+        "throughput: higher on new",
         lambda: words("throughput", "more", MORE),
         (lambda: words("throughput", "less", LESS),),
     ),
     Row(
-        "throughput: less on new",
+        "throughput: lower on new",
         lambda: words("throughput", "less", LESS),
         (lambda: words("throughput", "more", MORE),),
     ),
@@ -368,7 +385,7 @@ TABLE = [
         (lambda: summed(difference("throughput", "unclear", BOTH)),),
     ),
     Row(
-        "new against old: inconclusive; more rounds would tell.",
+        "new against old: inconclusive; more rounds would decide it.",
         lambda: summed(difference("p99", "unclear", BOTH)),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from jostle.analysis.run import analyse
 from jostle.errors import PlanError, StartRefused
 from jostle.generator import executor_for, simulated_in
 from jostle.generator.simulated import server_spec
 from jostle.generator.spec import Address, engine_spec
 from jostle.plan import parse_plan
+from jostle.record import RunRecord
 from jostle.runner.preview import preview
 from support.commands import run_command
 
@@ -115,6 +117,18 @@ def test_the_record_is_that_of_a_run_and_says_that_nothing_was_measured(tmp_path
     server = json.loads(next(run.glob("trials/001-*/trial.json")).read_text())["server"]
     assert server["simulated"]["service"] == "1ms"
     assert "pid" not in server
+
+
+def test_a_busy_machine_and_its_floor_say_nothing_of_what_was_calculated(tmp_path: Path) -> None:
+    simulated(tmp_path)
+    (run,) = (tmp_path / "runs").iterdir()
+    host = json.loads((run / "host.json").read_text())
+    floor = {"loads": [{"title": "1 client", "kind": "closed", "response_s": {"p50": 30e-6}}]}
+    argv = ["jostle", "simulate", "plan.toml"]
+    (run / "host.json").write_text(json.dumps({**host, "cpu_pressure": 0.9, "floor": floor, "argv": argv}))
+    result = analyse(RunRecord.open(run), distributions=False)
+    assert [note for note in result.notes if "wake-up delay" in note or "Floor" in note] == []
+    assert result.rerun == f"jostle simulate plan.toml --seed {host['seed']}"
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:

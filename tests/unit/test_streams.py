@@ -14,8 +14,10 @@ from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from jostle.record.hlog import empty_histogram
+from jostle.report.charts import event_times
 from jostle.report.document import Table
 from jostle.report.sections.streams import stream_table, time_table
+from support.pictures import validated
 from support.synthetic import histogram
 
 MS = 1_000_000
@@ -78,7 +80,7 @@ def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
 @pytest.mark.parametrize(
     ("stream", "message", "hint"),
     [
-        ('"xml"', "xml", "'sse' or 'lines'"),
+        ('"xml"', "xml", "'sse', 'lines' or 'messages'"),
         ("{ events = 0 }", "events", ""),
         ('{ until = "" }', "until", ""),
         ('{ stall = "soon" }', "stall", ""),
@@ -162,8 +164,11 @@ def recorded(**times_ms: list[float]) -> SimpleNamespace:
         counts=SimpleNamespace(
             streams={(0, 1): counts}, start_ns=np.array([0]), end_ns=np.array([2000 * MS])
         ),
+        middles_s=np.array([1.0]),
         trial=SimpleNamespace(
-            histogram=lambda measure, _workload, _number: made.get(measure, empty_histogram())
+            number=3,
+            histogram=lambda measure, _workload, _number: made.get(measure, empty_histogram()),
+            interval_histograms=lambda measure, _workload, _number: [made.get(measure)],
         ),
     )
 
@@ -210,3 +215,19 @@ def test_tables_name_only_what_tells_their_rows_apart() -> None:
     both = streams({("node", "w"): [data], ("go", "w"): [data]})  # type: ignore[dict-item, list-item]
     assert text(stream_table(both), "contestant") == ["node", "go"]
     assert "workload" not in [c.name for c in stream_table(both).columns]
+
+
+def test_the_picture_shows_first_events_and_gaps_over_time() -> None:
+    data = recorded(event_first=[10] * 10, event_gap=[5] * 19 + [60])
+    (found,) = streams({("node", "w"): [data]})  # type: ignore[dict-item, list-item]
+    picture = event_times(found, ["node"])
+    assert picture is not None
+    assert picture.title == "node: first events take up to 10.0 ms, gaps up to 60.0 ms."
+    assert len(validated(picture)["vconcat"]) == 2
+    (row,) = picture.table.rows
+    assert row == ("1.00", "10.0 ms", "10.0 ms", "10.0 ms", "5.00 ms", "60.0 ms", "60.0 ms")
+
+
+def test_where_no_event_came_nothing_is_drawn() -> None:
+    (found,) = streams({("node", "w"): [recorded()]})  # type: ignore[dict-item, list-item]
+    assert event_times(found, ["node"]) is None

@@ -10,7 +10,6 @@ from functools import partial
 
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.indices import share_left
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
@@ -29,7 +28,7 @@ from jostle.analysis.topics import crowd
 from jostle.analysis.topics.garbage import garbage_collection
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.iterations import change_from_run_before
-from jostle.analysis.topics.meanwhile import throughput_left
+from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trial.data import TrialData
@@ -126,11 +125,11 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     service, _, level = name.rpartition(" ")
     if level in LEVELS and service in ("", "service"):
         return quantile(trials, LEVELS[level], confidence, service=bool(service))
+    if name == "throughput left":
+        return left_over_rounds(trials, confidence)
     values = [MEASURES[name](data) for data in trials]
     if not values or any(value is None for value in values):
         return Estimate(None, unit=unit, n=len(values), note=why_not(values))
-    if name == "throughput left":
-        return share_left([number(value) for value in values], unit, confidence)
     if unit != "share":
         return typical_over_rounds(values, unit, confidence)
     found = mean_over_rounds([number(value) for value in values], unit, confidence)

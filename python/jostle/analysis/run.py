@@ -48,11 +48,11 @@ from jostle.record import RunRecord, TrialRecord
 from jostle.record.layout import ALL_DECIDED, JournalEntry
 from jostle.record.verdict import Verdict, worst
 from jostle.text import redact_command
-from jostle.units import format_count
+from jostle.units import format_count, format_duration
 
 __all__ = ["analyse", "analyse_trial", "judge", "rerun_of", "summarize_all", "took_s"]
 
-COMMANDS = ("capacity", "hit", "race", "run")
+COMMANDS = ("capacity", "hit", "race", "run", "simulate")
 
 CONTESTANT = ("title", "runtime", "version", "discipline", "variants", "lines_of_code")
 
@@ -113,6 +113,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         journeys=journeys(grouped),
         streams=streams(grouped),
         goodputs=goodputs(grouped),
+        behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[
             *_notes(data, record.host, plan),
@@ -271,13 +272,14 @@ def rerun_of(record: RunRecord) -> str:
 def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPlan) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
-    if any("simulated" in f.trial.description.get("server", {}) for f in data):
+    simulated = any("simulated" in f.trial.description.get("server", {}) for f in data)
+    if simulated:
         notes.append("Simulated: load and servers were calculated. Nothing was measured.")
     if any(f.given_up.n for f in data):
         notes.append(
-            "Requests that failed or were not answered by the end count in the response times as longer than "
-            "they were waited for; quantiles that fall among them are printed with ≥. Service times are of "
-            "answers only."
+            "Requests that failed, or were not answered by the end, count in the response times as longer "
+            "than jostle waited for them; quantiles that fall among them are printed with ≥. Service times "
+            "are those of answered requests only."
         )
     if resumed := sum(f.total("resumed") for f in data):
         connects = sum(f.total("connects") for f in data)
@@ -286,27 +288,34 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
         )
     if followed := sum(f.total("redirects") for f in data):
         notes.append(
-            f"Redirects were followed, {format_count(followed)} in all: each led to a request that counts by "
-            "itself, in the rates and in the response times."
+            f"{format_count(followed)} redirects were followed; each led to a request that counts by itself, "
+            "in the rates and in the response times."
+        )
+    if waits := sum(f.total("stream_waits") for f in data):
+        each = sum(f.total("stream_wait_ns") for f in data) / waits / 1e9
+        notes.append(
+            f"{plural(waits, 'request')} waited for a free stream of an HTTP/2 connection before they were "
+            f"sent, {format_duration(each)} on average: the server allows no more at once. That time is part "
+            "of response times and not of service times."
         )
     if any(
         f.closed is not None and f.closed["clients"] > 1 and f.ok() < FEW * f.closed["clients"] for f in data
     ):
         notes.append(
-            "In a closed loop all clients send their first request at once: with as few requests per client "
-            "as here, these first answers weigh in the quantiles."
+            "In a closed loop all clients send their first request at once. With so few requests per client, "
+            "these first answers influence the quantiles."
         )
     if awake := sum(f.attentive for f in data):
         where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
         notes.append(
-            f"The generator polled instead of sleeping{where}: no response time contains its wake-ups."
+            f"The generator polled instead of sleeping{where}: no response time contains its wake-up delay."
         )
-    elif plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
+    elif not simulated and plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
         notes.append(
-            "Response times contain the generator’s own wake-ups, some 50 µs: it slept between events, as "
-            f"programs were waiting for a core {percent(pressure)} of the time when the run began."
+            "Response times contain the generator’s own wake-up delay, about 50 µs: it slept between events, "
+            f"because programs were waiting for a core {percent(pressure)} of the time when the run began."
         )
-    if floor := floor_note(host, data):
+    if not simulated and (floor := floor_note(host, data)):
         notes.append(floor)
     return notes
 

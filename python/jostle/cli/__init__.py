@@ -31,16 +31,16 @@ Measure:
                                                    however fast it answers
   jostle init                                      write a first plan.toml
   jostle check plan.toml                           what would it run?
-  jostle run plan.toml                             your servers, compared
+  jostle run plan.toml                             compare your servers
   jostle race starvation                           rerun a published experiment
-  jostle simulate plan.toml                        calculate it instead
+  jostle simulate plan.toml                        calculate what it would show
 
 Understand one server:
   jostle explain http://localhost:8080/ --slow /report
                                                    how many requests progress at
-                                                   once, who waits behind whom
+                                                   once, which wait for which
   jostle capacity http://localhost:8080/ --slo "p99 < 100 ms"
-                                                   how much it carries
+                                                   its capacity under an SLO
   jostle what-if runs/2026-… workers=8             predict a change
 
 Look at runs:
@@ -49,9 +49,9 @@ Look at runs:
   jostle history                                   all runs over time
 
 This machine, and others:
-  jostle doctor                                    is this machine fit for it?
+  jostle doctor                                    can this machine measure?
   jostle contestants list                          the servers jostle comes with
-  jostle cluster                                   generate load on many machines
+  jostle cluster                                   load from many machines
   jostle collect runs/2026-…                       fetch what lost generators
                                                    recorded
   jostle completion bash                           completion for your shell

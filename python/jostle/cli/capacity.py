@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capacity", "put_capacity", "refuse_forms"]
 
-HELP = """Find the highest load at which a server keeps its promise, with an interval.
+HELP = """Find the highest load at which a server meets an SLO, with its interval.
 
 \b
   jostle capacity http://localhost:8080/search --slo "p99 < 100 ms"
@@ -29,10 +29,11 @@ HELP = """Find the highest load at which a server keeps its promise, with an int
   jostle capacity http://localhost:8080/ --slo "p99 < 100 ms" --quick
 
 TARGET is a URL, or a contestant with settings and path. The rate is doubled
-until the SLO breaks; then levels around the limit follow in random order,
-each until a sequential test has decided it. With --clients the load is a
-closed crowd, and the answer a number of clients. It says so where jostle
-itself was the limit. The server is overloaded on the way: load only your own.
+until the SLO breaks; then rates around the limit are measured in random order,
+each until a sequential test decides whether the SLO holds. With --clients the
+load is a closed loop, and the answer is a number of clients. If jostle itself
+was the limit, the result says so. The search overloads the server: load only
+your own.
 """
 
 SHOWN = (Form.text, Form.html, Form.md, Form.json)
@@ -78,7 +79,8 @@ def capacity(
         ),
     ],
     clients: Annotated[
-        bool, _option("--clients", help="A closed crowd: how many clients, not which rate.", group=LOAD)
+        bool,
+        _option("--clients", help="Closed loop: find a number of clients instead of a rate.", group=LOAD),
     ] = False,
     think: Annotated[
         str | None,
@@ -91,13 +93,17 @@ def capacity(
     ] = None,
     most: Annotated[
         str | None,
-        _option("--most", metavar="LEVEL", help="Go no higher: 2000/s, 500 clients.", group=LOAD),
+        _option("--most", metavar="LEVEL", help="Go no higher than this: 2000/s, 500 clients.", group=LOAD),
     ] = None,
     budget: Annotated[
         str | None,
-        _option("--budget", metavar="TIME", help="Time for it (4m; --quick: 1m).", group=LOAD),
+        _option(
+            "--budget", metavar="TIME", help="Time for the search (default 4m; with --quick: 1m).", group=LOAD
+        ),
     ] = None,
-    quick: Annotated[bool, _option("--quick", help="Short blocks, a wider interval.", group=LOAD)] = False,
+    quick: Annotated[
+        bool, _option("--quick", help="A shorter search; a wider interval, and no model.", group=LOAD)
+    ] = False,
     options: RequestOptions,
     seed: Seed = None,
     into: Into = Path("runs"),

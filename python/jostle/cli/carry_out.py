@@ -30,7 +30,7 @@ def carry_out(
     """Run `plan`, give its result as `output` says; the exit code. `kept`: the record stays in `base`."""
     executor = executor_for(plan)
     return _carried_out(
-        lambda observer: run_experiment(plan, base, slug, seed, executor, observer), output, kept=kept
+        lambda observer: run_experiment(plan, base, slug, seed, executor, observer), plan, output, kept=kept
     )
 
 
@@ -44,16 +44,23 @@ def go_on(folder: Path, output: RunOutput) -> int:
         return ExitCode.DONE
     print(f"{len(run.left)} of {len(run.trials)} trials are left", file=sys.stderr)
     executor = executor_for(run.plan)
-    return _carried_out(lambda observer: resume_experiment(run, executor, observer), output)
+    return _carried_out(lambda observer: resume_experiment(run, executor, observer), run.plan, output)
 
 
-def _carried_out(work: Callable[[Silent], Outcome], output: RunOutput, *, kept: bool = True) -> int:
+def _carried_out(
+    work: Callable[[Silent], Outcome], plan: Plan, output: RunOutput, *, kept: bool = True
+) -> int:
     """What was measured is shown whatever ended the run; an error is raised where nothing was."""
     observer = UntilItFails(observer_for(sys.stderr, quiet=output.quiet, verbose=output.verbose))
     let_signals_stop_like_ctrl_c()
     complete, pages = False, output.pages
     try:
         complete = work(observer).complete
+        observer.close()
+        if plan.explain is not None and observer.folder is not None:
+            from jostle.explain.folder import explain_contestants
+
+            explain_contestants(plan, observer.folder, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
         if observer.folder is None:
             raise

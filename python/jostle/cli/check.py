@@ -24,10 +24,11 @@ HELP = """Check a plan: what it would run, for how long, and what it can find.
   jostle check plan.toml --rounds 20 --seed 7      with the order of each round
   jostle check starvation                          a published experiment
 
-Nothing is built, started or measured. Where the plan has journeys and a contestant
-that runs already, each journey is sent once, and every request, answer and
-capture is shown (--no-send: not). The exit code is 2 where the plan has a
-mistake or does not fit this machine.
+No server is built or started, nothing is measured, and no database is touched.
+But if the plan has journeys and a contestant that is already running, each
+journey is sent once, for real, and every request, answer and capture is shown
+(--no-send prevents this). The exit code is 2 if the plan has a mistake or does
+not fit this machine.
 """
 
 WIDTH = 80
@@ -42,7 +43,7 @@ def check(
     seed: Seed = None,
     into: Into = Path("runs"),
     send: Annotated[
-        bool, typer.Option("--send/--no-send", help="Send each journey once to a contestant that runs.")
+        bool, typer.Option("--send/--no-send", help="Send each journey once to a running contestant.")
     ] = True,
 ) -> int:
     from jostle import experiments
@@ -113,7 +114,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         if not on:
             continue
         whom = "" if on == found.ready else f", on {', '.join(on)}"
-        load = describe_load(workload.load.data()) or "a load in phases"
+        load = describe_load(workload.load.data(), workload.connection.data()) or "a load in phases"
         beside = ", beside a background load" if workload.background is not None else ""
         yield "workload", f"{name}: {load}{beside}{whom} ({_time(trial_s(plan, workload))} each)"
     yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.first_rounds, 'round')}"

@@ -15,6 +15,7 @@ app = group(
 \b
   jostle cluster init secrets head=10.0.0.1 n1=10.0.0.11 n2=10.0.0.12
                                                     certificates and a token
+  (copy secrets/NAME to each machine, as ~/.config/jostle/cluster)
   jostle cluster start --ip 10.0.0.1                on the head
   jostle cluster start --ip 10.0.0.11 --join 10.0.0.1:6379
                                                     on each other node

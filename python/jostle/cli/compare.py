@@ -26,15 +26,18 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
 \b
   jostle compare RUN --contestants node,go         go against node
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
-  jostle compare runs/before runs/after            the second against the first
-  jostle compare A1 A2 A3 vs B1 B2 B3              runs against runs, from three on
+  jostle compare runs/before runs/after            side by side; decides nothing
+  jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
-A condition is about the change from the first to the second in throughput,
-p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
-("p50 > +2 ms"); for errors in percentage points. The exit code is 1 where the
-whole interval meets a condition, 4 where only a part of it does. On GitHub
-the result is added to the job summary.
+Two single runs cannot tell a change from chance: measure both --interleaved, or
+give three runs on each side.
+
+A condition names the change from the first to the second in throughput, p50,
+p90, p99, p99.9 or errors: in percent, or in the metric's unit ("p50 > +2 ms");
+for errors in percentage points. The exit code is 1 if the whole interval meets
+a condition, 4 if only part of it does. On GitHub the result is added to the
+job summary.
 """
 
 
@@ -58,7 +61,7 @@ def compare(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN [RUN …]", help="One or two run folders, or several, vs, and several more."
+            metavar="RUN [RUN …]", help='One or two run folders; or several, "vs", and several more.'
         ),
     ],
     contestants: Annotated[
@@ -71,7 +74,7 @@ def compare(
     ] = None,
     interleaved: Annotated[
         bool,
-        typer.Option("--interleaved", help="Two plans: run both in one run, in turns, and compare them."),
+        typer.Option("--interleaved", help="Run two plans in one run, in turns, and compare them."),
     ] = False,
     into: Into = Path("runs"),
     form: Annotated[

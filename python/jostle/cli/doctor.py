@@ -16,7 +16,7 @@ HELP = """Check whether this machine can measure: cores, limits, ports, timers.
                               server that answers at once (20 seconds); later
                               results are shown beside it
 
-The exit code is 1 where something would make runs fail.
+The exit code is 1 if something would make runs fail.
 """
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}

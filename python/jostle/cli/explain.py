@@ -11,7 +11,7 @@ import typer
 
 from jostle import units
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import GENERATOR, OUTPUT, REQUEST, TLS
+from jostle.cli.options import GENERATOR, OUTPUT, REQUEST, TLS, refuse_beside
 from jostle.cli.output import FORMS, Form, OutputFile, put_document, report_written
 from jostle.errors import PlanError
 
@@ -20,32 +20,46 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-HELP = """Say how a server behaves, and why: how many requests progress at once,
-who is served when, who waits behind whom.
+HELP = """Find out how a server behaves, and why: how many requests progress at once, in
+which order they are served, and which wait behind which.
 
 \b
   jostle explain http://localhost:8080/ --slow /report --wait /proxy
   jostle explain http://localhost:8080/search -o explain.html
   jostle explain node
+  jostle explain --all                        every contestant, in one table
+  jostle explain --all node go --budget 10m   these, in ten minutes
 
-One route is enough; a slow one tells much more, and one that waits for a
-database or another service tells the rest. A contestant's contract names its
-routes. Each finding is decided, or says why not and what would tell.
+One route is enough; a slow one shows much more, and one that waits for a
+database or another service shows the rest. The routes of contestants are known.
+Each finding is decided, or says why it is not and what would decide it.
 
-It sends bursts of requests at stated times and compares when they are answered
-with what every known way of serving them would give, for 3 minutes at most. A
-server that jostle did not start is treated gently: what is allowed is said
-before it begins. docs/EXPLAIN.md teaches how to read it.
+It sends bursts of requests for at most 3 minutes, and compares when they are
+answered with what every known discipline would do. A server that jostle did not
+start is treated gently, and the limits that jostle keeps to are printed first.
+docs/EXPLAIN.md explains how to read the result.
 """
 
 PROBES = "Probes"
 
+ALL_TAKES = ("servers", "budget", "timeout", "share_cores", "into", "quiet")
+
 
 def explain(
-    server: Annotated[
-        str, typer.Argument(metavar="URL|CONTESTANT", help="A server that runs, or one that jostle starts.")
-    ],
+    context: typer.Context,
+    servers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="URL|CONTESTANT", help="A running server, or one that jostle starts."),
+    ] = None,
     *,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Every contestant, or the named ones: what each declares, and what is found.",
+            rich_help_panel=PROBES,
+        ),
+    ] = False,
     slow: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,16 +82,19 @@ def explain(
         bool | None,
         typer.Option(
             "--gentle/--thorough",
-            help="How much is asked of it (gentle, unless jostle starts the server).",
+            help="How much load to send (default: gentle, unless jostle starts the server).",
             rich_help_panel=PROBES,
         ),
     ] = None,
     budget: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--budget", metavar="TIME", help="At most this long: 30s, 3m (3m).", rich_help_panel=PROBES
+            "--budget",
+            metavar="TIME",
+            help="At most this long: 30s, 3m (default 3m; with --all: 3m for each).",
+            rich_help_panel=PROBES,
         ),
-    ] = "3m",
+    ] = None,
     overload: Annotated[
         bool,
         typer.Option(
@@ -105,14 +122,32 @@ def explain(
         bool,
         typer.Option("-k", "--insecure", help="Do not verify the server's certificate.", rich_help_panel=TLS),
     ] = False,
+    pid: Annotated[
+        int | None,
+        typer.Option(
+            "--pid",
+            metavar="PID",
+            help="Watch the CPU of this process, a server on this machine.",
+            rich_help_panel=PROBES,
+        ),
+    ] = None,
     share_cores: Annotated[
         bool,
         typer.Option(
             "--share-cores",
-            help="Give a contestant all cores, those of the generator too.",
+            help="Give a contestant all cores, including the generator's.",
             rich_help_panel=GENERATOR,
         ),
     ] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="DIR",
+            help="With --all: the table's folder; contestants already in it are not measured again.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option(
@@ -130,6 +165,19 @@ def explain(
         bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> int:
+    names = servers or []
+    if everything:
+        why = "it asks every contestant as its contract says"
+        refuse_beside("--all", context, ALL_TAKES, why, "explain one of them by name")
+        return _all(names, into, budget, timeout, share_cores=share_cores, quiet=quiet)
+    if into is not None:
+        raise PlanError("--into belongs to --all", "--save DIR keeps one explanation")
+    if len(names) != 1:
+        raise PlanError(
+            "which server?" if not names else f"{len(names)} servers",
+            "name one, or several contestants with --all",
+        )
+    (server,) = names
     form = Form.json if as_json else FORMS[output.suffix] if output is not None else Form.text
     if form in (Form.csv, Form.junit):
         raise PlanError(f"--output: an explanation has no {form} form", "use .txt, .html, .md or .json")
@@ -144,12 +192,13 @@ def explain(
             slow=slow or (),
             wait=wait,
             intensity=None if gentle is None else "gentle" if gentle else "thorough",
-            budget=_seconds(budget),
+            budget=_seconds(budget or "3m"),
             overload=overload,
             headers=headers or (),
             insecure=insecure,
             timeout=timeout,
             share_cores=share_cores,
+            pid=pid,
             tell=progress.tell,
         )
     put_document(explanation_document(explanation), explanation.as_json, form, output)
@@ -158,12 +207,30 @@ def explain(
     return ExitCode.DONE if any(finding.decided for finding in explanation.findings) else ExitCode.UNTRUSTED
 
 
-LEAST_S, MOST_S = 20.0, 3600.0
+def _all(
+    names: list[str], into: Path | None, budget: str | None, timeout: float, *, share_cores: bool, quiet: bool
+) -> int:
+    from jostle.cli.explain_all import explain_all
+    from jostle.explain.run import explain as examined
+
+    def one(label: str, seconds: float) -> "Explanation":
+        with _Progress(quiet=quiet) as progress:
+            return examined(
+                label, budget=seconds, timeout=timeout, share_cores=share_cores, tell=progress.tell
+            )
+
+    folder = into or Path("runs") / time.strftime("%Y-%m-%dT%H-%M-%S-explain-all")
+    return explain_all(folder, names, None if budget is None else units.duration(budget, bare="s"), one)
+
+
+MOST_S = 3600.0
 
 
 def _seconds(text: str) -> float:
+    from jostle.plan.model import LEAST_EXPLAIN_S
+
     seconds = units.duration(text, bare="s")
-    if not LEAST_S <= seconds <= MOST_S:
+    if not LEAST_EXPLAIN_S <= seconds <= MOST_S:
         raise PlanError(f"--budget: {text} is not between 20 s and an hour", "3m is what it usually takes")
     return seconds
 

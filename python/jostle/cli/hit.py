@@ -38,12 +38,15 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ --rate 2000/s      open loop
   jostle hit http://localhost:8080/ --journey buy.toml   what users do, in steps
   jostle hit http://localhost:8080/ticks --stream sse  events, each with its time
+  jostle hit ws://localhost:8080/chat --send hello     a message and its answer
+  jostle hit tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'   raw bytes
+  jostle hit https://localhost:8443/ --http2           HTTP/2
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
 loop (--rate): requests are sent at a rate, however fast the server answers,
-and response times count from when a request was due. Redirects are answers;
--L follows them, and counts each request on the way.
+and response times count from when a request was due. A redirect counts as an
+answer; -L follows it and counts each request on the way.
 """
 
 
@@ -60,13 +63,16 @@ class LoadOptions:
         _option(
             *("-c", "--connections", "--clients"),
             metavar="N",
-            help="Clients with a connection each: 50, 10k (10). With --rate: the most connections.",
+            help="Clients, each with a connection: 50, 10k (default 10). With --rate: the largest number of "
+            "connections (default 10k).",
             group=LOAD,
         ),
     ] = None
     seconds: Annotated[
         str | None,
-        _option("-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (10s).", group=LOAD),
+        _option(
+            "-d", "--duration", metavar="TIME", help="How long: 500ms, 10s, 2m (default 10s).", group=LOAD
+        ),
     ] = None
     requests: Annotated[
         str | None,
@@ -74,7 +80,7 @@ class LoadOptions:
             "-n",
             "--requests",
             metavar="N",
-            help="Requests in all. With -d: whichever ends first.",
+            help="Stop after N requests. With -d: whichever comes first.",
             group=LOAD,
         ),
     ] = None
@@ -84,7 +90,7 @@ class LoadOptions:
     ] = None
     arrivals: Annotated[
         str,
-        _option("--arrivals", metavar="KIND", help="With --rate: poisson or constant.", group=LOAD),
+        _option("--arrivals", metavar="KIND", help="With --rate: poisson (random) or constant.", group=LOAD),
     ] = "poisson"
     think: Annotated[
         str | None,
@@ -100,7 +106,7 @@ class LoadOptions:
         _option(
             "--journey",
             metavar="FILE",
-            help="Send the journeys of this TOML file ([journey.NAME]); -n then counts journeys.",
+            help="Send the journeys of this TOML file ([journey.NAME]) or .hurl file; -n counts journeys.",
             group=REQUEST,
         ),
     ] = None
@@ -118,9 +124,47 @@ class RequestOptions:
         list[str] | None,
         _option("-H", "--header", metavar="HEADER", help="'Name: value'; repeatable.", group=REQUEST),
     ] = None
+    compressed: Annotated[
+        bool,
+        _option(
+            "--compressed",
+            help="Accept gzip, brotli and zstd. Bytes are counted compressed, and checked decompressed.",
+            group=REQUEST,
+        ),
+    ] = False
     body: Annotated[
         str | None,
         _option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
+    ] = None
+    send: Annotated[
+        str | None,
+        _option(
+            "--send",
+            metavar="TEXT",
+            help="With ws://: the message that each request sends, or @FILE. With tcp://: text with escapes "
+            "(\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE.",
+            group=REQUEST,
+        ),
+    ] = None
+    match: Annotated[
+        str | None,
+        _option(
+            "--match",
+            metavar="HOW",
+            help="With ws://: the answer is the next message (order), or the next that equals what was sent "
+            "(echo), or has the same value at a JSON pointer (json:/id).",
+            group=REQUEST,
+        ),
+    ] = None
+    until: Annotated[
+        str | None,
+        _option(
+            "--until",
+            metavar="END",
+            help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
+            "match of regex:PATTERN, or when the server closes (close).",
+            group=REQUEST,
+        ),
     ] = None
     expect: Annotated[
         str | None,
@@ -137,7 +181,7 @@ class RequestOptions:
         _option(
             "--stream",
             metavar="FORMAT",
-            help="The answer is a stream of events: sse or lines. Times of its events are reported.",
+            help="The answer is a stream of events, timed each: sse or lines; with ws://: messages.",
             group=REQUEST,
         ),
     ] = None
@@ -146,18 +190,26 @@ class RequestOptions:
         _option(
             "--stream-until",
             metavar="TEXT",
-            help="The event that ends the stream, such as '[DONE]'; it must come.",
+            help="The event that ends the stream, such as '[DONE]'; a stream without it fails.",
             group=REQUEST,
         ),
     ] = None
     stream_events: Annotated[
         str | None,
-        _option("--stream-events", metavar="N", help="Leave after N events; they must come.", group=REQUEST),
+        _option(
+            "--stream-events",
+            metavar="N",
+            help="Stop reading after N events; a shorter stream fails.",
+            group=REQUEST,
+        ),
     ] = None
     stall: Annotated[
         str | None,
         _option(
-            "--stall", metavar="TIME", help="Give up when no event follows another so long.", group=REQUEST
+            "--stall",
+            metavar="TIME",
+            help="Give up a stream if its next event does not come within this time.",
+            group=REQUEST,
         ),
     ] = None
     stream_usage: Annotated[
@@ -165,7 +217,7 @@ class RequestOptions:
         _option(
             "--stream-usage",
             metavar="REGEX",
-            help="Its first group in the stream is the number of tokens it had.",
+            help="A regular expression whose first group is the stream's number of tokens.",
             group=REQUEST,
         ),
     ] = None
@@ -190,7 +242,7 @@ class RequestOptions:
         _option(
             "--max-redirs",
             metavar="N",
-            help="Follow at most N redirects of a request (-L: 5).",
+            help="Follow at most N redirects per request (with -L: 5).",
             group=REQUEST,
         ),
     ] = None
@@ -199,7 +251,7 @@ class RequestOptions:
         _option(
             "--connect-timeout",
             metavar="TIME",
-            help="Give up connecting (DNS, TCP and TLS) after this time (3s).",
+            help="Give up connecting (DNS, TCP and TLS) after this time (default 3s).",
             group=CONNECTION,
         ),
     ] = None
@@ -218,12 +270,30 @@ class RequestOptions:
             group=CONNECTION,
         ),
     ] = None
+    http2: Annotated[
+        bool,
+        _option(
+            "--http2",
+            help="Speak HTTP/2: by ALPN with https, from the first byte on (h2c) with http. Each client is a "
+            "stream on a connection of its own.",
+            group=CONNECTION,
+        ),
+    ] = False
+    http2_connections: Annotated[
+        str | None,
+        _option(
+            "--http2-connections",
+            metavar="N",
+            help="HTTP/2 over N connections that the clients share: clients / N streams on each.",
+            group=CONNECTION,
+        ),
+    ] = None
     connect_to: Annotated[
         list[str] | None,
         _option(
             "--connect-to",
             metavar="IP:PORT",
-            help="Connect there, not to the URL's host; repeated: in turn.",
+            help="Connect there instead of to the URL's host; if repeated, in turn.",
             group=CONNECTION,
         ),
     ] = None
@@ -232,7 +302,16 @@ class RequestOptions:
         _option(
             "--unix-socket",
             metavar="PATH",
-            help="Connect to this socket, not to the URL's host.",
+            help="Connect to this socket instead of to the URL's host.",
+            group=CONNECTION,
+        ),
+    ] = None
+    pid: Annotated[
+        int | None,
+        _option(
+            "--pid",
+            metavar="PID",
+            help="Watch this process and its children: CPU and memory of a server on this machine.",
             group=CONNECTION,
         ),
     ] = None
@@ -241,7 +320,7 @@ class RequestOptions:
         _option(
             "--source-address",
             metavar="IP",
-            help="Connect from this local address; repeated: in turn. Each has its own ports.",
+            help="Connect from this local address; if repeated, in turn. Each has its own ports.",
             group=CONNECTION,
         ),
     ] = None
@@ -250,7 +329,9 @@ class RequestOptions:
     ] = False
     ca: Annotated[
         Path | None,
-        _option("--cacert", metavar="PEM", help="Trust these authorities, not the built-in ones.", group=TLS),
+        _option(
+            "--cacert", metavar="PEM", help="Trust these authorities instead of the built-in ones.", group=TLS
+        ),
     ] = None
     cert: Annotated[
         Path | None, _option("--cert", metavar="PEM", help="The client's certificate chain.", group=TLS)
@@ -293,7 +374,7 @@ class HitOptions(RequestOptions, LoadOptions):
         _option(
             "--slo",
             metavar="BOUNDS",
-            help="What a stream has to keep: 'first event < 500 ms, gap p99 < 50 ms'.",
+            help="With --stream: bounds that each stream must meet: 'first event < 500 ms, gap p99 < 50 ms'.",
             group=REQUEST,
         ),
     ] = None
@@ -309,12 +390,14 @@ class HitOptions(RequestOptions, LoadOptions):
 @unfold
 def hit(
     context: typer.Context,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where the load goes.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The URL to load.")],
     *,
     options: HitOptions,
     seed: Annotated[
         int | None,
-        _option("--seed", metavar="N", help="Seed of every random choice; drawn when not given.", group=LOAD),
+        _option(
+            "--seed", metavar="N", help="Seed of every random choice; a random one if not given.", group=LOAD
+        ),
     ] = None,
     once: Annotated[
         bool,

@@ -41,13 +41,19 @@ PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 Seed = Annotated[
     int | None,
     typer.Option(
-        "--seed", metavar="N", help="Seed of every random choice; drawn when not given.", rich_help_panel=PLAN
+        "--seed",
+        metavar="N",
+        help="Seed of every random choice; a random one if not given.",
+        rich_help_panel=PLAN,
     ),
 ]
 Processes = Annotated[
     int | None,
     typer.Option(
-        "--processes", metavar="N", help="Generator processes (as many as needed).", rich_help_panel=GENERATOR
+        "--processes",
+        metavar="N",
+        help="Generator processes (default: as many as needed).",
+        rich_help_panel=GENERATOR,
     ),
 ]
 Cluster = Annotated[
@@ -55,7 +61,7 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="HOST:PORT",
-        help="Send the load from all nodes of this Ray cluster; its head's address.",
+        help="Send the load from all nodes of the Ray cluster with this head.",
         rich_help_panel=GENERATOR,
     ),
 ]
@@ -64,7 +70,7 @@ AllowTargets = Annotated[
     typer.Option(
         "--allow-target",
         metavar="HOST",
-        help="A host that the cluster may load, or a redirect may lead to; repeatable.",
+        help="A host that a cluster may load, or that redirects may lead to; repeatable.",
         rich_help_panel=GENERATOR,
     ),
 ]
@@ -73,7 +79,7 @@ Attention = Annotated[
     typer.Option(
         "--attention",
         metavar="WHEN",
-        help="Poll instead of sleeping: auto (on cores of its own), always, never.",
+        help="Poll instead of sleeping: auto (if the generator has its own cores), always, never.",
         rich_help_panel=GENERATOR,
     ),
 ]

@@ -81,7 +81,7 @@ OutputFile = Annotated[
         "--output",
         metavar="FILE",
         callback=_known,
-        help=f"Write the result to FILE, not to standard output; its suffix says how: {' '.join(FORMS)}.",
+        help=f"Write the result to FILE instead of standard output, as its suffix says: {' '.join(FORMS)}.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -90,7 +90,7 @@ UndecidedAs = Annotated[
     typer.Option(
         "--undecided",
         metavar="pass|fail",
-        help="Exit with 0 or 1 where a requirement cannot be decided (4).",
+        help="Exit with 0 (pass) or 1 (fail) instead of 4 if a requirement cannot be decided.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -135,7 +135,7 @@ class PlanOutput(RunOutput):
         bool,
         typer.Option(
             "--no-pages",
-            help="Write no report.html and no pictures; `jostle report` can later.",
+            help="Write no report.html and no pictures; `jostle report` can do so later.",
             rich_help_panel=OUTPUT,
         ),
     ] = False

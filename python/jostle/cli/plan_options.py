@@ -43,7 +43,7 @@ class PlanOptions:
         typer.Option(
             "--contestants",
             metavar="A,B,…",
-            help="These servers in place of the plan's: node,go:procs=1.",
+            help="These servers instead of the plan's: node,go:procs=1.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -58,7 +58,7 @@ class PlanOptions:
         typer.Option(
             "--rounds",
             metavar="N",
-            help="How often every workload is measured on every server.",
+            help="Measure every workload on every server this many times.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -66,7 +66,8 @@ class PlanOptions:
         bool,
         typer.Option(
             "--until-decided",
-            help="Add rounds until requirements and claims, else the comparisons, are decided.",
+            help="Add rounds until all requirements and claims are decided; in a plan without any, until the "
+            "comparisons are.",
             rich_help_panel=PLAN,
         ),
     ] = False
@@ -75,7 +76,7 @@ class PlanOptions:
         typer.Option(
             "--budget",
             metavar="TIME",
-            help="With --until-decided: no further round begins that would end after this (30m).",
+            help="With --until-decided: begin no round that would end after this time (default 30m).",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -83,10 +84,19 @@ class PlanOptions:
         bool,
         typer.Option(
             "--no-repeats",
-            help="Count trials that the generator or the machine spoiled; do not measure them again.",
+            help="Count trials that the generator or the machine spoiled, instead of measuring them again.",
             rich_help_panel=PLAN,
         ),
     ] = False
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="TIME",
+            help="Afterwards, explain each contestant for at most this long (say 2m).",
+            rich_help_panel=PLAN,
+        ),
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,7 +117,7 @@ class PlanOptions:
         typer.Option(
             "--database",
             metavar="URL",
-            help="Use this PostgreSQL (postgresql://…), not a temporary one.",
+            help="Use this PostgreSQL (postgresql://…) instead of a temporary one.",
             rich_help_panel=DATABASE,
         ),
     ] = None
@@ -115,7 +125,7 @@ class PlanOptions:
         bool,
         typer.Option(
             "--fill-database",
-            help="Create the tables customers and orders in it. Tables of these names are overwritten.",
+            help="Create the tables customers and orders in it, overwriting any of these names.",
             rich_help_panel=DATABASE,
         ),
     ] = False

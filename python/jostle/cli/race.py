@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["race"]
 
-HELP = """Rerun a published experiment, and set your figures beside the published ones.
+HELP = """Rerun a published experiment, and compare your figures with the published ones.
 
 \b
   jostle race                                   list the experiments
@@ -55,7 +55,11 @@ def race(
     ] = False,
     as_published: Annotated[
         bool,
-        typer.Option("--as-published", help="The article's scale; it may take hours.", rich_help_panel=PLAN),
+        typer.Option(
+            "--as-published",
+            help="As large and long as in the article; may take hours.",
+            rich_help_panel=PLAN,
+        ),
     ] = False,
     everything: Annotated[
         bool,

@@ -13,7 +13,7 @@ from jostle.errors import PlanError
 
 __all__ = ["report"]
 
-HELP = """Analyse a recorded run again and show it, even one that was cut short.
+HELP = """Analyse a recorded run again and show it, even an interrupted one.
 
 \b
   jostle report runs/2026-…                       answer, page and pictures

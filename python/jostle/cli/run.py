@@ -39,7 +39,7 @@ def run(
             "-d",
             "--duration",
             metavar="TIME",
-            help="Length of every workload, in place of the plan's.",
+            help="Run every workload for this long, whatever the plan says.",
             rich_help_panel=PLAN,
         ),
     ] = None,

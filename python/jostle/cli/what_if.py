@@ -21,10 +21,12 @@ HELP = """Predict what a change would do, or how many workers a load needs.
   jostle what-if --rate 300/s --service 12ms --slo "errors < 1 %"
   jostle what-if --clients 100 --think 1s --service 12ms --slo "p99 < 200 ms"
 
-Of a run of jostle capacity, or one with a client alone and the same load at
-several levels. Nothing is predicted from a model that was rejected. Without a
-run, the fewest workers: requests wait (Erlang C), are rejected where the SLO
-is about errors (Erlang B), or come from so many clients (finite source).
+With a run, it predicts the change from the model fitted to it. The run is one
+of `jostle capacity`, or one that measured a single client and then the same
+load at several levels; a model that was rejected predicts nothing. Without a run, it
+gives the fewest workers that keep the SLO: if requests queue (Erlang C), if
+they are rejected (Erlang B, where the SLO is about errors), or if a number of
+clients sends them (finite source).
 """
 
 
@@ -38,16 +40,25 @@ SIZING = "How many workers"
 def what_if(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN CHANGE…]", help="A run, and workers=, rate=, clients=, service=."),
+        typer.Argument(
+            metavar="[RUN CHANGE…]",
+            help="A run's folder, and changes: workers=8 rate=400/s clients=20 service=-20%.",
+        ),
     ] = None,
     rate: Annotated[
         str | None, _option("--rate", metavar="RATE", help="Requests per second: 300/s.", group=SIZING)
     ] = None,
     clients: Annotated[
-        str | None, _option("--clients", metavar="N", help="Or so many clients who wait.", group=SIZING)
+        str | None,
+        _option(
+            "--clients", metavar="N", help="Instead of a rate: clients that wait for answers.", group=SIZING
+        ),
     ] = None,
     think: Annotated[
-        str, _option("--think", metavar="TIME", help="Their pause between answer and request.", group=SIZING)
+        str,
+        _option(
+            "--think", metavar="TIME", help="With --clients: pause between answer and request.", group=SIZING
+        ),
     ] = "0s",
     service: Annotated[
         str | None, _option("--service", metavar="TIME", help="Mean service time of a request.", group=SIZING)
@@ -57,7 +68,7 @@ def what_if(
         _option(
             "--variation",
             metavar="CV",
-            help="Of the service time: 0 constant, 1 exponential (1).",
+            help="Coefficient of variation of the service time: 0 constant, 1 exponential.",
             group=SIZING,
         ),
     ] = 1.0,

@@ -218,7 +218,10 @@ def _answer(
     path = launch.ready.path
     status, body = _get(host, port, path, min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S)))
     if status != 200:
-        raise NotReady(f"GET {path} on port {port}: status {status}")
+        raise NotReady(
+            f"GET {path} on port {port}: status {status}",
+            'name a route that answers 200: ready = { path = "/health" }',
+        )
     if ports.listens(port, process.tree()) is False:
         raise StartFailed(
             f"{launch.label}: something else answers on port {port}; {process.printed()}",

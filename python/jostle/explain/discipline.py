@@ -114,15 +114,18 @@ class Inference:
     lead: float | None = None
 
 
-def infer(bursts: Sequence[Burst], *, spread: float, waits: Sequence[Burst] = ()) -> Inference:
+def infer(
+    bursts: Sequence[Burst], *, spread: float, unsteady: float = 0.0, waits: Sequence[Burst] = ()
+) -> Inference:
     """What the bursts of `design.bursts_to_send` tell of a server.
 
-    `spread`: standard deviation of the service time, measured alone, as a share of its mean. `waits`: equal
-    bursts on a route that waits for something else, whose slots are to be counted.
+    `spread`: standard deviation of the service time, measured alone, as a share of its mean. `unsteady`: of
+    the machine, as `unsteadiness` has it. `waits`: equal bursts on a route that waits for
+    something else, whose slots are to be counted.
     """
     slots = _slots(waits, spread) if waits else None
-    observed = Observed(bursts)
-    at_once = _at_once(bursts, spread)
+    observed = Observed(bursts, unsteady)
+    at_once = _at_once(bursts, spread, unsteady)
     if observed.bursts and _mostly_unanswered(bursts):
         at_once = Decision(reason=Reason.UNANSWERED)
     if at_once.value is None:
@@ -134,7 +137,7 @@ def infer(bursts: Sequence[Burst], *, spread: float, waits: Sequence[Burst] = ()
     others = [fit for fit in fits if fit.candidate.family is not best.candidate.family]
     rival = min(others, key=lambda fit: fit.bic(floor))
     lead = rival.bic(floor) - best.bic(floor)
-    reason = _objection(observed, fits, best, lead, spread, floor)
+    reason = _objection(observed, fits, best, lead, spread, unsteady, floor)
     found = Inference(
         overtaking=_overtaking(bursts, at_once.value),
         at_once=at_once,
@@ -154,7 +157,7 @@ def _mostly_unanswered(bursts: Sequence[Burst]) -> bool:
     return sum(end is None for end in ends) > len(ends) / 2
 
 
-def _at_once(bursts: Sequence[Burst], spread: float) -> Decision[Range]:
+def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decision[Range]:
     """From bursts of k equal requests that took T, without any candidate: kS/T at least, as no server does
     more work than it has cores for; and (k − 1)/(T/S − 1) at most, as none idles while a request waits
     [Graham, 1969].
@@ -170,11 +173,16 @@ def _at_once(bursts: Sequence[Burst], spread: float) -> Decision[Range]:
     if not ratios:
         return Decision(reason=Reason.UNSATURATED)
     typical = {count: float(np.median(times)) for count, times in ratios.items()}
-    slack = {count: 1 + max(0.05, 3 * spread / math.sqrt(len(times))) for count, times in ratios.items()}
+    off = 3 * spread + 4 * unsteady  # a speed that changes now and then has long tails
+    slack = {count: 1 + max(0.05, off / math.sqrt(len(times))) for count, times in ratios.items()}
+    longest, shortest = typical, typical
+    if unsteady:  # the median of a few bursts may be off by as much as one of them
+        longest = {count: max(times) for count, times in ratios.items()}
+        shortest = {count: min(times) for count, times in ratios.items()}
     largest = sorted(typical)[-2:]  # in which a disturbance is the smallest part
-    low = min(count / (typical[count] * slack[count]) for count in largest)
+    low = min(count / (longest[count] * slack[count]) for count in largest)
     high = math.inf
-    for count, time in typical.items():
+    for count, time in shortest.items():
         if time / slack[count] > 1:
             high = min(high, (count - 1) / (time / slack[count] - 1))
     most = max(typical)
@@ -202,14 +210,20 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
 
 
 def _objection(
-    observed: Observed, fits: Sequence[Fit], best: Fit, lead: float, spread: float, floor: float
+    observed: Observed,
+    fits: Sequence[Fit],
+    best: Fit,
+    lead: float,
+    spread: float,
+    unsteady: float,
+    floor: float,
 ) -> Reason | None:
     """Why the best candidate is no verdict; None where it is."""
     if max(observed.demand) < SIZES_DIFFER * min(observed.demand):
         return Reason.EQUAL_SIZES
     if spread > NOISY:
         return Reason.TOO_NOISY
-    if abs(observed.drift()) > DRIFT:
+    if abs(observed.drift()) > max(DRIFT, unsteady):
         return Reason.NOT_STATIONARY
     probes = (observed.equal, ~observed.equal)
     worst = max(best.error(), *(best.typical_error(probe) for probe in probes if probe.any()))
@@ -217,9 +231,30 @@ def _objection(
         repeat = observed.repeat_error()
         noise = repeat is not None and repeat > MOST_ERROR / 2
         return Reason.TOO_NOISY if noise else Reason.NO_CANDIDATE_FITS
+    if best.grows():
+        return Reason.NO_CANDIDATE_FITS
     if lead < LEAD or not _agree(observed, fits, best, floor):
         return Reason.TOO_ALIKE
+    if (floor > LEAST_ERROR or unsteady) and _one_burst_decides(fits, best, floor):
+        return Reason.TOO_ALIKE
     return None
+
+
+def _one_burst_decides(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
+    """Whether the lead over some family is gone without the burst that speaks most against that family: where
+    times are noisy, a request may have come just before or just after a worker was free.
+    """
+    rivals: dict[Family, Fit] = {}
+    for fit in fits:
+        family = fit.candidate.family
+        if family is not best.candidate.family and (
+            family not in rivals or fit.bic(floor) < rivals[family].bic(floor)
+        ):
+            rivals[family] = fit
+    return any(
+        rival.bic(floor, rival.but_worst()) < best.bic(floor, rival.but_worst()) + LEAD
+        for rival in rivals.values()
+    )
 
 
 def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> bool:

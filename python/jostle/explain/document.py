@@ -67,7 +67,7 @@ def _findings(explanation: Explanation) -> Table:
     for finding in explanation.findings:
         table.add(finding.topic, finding.says)
         if finding.would_tell:
-            table.add(finding.topic, f"What would tell: {finding.would_tell}.")
+            table.add(finding.topic, f"What would decide it: {finding.would_tell}.")
         for line in finding.evidence:
             table.add(finding.topic, f"· {line}")
     return table

@@ -25,6 +25,7 @@ class Topic(StrEnum):
     RATE_LIMIT = "rate limit"
     QUEUE_LIMIT = "queue limit"
     RECOVERY = "recovery from overload"
+    GONE = "work for clients that have gone"
     DELAYED_BODY = "delay between head and body"
     WARM_UP = "warm-up"
     CACHE = "cache"

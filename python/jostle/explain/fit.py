@@ -2,6 +2,10 @@
 
 Requests of a burst that came together and demand the same cannot be told apart: a network or an event loop
 changes their order. Their times are compared sorted.
+
+A shared machine computes at one speed now and at another in a second. As far as it was seen to do so between
+bursts, each burst may have a factor of its own, which is paid for: without it a right candidate is as far off
+as the speed changes.
 """
 
 import math
@@ -16,12 +20,20 @@ from jostle.explain.candidates import Candidate, Family
 from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
 from jostle.generator.bursts import simulated_answers
 
-__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed"]
+__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed", "unsteadiness"]
 
 TOGETHER_S = 0.0008
 """Requests that came so close to one another may be served in either order."""
 MOST_RESCALED = math.log(1.1)
 """All service times together may differ by so much from those measured alone."""
+STEADY, LEAST_PACES = 0.05, 4
+"""A machine whose ln speed varies by less is steady: the noise of single requests looks like that, too."""
+MOST_UNSTEADY = 0.2
+"""Of a machine that is less steady, no more is allowed for."""
+REACH = 2.0
+"""Standard deviations of the machine's speed by which a burst may differ."""
+MOST_BY_CHANCE = 3.0
+"""Standard errors by which a machine's speed may seem to depend on the size of a burst."""
 LEAST_ERROR = 0.01
 """Smaller errors than this are nobody's merit: a clock, a network and a timer make them."""
 LEAST_CHOICES = 20
@@ -38,18 +50,20 @@ class Fit:
     """How a candidate explains each request, in the order of `Observed`.
 
     `residuals`: log of seen over predicted. `costs`: nats for what the candidate leaves open, spread over the
-    requests of each burst. `bursts`: which burst a request belongs to.
+    requests of each burst. `bursts`: which burst a request belongs to. `paces`: of each burst, the logarithm
+    of how much longer than predicted it took, before it got a factor; zeros where the machine is steady.
     """
 
     candidate: Candidate
     residuals: Floats
     costs: Floats
     bursts: NDArray[np.intp]
+    paces: Floats
 
     def error(self, part: Part = None) -> float:
         """Root mean square of log errors."""
         chosen = self.residuals if part is None else self.residuals[part]
-        return float(np.sqrt(np.mean(chosen**2))) if len(chosen) else 0.0
+        return math.sqrt(float(chosen @ chosen) / len(chosen)) if len(chosen) else 0.0
 
     def typical_error(self, part: Part = None) -> float:
         """That of all bursts but the worst sixth, where noise may have changed who was next."""
@@ -59,6 +73,26 @@ class Fit:
         kept = np.sort(squares)[: max(1, math.ceil(len(squares) * 5 / 6))]
         return float(np.sqrt(np.mean(kept)))
 
+    def but_worst(self) -> NDArray[np.bool_]:
+        """All requests but those of the burst that it explains worst."""
+        squares = np.bincount(self.bursts, self.residuals**2) / np.bincount(self.bursts)
+        others: NDArray[np.bool_] = self.bursts != int(np.argmax(squares))
+        return others
+
+    def grows(self) -> bool:
+        """Whether bursts of more requests took longer than predicted, by more than chance: a machine that
+        changes its speed does not know how many requests there are.
+        """
+        sizes = np.log(np.bincount(self.bursts))
+        away = sizes - sizes.mean()
+        spread = float(away @ away)
+        if len(sizes) < 3 or spread == 0 or not self.paces.any():
+            return False
+        slope = float(away @ self.paces) / spread
+        left = self.paces - self.paces.mean() - slope * away
+        error = math.sqrt(float(left @ left) / (len(sizes) - 2) / spread)
+        return abs(slope) > MOST_BY_CHANCE * error
+
     def bic(self, floor: float, part: Part = None) -> float:
         """n ln(SSE/n) + k ln n, and twice the cost of what is left open. Errors below `floor` count as
         `floor`.
@@ -67,19 +101,35 @@ class Fit:
         """
         bursts = self.bursts if part is None else self.bursts[part]
         costs = self.costs if part is None else self.costs[part]
-        n = len(np.unique(bursts))
-        cost = float(np.sum(costs)) * n / len(bursts)
+        n = 1 + int(np.count_nonzero(bursts[1:] != bursts[:-1]))  # they are sorted
+        cost = float(costs.sum()) * n / len(bursts)
         error = max(self.error(part), floor)
         return 2 * n * math.log(error) + self.candidate.parameters() * math.log(max(2, n)) + 2 * cost
 
 
-class Observed:
-    """Bursts made ready to be compared; requests that were never answered are left out, as if never sent."""
+def unsteadiness(paces: Sequence[float]) -> float:
+    """Standard deviation of ln speed from one burst to the next; 0: the machine is steady, and bursts need
+    no correction. `paces`: how long the same request took before each burst, in any unit.
+    """
+    logs = np.log(paces)
+    if len(logs) < LEAST_PACES or float(np.std(logs)) <= STEADY:
+        return 0.0
+    return float(np.sqrt(np.mean(np.diff(logs) ** 2) / 2))
 
-    def __init__(self, bursts: Sequence[Burst]) -> None:
+
+class Observed:
+    """Bursts made ready to be compared; requests that were never answered are left out, as if never sent.
+
+    `unsteady`: of the machine, as `unsteadiness` has it.
+    """
+
+    def __init__(self, bursts: Sequence[Burst], unsteady: float = 0.0) -> None:
         self.bursts = [served for burst in bursts if (served := _served(burst))]
+        self._unsteady = min(unsteady, MOST_UNSTEADY)
         flat = [job for served in self.bursts for job in served]
         self.burst = np.repeat(np.arange(len(self.bursts)), [len(served) for served in self.bursts])
+        ends = np.cumsum([len(served) for served in self.bursts])
+        self._parts = [slice(end - len(served), end) for served, end in zip(self.bursts, ends, strict=True)]
         self._at = np.array([job.at for job in flat])
         self._group = np.array([job.group for job in flat])
         self._requests = [
@@ -114,7 +164,16 @@ class Observed:
             costs = [0.0] * len(ends)
         residuals = self.seen - self._logs(np.array(ends))
         shift = float(np.clip(np.median(residuals), -MOST_RESCALED, MOST_RESCALED))
-        return Fit(candidate, residuals - shift, np.array(costs), self.burst)
+        residuals, paid = residuals - shift, np.array(costs)
+        paces = np.zeros(len(self.bursts))
+        if self._unsteady:
+            # A factor for each burst, under a normal law that ends at `REACH`.
+            paces = np.array([float(np.median(residuals[part])) for part in self._parts])
+            factors = np.clip(paces, -REACH * self._unsteady, REACH * self._unsteady)
+            sizes = np.bincount(self.burst)
+            residuals = residuals - factors[self.burst]
+            paid = paid + ((factors / self._unsteady) ** 2 / 2 / sizes)[self.burst]
+        return Fit(candidate, residuals, paid, self.burst, paces)
 
     @staticmethod
     def _explained(served: Sequence[Served], candidate: Candidate) -> Explained:

@@ -17,6 +17,7 @@ TOLD = (
     Topic.BLOCKING,
     Topic.QUEUE_LIMIT,
     Topic.RECOVERY,
+    Topic.GONE,
     Topic.RATE_LIMIT,
     Topic.PAUSES,
     Topic.DELAYED_BODY,

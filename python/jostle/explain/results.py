@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jostle.explain.burst import Burst
+from jostle.explain.candidates import Family
 from jostle.explain.finding import Finding, Topic
 
 __all__ = ["FORMAT", "Explanation", "InterferenceCell", "RouteEntry", "SentBurst", "SentJob", "StreamPoint"]
@@ -79,7 +80,7 @@ class Explanation:
 
     `server`: what the server calls itself. `limits`: as they were stated before. `pressure`: share of the
     time in which some thread of this machine waited for a core. `cores`: those that a server which jostle
-    started may use."""
+    started may use. `family`: the discipline, where it is told."""
 
     target: str
     url: str
@@ -97,6 +98,7 @@ class Explanation:
     bursts: list[SentBurst] = field(default_factory=list)
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
+    family: Family | None = None
 
     def finding(self, topic: Topic) -> Finding | None:
         """What was found about a topic."""

@@ -21,6 +21,7 @@ from jostle.explain.probes import (
     cache,
     delayed_body,
     discipline,
+    gone,
     keep_alive,
     overload,
     parallelism,
@@ -64,6 +65,7 @@ def explain(
     insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
+    pid: int | None = None,
     tell: Callable[[str], None] = _silent,
 ) -> Explanation:
     """How a server behaves, and why: what `jostle explain` does.
@@ -72,8 +74,9 @@ def explain(
     `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
     its own. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`: seconds
     for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an answer is
-    given up. `tell`: hears what is allowed and what is being asked. Raises `JostleError` where there is
-    nothing to explain: nobody answers, with an error, or with a redirect."""
+    given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`: hears what is
+    allowed and what is being asked. Raises `JostleError` where there is nothing to explain: nobody answers,
+    with an error, or with a redirect."""
     with target_of(
         server,
         slow=slow,
@@ -82,6 +85,7 @@ def explain(
         insecure=insecure,
         timeout=timeout,
         share_cores=share_cores,
+        pid=pid,
     ) as target:
         limits = LIMITS[intensity or ("thorough" if target.started_here else "gentle")]
         limits = replace(limits, seconds=budget)
@@ -102,10 +106,11 @@ def target_of(
     insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
+    pid: int | None = None,
 ) -> Iterator[Target]:
     """A server that runs, or a contestant, which is stopped in the end; options as those of `explain`."""
     if is_known(server):
-        if slow or wait or headers or insecure:
+        if slow or wait or headers or insecure or pid is not None:
             raise PlanError(
                 f"{server} is a contestant: its contract names its routes",
                 "start it (jostle contestants start) and explain its URL to choose other ones",
@@ -119,7 +124,7 @@ def target_of(
             "--share-cores is for contestants", f"{server} runs already, on cores of its own choice"
         )
     else:
-        yield _running(server, slow, wait, headers, insecure=insecure)
+        yield _running(server, slow, wait, headers, insecure=insecure, pid=pid)
 
 
 @contextlib.contextmanager
@@ -150,10 +155,16 @@ def _started(label: str, timeout: float, *, share_cores: bool) -> Iterator[Targe
 
 
 def _running(
-    url: str, slow: Sequence[str], wait: str | None, headers: Sequence[str], *, insecure: bool
+    url: str,
+    slow: Sequence[str],
+    wait: str | None,
+    headers: Sequence[str],
+    *,
+    insecure: bool,
+    pid: int | None,
 ) -> Target:
     """A server that runs already, once a connection to it could be made."""
-    workload, server, path = _workload(url, headers, insecure=insecure)
+    workload, server, path = _workload(url, headers, insecure=insecure, pid=pid)
     base = server.url
     routes = [
         Route(path, "fast"),
@@ -163,20 +174,25 @@ def _running(
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
-    return Target(label=base, url=base, routes=tuple(routes), workload=workload)
+    usage = usage_of(pid) if pid is not None else None
+    return Target(label=base, url=base, routes=tuple(routes), workload=workload, usage=usage)
 
 
-def _workload(url: str, headers: Sequence[str], *, insecure: bool) -> tuple[dict[str, Any], Server, str]:
+def _workload(
+    url: str, headers: Sequence[str], *, insecure: bool, pid: int | None = None
+) -> tuple[dict[str, Any], Server, str]:
     """The specification of a workload that asks for `url`; the server, which accepts connections; the
     path.
     """
+    if url.startswith(("ws://", "wss://", "tcp://")):
+        raise PlanError(f"{url}: explain asks HTTP servers", "write http:// or https://")
     options: dict[str, Any] = {"headers": list(headers)} | ({"insecure": True} if insecure else {})
     plan = hit_plan(url, options)
     workload = plan.workload["hit"]
     (name,) = plan.contestants
     there = plan.contestant[name].url
     assert there is not None, "a hit goes to a URL"
-    server = attach(name, there, None)
+    server = attach(name, there, pid)
     address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
     made: dict[str, Any] = engine_spec("explain", workload, address)["workloads"][0]
     return made, server, str(made["requests"][0]["path"])
@@ -226,6 +242,7 @@ def examine(
         bursts=session.bursts,
         interference=session.interference,
         stream=session.stream,
+        family=session.family,
     )
 
 
@@ -256,6 +273,7 @@ def _findings(session: Session) -> list[Finding]:
         blocked,
         pauses.pauses(session),
         rate_limit.rate_limit(session),
+        gone.gone(session),
         overload.queue_limit(session),
         overload.recovery(session),
         delayed_body.delayed_body(session),

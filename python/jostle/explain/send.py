@@ -128,6 +128,10 @@ class Sender(Protocol):
     def flood(self, route: Route, count: int) -> list[Answer]:
         """As many at once, each on a new connection."""
 
+    def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
+        """As many at once, each on a new connection that is closed after a time without an answer; returns
+        `watched_s` after they were sent."""
+
 
 def as_burst(answers: Sequence[Answer], demands_s: Mapping[str, float], delay_s: float = 0.0) -> Burst:
     """From the first sending on. `delay_s`: what the network adds to every answer; `demands_s`: by route's
@@ -214,6 +218,13 @@ class EngineSender:
 
     def flood(self, route: Route, count: int) -> list[Answer]:
         return self._answers([self._open(route.name, [route], [0.0] * count, connections=count)])
+
+    def give_up(self, route: Route, count: int, after_s: float, watched_s: float) -> None:
+        began = time.monotonic()
+        workload = self._open(route.name, [route], [0.0] * count, connections=count)
+        timeouts = {**workload["timeouts"], "total_ns": round(after_s * NS)}
+        self._answers([{**workload, "timeouts": timeouts}])
+        time.sleep(max(0.0, watched_s - (time.monotonic() - began)))
 
     def _open(
         self, name: str, routes: Sequence[Route], times_s: Sequence[float], connections: int

@@ -1,13 +1,17 @@
 """What all probes of one explanation share."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jostle.explain.burst import Burst, Job
+from jostle.explain.candidates import Family
+from jostle.explain.fit import unsteadiness
 from jostle.explain.limits import Budget, Limits
 from jostle.explain.results import InterferenceCell, SentBurst, StreamPoint
 from jostle.explain.send import Answer, Due, Light, Sender, as_burst, median_service_s
 from jostle.explain.target import Route, Target
+from jostle.host.pressure import pressure_s
 
 __all__ = ["Alone", "Session"]
 
@@ -36,9 +40,9 @@ class Session:
     `intermediary`: what says that something stands between, "" where nothing does. `alone`: by name,
     and `served`, every request that it is made of, from the first one on.
 
-    `parallelism`, `overtaking`: what bursts told. `light`: what the light stream gave, and `pressure` the
-    share of that time in which some thread of this machine waited for a core. `bursts`, `interference`,
-    `stream`: all that was seen, for pictures and for the record."""
+    `parallelism`, `overtaking`, `family`: what bursts told. `light`: what the light stream gave, and
+    `pressure` the share of that time in which some thread of this machine waited for a core. `bursts`,
+    `interference`, `stream`: all that was seen, for pictures and for the record."""
 
     target: Target
     sender: Sender
@@ -52,11 +56,13 @@ class Session:
     served: dict[str, list[Answer]] = field(default_factory=dict)
     parallelism: float | None = None
     overtaking: bool | None = None
+    family: Family | None = None
     bursts: list[SentBurst] = field(default_factory=list)
     interference: list[InterferenceCell] = field(default_factory=list)
     stream: list[StreamPoint] = field(default_factory=list)
     light: Light | None = None
     _sent: list["_Sent"] = field(default_factory=list)
+    _waited: list[tuple[float, float]] = field(default_factory=list)
     pressure: float | None = None
     refusals: int = 0
 
@@ -99,21 +105,41 @@ class Session:
         self.bursts.append(SentBurst.of(probe, names, burst))
 
     def observed(self, probe: str) -> list[Burst]:
-        """What was sent for a probe, with the service times as they are known now, and all times as if the
-        machine had always had the speed at which these were measured.
+        """What was sent for a probe, with the service times as they are known now. On a machine whose speed
+        changes, all times are as if it had always had the speed at which these were measured.
         """
+        steady = self.unsteady == 0
         return [
-            as_burst(sent.answers, self._demands_s(), self.delay_s).at_pace(self._pace(sent))
+            as_burst(sent.answers, self._demands_s(), self.delay_s).at_pace(
+                1.0 if steady else self._pace(sent)
+            )
             for sent in self._sent
             if sent.probe == probe
         ]
+
+    @property
+    def unsteady(self) -> float:
+        """By how much the machine's speed changes, as far as it was seen before each burst."""
+        return unsteadiness([sent.pace_s for sent in self._sent if sent.pace_s is not None])
+
+    @property
+    def contended(self) -> float:
+        """Share of the time of these requests in which some thread waited for a core. One request at a time
+        keeps one core busy, so that it was others who had the cores; 0 where that is not known.
+        """
+        waited_s, seconds = (sum(part[which] for part in self._waited) for which in (0, 1))
+        return waited_s / seconds if seconds > 0 else 0.0
 
     def _pace_s(self) -> float | None:
         """What the slow route takes now; None where it is not answered."""
         if self.slow is None:
             return None
+        before_s, began = pressure_s("cpu"), time.monotonic()
         answers = self.sender.serial(self.slow.route, PACE, self.pause_s(self.slow.route))
         self.refusals += sum(answer.refused for answer in answers)
+        after_s = pressure_s("cpu")
+        if before_s is not None and after_s is not None:
+            self._waited.append((after_s - before_s, time.monotonic() - began))
         return median_service_s(answers)
 
     def _pace(self, sent: "_Sent") -> float:

@@ -2,16 +2,21 @@
 
 import base64
 import json
+import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote_plus
 
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
 from jostle.plan.values import Think
-from jostle.plan.variables import GAP, RAW, built_in, without_raw
+from jostle.plan.variables import RAW, as_in_forms, built_in, without_raw
+from jostle.plan.when import When
 
 __all__ = ["engine_journeys"]
+
+JSON = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
+"""A content type: values in a body of this type are escaped as JSON."""
 
 HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 
@@ -74,29 +79,20 @@ class _Names:
 
 def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any]:
     """What a step has more than a request: its body by kind, and where its variables come from."""
-    headers, kind, body = list(spec["headers"]), "text", None
+    headers, body = list(spec["headers"]), None
+    given = [value for name, value in headers if name.lower() == "content-type"]
+    kind = "json" if any(JSON.match(value) for value in given) else "text"
     if step.json_ is not None:
         kind, body = "json", json.dumps(step.json_, ensure_ascii=False, separators=(",", ":"))
     elif step.form is not None:
-        kind, body = (
-            "form",
-            "&".join(f"{_encoded(key)}={_encoded(value)}" for key, value in step.form.items()),
-        )
+        pairs = (f"{as_in_forms(key)}={as_in_forms(value)}" for key, value in step.form.items())
+        kind, body = "form", "&".join(pairs)
     filled: dict[str, Any] = {"fill": kind, "params": _params(step, names)}
     if body is not None:
         filled["body_base64"] = base64.b64encode(body.encode()).decode()
-        if not any(name.lower() == "content-type" for name, _ in headers):
+        if not given:
             filled["headers"] = [*headers, ["Content-Type", HEADERS[kind]]]
     return filled
-
-
-def _encoded(text: str) -> str:
-    """As a form sends it; `{name}` stays, and its value is encoded when it is filled in."""
-    end, parts = 0, []
-    for found in GAP.finditer(text):
-        parts += [quote_plus(text[end : found.start()]), found[0]]
-        end = found.end()
-    return "".join([*parts, quote_plus(text[end:])])
 
 
 def _params(step: Step, names: _Names) -> dict[str, Any]:
@@ -111,21 +107,25 @@ def _param(name: str, names: _Names) -> Any:
 
 
 def _step(step: Step, request: int, names: _Names, think: Callable[[Think], Any]) -> dict[str, Any]:
-    condition = step.condition
     return {
         "request": request,
         "capture": [
             {"name": name, "slot": names[name], "from": source(text)} for name, text in step.capture.items()
         ],
-        "when": None
-        if condition is None
-        else {"value": _param(condition.name, names), "test": condition.test},
+        "when": _condition(step.condition, names),
+        "stop_when": _condition(step.stop_condition, names),
         "repeat": step.repeat,
         "think": think(step.think),
         "once": names.unnamed() if step.once_per_client else None,
         "on_failure": step.on_failure,
         "on_capture_failed": step.on_capture_failed,
     }
+
+
+def _condition(condition: When | None, names: _Names) -> dict[str, Any] | None:
+    if condition is None:
+        return None
+    return {"value": _param(condition.name, names), "test": condition.test}
 
 
 def _feed(feed: Feed, journey: Journey, names: _Names) -> dict[str, Any] | None:
@@ -140,12 +140,34 @@ def _feed(feed: Feed, journey: Journey, names: _Names) -> dict[str, Any] | None:
         "each": feed.each,
         "order": feed.order,
         "columns": [names[column] for column in columns],
-        "rows": feed.values(columns),
+        "rows": _rows(feed.values(columns)),
     }
+
+
+_SHORT = [bytes([length]) for length in range(128)]
+_PIECE_BYTES = 64 * 1024
+
+
+def _rows(values: Iterator[str]) -> dict[str, Any]:
+    """`FeedRows` of the engine, compressed while the file is read: it may be large."""
+    compressor, compressed = zlib.compressobj(), bytearray()
+    piece, count = bytearray(), 0
+    for count, text in enumerate(values, 1):  # noqa: B007 (the last one counts)
+        value = text.encode("utf-8", "replace")
+        length = len(value)
+        while length > 127:
+            piece.append(length & 127 | 128)
+            length >>= 7
+        piece += _SHORT[length]
+        piece += value
+        if len(piece) > _PIECE_BYTES:
+            compressed += compressor.compress(piece)
+            piece.clear()
+    compressed += compressor.compress(piece) + compressor.flush()
+    return {"count": count, "zlib_base64": base64.b64encode(compressed).decode()}
 
 
 def _used(journey: Journey) -> Iterator[str]:
     for step in journey.steps:
         yield from map(without_raw, step.filled_from())
-        if step.condition is not None:
-            yield step.condition.name
+        yield from (when.name for when in (step.condition, step.stop_condition) if when is not None)

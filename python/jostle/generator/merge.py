@@ -211,6 +211,8 @@ STATE = (
     "resumed",
     "backoffs",
     "redirects",
+    "stream_waits",
+    "stream_wait_ns",
 )
 TEXTS = ("excess", "passed_over")
 

@@ -14,6 +14,7 @@ from jostle.generator.journeys import engine_journeys
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
+from jostle.plan.raw import Sent, Until
 from jostle.plan.request import PEER, Call, EventStream, Expect, Request, StreamBound
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
@@ -130,7 +131,7 @@ def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
     if "journeys" not in workload:
         return dict(workload)
     journeys = [
-        journey | {"feeds": [feed | {"rows": []} for feed in journey["feeds"]]}
+        journey | {"feeds": [feed | {"rows": None} for feed in journey["feeds"]]}
         for journey in workload["journeys"]
     ]
     return {**workload, "journeys": journeys}
@@ -141,7 +142,7 @@ def _bound_by_feeds(workload: dict[str, Any]) -> None:
     feeds = [feed for journey in workload["journeys"] for feed in journey["feeds"] if feed["order"] == "once"]
     load = workload["load"].get("open")
     if load is not None and feeds:
-        rows = min(len(feed["rows"]) // len(feed["columns"]) for feed in feeds)
+        rows = min(feed["rows"]["count"] // len(feed["columns"]) for feed in feeds)
         load["requests"] = min(load["requests"] or rows, rows)
 
 
@@ -165,6 +166,7 @@ def _target(connection: Connection, address: Address) -> dict[str, Any]:
         "resolve_each": connection.resolve_each,
         "source_addresses": connection.source_addresses,
         "tls": _tls(tls) if tls else None,
+        "http2": {"connections": connection.http2.connections} if connection.http2 else None,
         "nodelay": connection.nodelay,
     }
 
@@ -208,6 +210,16 @@ def _bytes(path: Path) -> bytes:
 
 def _request(request: Call, peer: str) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
+    websocket = None
+    if isinstance(request, Request) and request.ws is not None:
+        if request.send is not None:
+            body = request.message.encode()
+        sends = request.send is not None or request.body_file is not None
+        websocket = {"message": _kind(body) if sends else None, "match": _match(request.match)}
+    raw = None
+    if isinstance(request, Request) and request.tcp is not None and request.until is not None:
+        body = _sent(request.tcp)
+        raw = {"until": _until(request.until)}
     return {
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
@@ -224,7 +236,40 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
         if isinstance(request, Request)
         else {},
         "stream": _stream(request.stream) if request.stream is not None else None,
+        "websocket": websocket,
+        "raw": raw,
     }
+
+
+def _match(match: str) -> str | dict[str, str]:
+    kind, _, pointer = match.partition(":")
+    return {"field": pointer} if kind == "json" else kind
+
+
+def _sent(sent: Sent) -> bytes:
+    if sent.file is not None:
+        return _bytes(sent.file)
+    return bytes.fromhex(sent.hex) if sent.hex is not None else (sent.text or "").encode()
+
+
+def _until(until: Until) -> Any:
+    if until.close:
+        return "close"
+    if until.length is not None:
+        return {"length": until.length}
+    if until.regex is not None:
+        return {"regex": until.regex}
+    delimiter = bytes.fromhex(until.hex) if until.hex is not None else (until.text or "").encode()
+    return {"delimiter-base64": base64.b64encode(delimiter).decode()}
+
+
+def _kind(message: bytes) -> str:
+    """Of a WebSocket's message; a text must be UTF-8."""
+    try:
+        message.decode()
+    except UnicodeDecodeError:
+        return "binary"
+    return "text"
 
 
 def _stream(stream: EventStream) -> dict[str, Any]:

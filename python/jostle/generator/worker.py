@@ -33,6 +33,7 @@ def main() -> int:
     except StartRefused as error:
         write_frame(out, {"refused": str(error)})
         return 2
+    del spec  # the feeds in it may be large, and the engine has its own
     write_frame(out, {"started_unix_ns": running.started_unix_ns})
     threading.Thread(target=_listen, args=(running,), daemon=True).start()
     last = False

@@ -135,7 +135,14 @@ class Exit:
 
 
 class NotReady(Exception):
-    """Raised by an attempt to find a process ready: it is not, and the message says what was seen."""
+    """Raised by an attempt to find a process ready: it is not, and the message says what was seen.
+
+    `hint`: what to do about that, where it tells more than that time ran out.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class SupervisedProcess:
@@ -222,7 +229,7 @@ class SupervisedProcess:
             try:
                 answer = attempt(self, left_s)
             except NotReady as state:
-                not_ready = str(state)
+                not_ready, hint = str(state), state.hint or hint
             self.poll(pause_s if not_ready else 0.0)
             if self.exit is None and self.pid is not None and not is_running(self.pid):
                 self.wait()  # the supervisor is about to report it

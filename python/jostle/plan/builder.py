@@ -63,6 +63,10 @@ class JourneyBuilder:
         """Pass the step over unless this holds: "{id} exists"."""
         return self._last({"when": condition})
 
+    def stop_when(self, condition: str) -> Self:
+        """Complete the journey after its answer if this holds: "{state} == done"."""
+        return self._last({"stop-when": condition})
+
     def repeat(self, times: int) -> Self:
         """Send it so often."""
         return self._last({"repeat": times})

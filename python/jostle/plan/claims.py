@@ -102,7 +102,7 @@ _EXAMPLE = {"s": "ms", "/s": "requests/5 s", "bytes": "MB", "": "%"}
 
 
 class Drawn(Table):
-    """A picture that was published; the report draws the same form of what was measured."""
+    """A published picture; the report draws the measured figures in the same form."""
 
     form: Literal["boxes", "density", "ranks"] = Field(
         description="box plots or densities of five published numbers, or response times by rank"
@@ -117,7 +117,7 @@ class Published(Table):
     url: str = Field(default="", description="where they can be read: http:// or https://")
     setup: str = Field(default="", description="the set-up they were measured on: one fact per line")
     figures: list[Figure] = Field(default=[], description="the figures")
-    pictures: list[Drawn] = Field(default=[], description="pictures that were published, by their form")
+    pictures: list[Drawn] = Field(default=[], description="published pictures, by their form")
 
     @model_validator(mode="after")
     def _with_source(self) -> "Published":
@@ -132,7 +132,7 @@ class Published(Table):
 
 
 class Opponent(Table):
-    """What a quantity is measured against; what is not given is as on the left side."""
+    """What a quantity is divided by. Keys that are not given are as on the left side."""
 
     contestant: str = Field(default="", description="another server")
     workload: str = Field(default="", description="another workload")
@@ -140,7 +140,7 @@ class Opponent(Table):
 
 
 class Ratio(Table):
-    """What a quantity is under one workload beside another, for each contestant: a table and a picture."""
+    """The ratio of a quantity under two workloads, for each contestant, as a table and a picture."""
 
     title: str = Field(min_length=1, description="title in reports")
     quantity: Quantity = Field(description='"throughput", "mean", …')
@@ -160,7 +160,9 @@ class Part(Table):
     """One thing that must hold. Exactly one of `above`, `below` and `between` is its rule."""
 
     quantity: Quantity = Field(description='"p99", "throughput", "spread", "starvation index", …')
-    contestant: str = Field(description="of this server (of its variants, where only those were measured)")
+    contestant: str = Field(
+        description="for this server; a bare name means all of its variants if no other was measured"
+    )
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
         default=None, description="the rule applies to the ratio to this, round by round"
@@ -170,7 +172,7 @@ class Part(Table):
     between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
     published: float | None = Field(
         default=None,
-        description="the published value, in seconds, bytes or per second, or the published ratio; beside "
+        description="the published value, in seconds, bytes or per second, or the published ratio; with "
         "`above` or `below`, its size is checked too",
     )
 
@@ -238,7 +240,7 @@ class Part(Table):
 
 
 class Needs(Table):
-    """What a machine must have for a claim to mean here what it meant in the article."""
+    """What a machine must have for a claim to mean the same as in the article."""
 
     server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
     settled: Share | None = Field(
@@ -246,21 +248,25 @@ class Needs(Table):
         description='the last of several `runs` differs by no more than this from the one before: "3 %"',
     )
     memory_limit: bool = Field(
-        default=False, description="every limit of memory that its workloads ask for was set"
+        default=False, description="every memory limit that its workloads ask for was set"
     )
 
 
 class Claim(Table):
-    """What an article says, and by which rule it is decided whether it reproduces; or a check of our own."""
+    """What an article says, with the rule that decides whether it reproduces; or another check."""
 
     says: str = Field(min_length=1, description="the claim in the article's own terms")
     published: str = Field(default="", description="the figures it was based on")
     ours: bool = Field(
         default=False,
-        description="a check of our own, which the article does not make: it holds or it does not",
+        description="a check that the article does not make: it holds or does not hold",
     )
-    needs: Needs = Field(default=Needs(), description="without this it is undecided: { server-cores = 8 }")
-    holds: Annotated[list[Part], Field(min_length=1)] = Field(description="all of these must hold")
+    needs: Needs = Field(
+        default=Needs(), description="what the claim needs to be decided: { server-cores = 8 }"
+    )
+    holds: Annotated[list[Part], Field(min_length=1)] = Field(
+        description="the parts of the claim; all of them must hold"
+    )
 
     @model_validator(mode="after")
     def _whose(self) -> "Claim":

@@ -7,9 +7,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
-from jostle.plan.values import File, shown
+from jostle.plan.values import File, PositiveCount, shown
 
-__all__ = ["Connection", "Tls"]
+__all__ = ["Connection", "Http2", "Tls"]
 
 
 def _addresses(value: Any) -> Any:
@@ -68,9 +68,24 @@ class Tls(Table):
         return self
 
 
+class Http2(Table):
+    """HTTP/2: over TLS it is chosen by ALPN; without TLS it is spoken from the first byte on (h2c).
+
+    A client is one stream at a time.
+    """
+
+    connections: PositiveCount | None = Field(
+        default=None,
+        description="connections that the clients share; each has its own when not given",
+    )
+
+
 class Connection(Table):
     """Where connections go and where they come from."""
 
+    http2: Http2 | None = Field(
+        default=None, description="HTTP/2 in place of HTTP/1.1; {} for a connection for each client"
+    )
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
@@ -80,3 +95,23 @@ class Connection(Table):
     )
     resolve_each: bool = Field(default=False, description="resolve the host for every connection")
     nodelay: bool = Field(default=True, description="TCP_NODELAY")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Connection":
+        offered = self.tls.alpn if self.tls is not None else []
+        if self.http2 is not None and offered and "h2" not in offered:
+            raise BadValue("alpn does not offer h2, and http2 asks for it", 'leave out alpn, or add "h2"')
+        return self
+
+    @property
+    def shared(self) -> int | None:
+        """Connections that the clients share; None: each has its own."""
+        return self.http2.connections if self.http2 is not None else None
+
+    def at_once(self, clients: int) -> int:
+        """Connections that so many clients have."""
+        return clients if self.shared is None else min(self.shared, clients)
+
+    def threads(self, most: int) -> int:
+        """Threads of the generator, at most so many: each has the same number of the shared connections."""
+        return next(n for n in range(most, 0, -1) if self.shared is None or self.shared % n == 0)

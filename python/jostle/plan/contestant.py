@@ -100,11 +100,11 @@ class Need(Table):
 
 
 class Build(Table):
-    """A copy of the folder, and commands that run in it one after another."""
+    """Commands that run one after another in a copy of the folder."""
 
     include: list[str] = Field(
         default=[],
-        description="files and folders to copy into it as well, for what several servers share, "
+        description="other files and folders to copy into it, such as those that several servers share; "
         "relative to the folder",
     )
     commands: list[Command] = Field(
@@ -115,21 +115,21 @@ class Build(Table):
 
 
 class Start(Table):
-    """Starts the server in the foreground; of the caller's environment it gets PATH only."""
+    """How the server is started, in the foreground. Of the caller's environment it gets only PATH."""
 
     command: Command = Field(description="words or one text; `{port}` is filled in")
     env: dict[str, str] = Field(default={}, description="environment of the server, in addition to PATH")
 
 
 class Ready(Table):
-    """Asked until it answers 200."""
+    """A path that is requested until it answers 200."""
 
     path: str = Field(default="/", pattern="^/", description="path of the GET request")
-    timeout: PositiveDuration = Field(default=15.0, description="the start has failed after this time")
+    timeout: PositiveDuration = Field(default=15.0, description="after this time the start counts as failed")
 
 
 class Variant(Table):
-    """A setting that a label may give: `name:key=value`. Its default says of which type it is."""
+    """A setting that a label may give: `name:key=value`. Its type is that of its default."""
 
     default: bool | int | float | str = Field(description="its value if the label does not set it")
     about: str = Field(default="", description="what it sets")
@@ -161,7 +161,8 @@ class ContestantFile(Table):
     )
     ready: Ready = Field(default_factory=Ready, description="how to tell that it is ready")
     variants: dict[str, Variant] = Field(
-        default={}, description="settings of a label, by name; `{name}` in command and env"
+        default={},
+        description="settings that a label may give (go:procs=1), by name; `{name}` in command and env",
     )
     absent: dict[str, str] = Field(
         default={}, description="routes it does not have (or keep-alive), with the reason"
@@ -174,14 +175,15 @@ class ContestantFile(Table):
     garbage: str = Field(
         default="",
         pattern="^(/.*)?$",
-        description='path that answers how long the runtime has collected garbage so far: { "seconds": 0.4, '
-        '"collections": 12 }; asked where a workload says garbage = true',
+        description="path that answers how much time the runtime has spent collecting garbage: "
+        '{ "seconds": 0.4, "collections": 12 }; for workloads with garbage = true',
     )
     database: bool = Field(default=False, description="whether it uses the plan's database")
     user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")
     folder: str | None = Field(
         default=None,
-        description="where it is started, relative to the plan; without a command, by its contestant.toml",
+        description="where it is started, relative to the plan; without a command, as its contestant.toml "
+        "says",
     )
     url: str | None = Field(default=None, description="a server that is already running: http://host:port")
     simulate: Simulated | None = Field(

@@ -27,7 +27,7 @@ class Feed(Table):
     order: Literal["in-turn", "random", "once"] = Field(
         default="in-turn",
         description="in-turn: every row once over all generators, then again from the first; random; once: a "
-        "client that finds no row left ends",
+        "client stops if no row is left",
     )
 
     @model_validator(mode="after")
@@ -58,8 +58,9 @@ class Feed(Table):
         except PlanError as error:
             raise BadValue(error.message, error.hint) from None
 
-    def values(self, columns: Sequence[str]) -> list[str]:
+    def values(self, columns: Sequence[str]) -> Iterator[str]:
         """Row by row the values of `columns`. Raises `PlanError`, with the number of a broken line."""
+        empty = True
         try:
             with self.path.open(newline="", encoding="utf-8-sig") as lines:
                 rows = (
@@ -67,13 +68,14 @@ class Feed(Table):
                     if self.csv
                     else _json_rows(self.path, lines, columns)
                 )
-                values = [value for row in rows for value in row]
+                for row in rows:
+                    empty = False
+                    yield from row
         except (OSError, UnicodeDecodeError) as error:
             wrong = _unreadable(self.path, error)
             raise PlanError(wrong.message, wrong.hint) from None
-        if not values:
+        if empty:
             raise PlanError(f"{self.path} has no rows", "a feed needs at least one")
-        return values
 
 
 def _csv_rows(path: Path, lines: Any, columns: Sequence[str]) -> Iterator[list[str]]:

@@ -8,11 +8,12 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from jostle import units
-from jostle.errors import PlanError, nearest
+from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.builder import JourneyBuilder
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
-from jostle.plan.request import METHODS
+from jostle.plan.raw import sent_as, until_as
+from jostle.plan.request import CODINGS, METHODS
 from jostle.text import host_and_port, reason
 
 __all__ = ["PLACES", "REDIRECTS", "hit_plan"]
@@ -44,8 +45,12 @@ PLACES = {
     "renew": f"{WORKLOAD}.load.renew",
     "journey": f"{WORKLOAD}.journeys",
     "method": f"{WORKLOAD}.request",
+    "compressed": f"{WORKLOAD}.request.headers.Accept-Encoding",
     "headers": f"{WORKLOAD}.request.headers",
     "body": f"{WORKLOAD}.request.body",
+    "send": f"{WORKLOAD}.request.send",
+    "match": f"{WORKLOAD}.request.match",
+    "until": f"{WORKLOAD}.request.until",
     "expect": f"{WORKLOAD}.request.expect",
     "expect_status": f"{WORKLOAD}.request.expect.status",
     "stream": f"{WORKLOAD}.request.stream.format",
@@ -65,6 +70,8 @@ PLACES = {
     "source_addresses": f"{WORKLOAD}.connection.source-addresses",
     "resolve_each": f"{WORKLOAD}.connection.resolve-each",
     "nodelay": f"{WORKLOAD}.connection.nodelay",
+    "http2": f"{WORKLOAD}.connection.http2",
+    "http2_connections": f"{WORKLOAD}.connection.http2.connections",
     "insecure": f"{WORKLOAD}.connection.tls.verify",
     "ca": f"{WORKLOAD}.connection.tls.ca",
     "cert": f"{WORKLOAD}.connection.tls.cert",
@@ -85,14 +92,20 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `clients` connections. It lasts `seconds`, or until `requests` are answered, whichever comes first; 10
     clients and 10 s where nothing is given. `headers`: "Name: value" or pairs. `body`: text, or "@" and a
     file's name; the method is then POST if none is given. `expect`: text that every answer contains, a
-    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204". `stream`: the
-    answer is a stream of events, "sse" or "lines", which ends with `stream_events` of them or with the text
+    status, or a table as in a plan. `expect_status`: the statuses that are right, "200,204".
+    `compressed`: answers may be, with gzip, brotli or zstd. `stream`: the answer is a
+    stream of events, "sse" or "lines", which ends with `stream_events` of them or with the text
     `stream_until`; `stall`: the longest time between two; `stream_usage`: a regular expression that finds
     how many tokens it had; `slo`: what it has to keep, "first event < 500 ms, gap p99 < 50 ms". `journey`:
-    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, which are sent in place
-    of requests, each as often; `requests` and `requests_per_client` then count journeys. Bare numbers are
-    seconds, or requests per second. `name_of`: what the caller calls an option, for messages. Raises
-    `PlanError`.
+    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, or a .hurl file, which
+    are sent in place of requests, each as often; `requests` and `requests_per_client` then count journeys.
+    `pid`: the server's process, to be watched on this machine.
+    Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
+    each request, or "@" and a file's name, and `match` says which message is its answer. With tcp://,
+    `send` is the bytes of each request (a text with escapes, "hex:" or "@" and a file's name), and `until`
+    says where its answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". `http2`: speak
+    HTTP/2, over a connection for each client, or over `http2_connections` that they share. `name_of`: what
+    the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {
@@ -100,17 +113,36 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         for name, value in options.items()
         if value is not None
     }
+    pid = given.pop("pid", None)
     for name in given.keys() - PLACES.keys():
         raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
     journeys = _journeys(given, name_of)
-    request = _request(given, path, name_of)
+    socket = scheme in ("ws", "wss")
+    raw = scheme == "tcp"
+    if raw and journeys:
+        raise PlanError(f"{name_of('journey')}: a step is no raw bytes yet", "write http://")
+    if socket and journeys:
+        raise PlanError(f"{name_of('journey')}: a step is no message of a WebSocket yet", "write http://")
+    if socket:
+        request = _message(given, path, name_of)
+    elif raw:
+        request = _raw(given, name_of)
+    else:
+        _no_socket(given, name_of)
+        request = _request(given, path, name_of)
+    tls = scheme in ("https", "wss")
     headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
-    request["headers"] = _grouped(headers, name_of)
+    headers += [("Accept-Encoding", CODINGS)] if given.pop("compressed", False) else []
+    if not raw:
+        request["headers"] = _grouped(headers, name_of)
     _complete_load(given, name_of)
-    if scheme == "https":
+    if tls:
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
     elif any(PLACES[name].startswith(_TLS) and given[name] for name in given.keys() - {"insecure"}):
-        raise PlanError(f"{url!r} does not use TLS, so certificates say nothing", "write https://")
+        raise PlanError(
+            f"{url!r} does not use TLS, so certificates say nothing",
+            "leave them out" if raw else "write wss://" if socket else "write https://",
+        )
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
     data: dict[str, Any] = {
@@ -119,8 +151,12 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         "rounds": 1,
         "repeats": False,
         "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
-        "contestant": {name: {"url": f"{scheme}://{address}"}},
+        "contestant": {name: {"url": f"{'https' if tls else 'http'}://{address}"}},
     }
+    if pid is not None:
+        data["contestant"][name]["pid"] = pid
+    if given.pop("http2", False) or "http2_connections" in given:
+        data["workload"]["hit"]["connection"]["http2"] = {}
     places = _places(given)
     if journeys:
         data["journey"] = journeys
@@ -128,16 +164,21 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         del data["workload"]["hit"]["request"]
         places |= {option: _of_journeys(place) for option, place in places.items()}
     for option, place in places.items():
-        if scheme == "https" or not place.startswith(_TLS):
+        if tls or not place.startswith(_TLS):
             _put(data, place, _time(given[option]) if option in _TIMES else given[option])
     names = {place: name_of(option) for option, place in (PLACES | places).items()}
     names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
-    names |= {f"{WORKLOAD}.request.body-file": name_of("body"), _TLS: f"{name_of('cert')}, {name_of('key')}"}
+    file = name_of("send" if socket else "body")
+    names |= {f"{WORKLOAD}.request.tcp{key}": name_of("send") for key in ("", ".text", ".hex", ".file")}
+    names |= {
+        f"{WORKLOAD}.request.until.{key}": name_of("until") for key in ("text", "hex", "length", "regex")
+    }
+    names |= {f"{WORKLOAD}.request.body-file": file, _TLS: f"{name_of('cert')}, {name_of('key')}"}
     return Plan.of(data, "", base=Path.cwd(), places=names)
 
 
 _OF_REQUESTS = (
-    *("method", "headers", "body", "expect", "expect_status"),
+    *("method", "headers", "compressed", "body", "send", "match", "until", "expect", "expect_status"),
     *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
 )
 
@@ -155,6 +196,8 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
             )
     if isinstance(file, JourneyBuilder):
         return {file.name: file.table()}
+    if Path(file).suffix == ".hurl":
+        return {Path(file).stem: {"hurl": str(file)}}
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -174,7 +217,7 @@ def _anchored(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
         return [_anchored(item, folder) for item in value]
     if isinstance(value, dict):
-        files = ("csv", "jsonl", "body-file")
+        files = ("csv", "jsonl", "body-file", "hurl")
         return {
             key: str(folder / item) if key in files and isinstance(item, str) else _anchored(item, folder)
             for key, item in value.items()
@@ -245,6 +288,77 @@ def _request(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     return request
 
 
+def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
+    """The request of a WebSocket."""
+    for option in ("method", "body", "expect_status"):
+        if option in given:
+            hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
+            raise PlanError(f"{name_of(option)} has no meaning over a WebSocket", hint)
+    if "until" in given:
+        raise PlanError(
+            f"{name_of('until')} is for raw bytes (tcp://): a message ends by itself",
+            f"leave it out, or write {name_of('stream_until')}",
+        )
+    if given.get("stream") not in (None, "messages"):
+        raise PlanError(
+            f"{name_of('stream')}: {given['stream']!r} is for HTTP",
+            f"over a WebSocket write {name_of('stream')} messages",
+        )
+    if "send" not in given and "stream" not in given:
+        raise PlanError(
+            "a WebSocket without a message: nothing would be sent",
+            f"give {name_of('send')} TEXT, or {name_of('stream')} messages to listen",
+        )
+    request: dict[str, Any] = {"ws": path}
+    if (send := given.pop("send", None)) is not None:
+        file = isinstance(send, str) and send.startswith("@")
+        request |= {"body-file": send[1:]} if file else {"send": send}
+    if (expect := given.pop("expect", None)) is not None:
+        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    return request
+
+
+def _raw(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, Any]:
+    """The request of raw bytes."""
+    for option in (*_OF_REQUESTS, "redirects", "http2", "http2_connections"):
+        if given.get(option) and option not in ("send", "until", "expect"):
+            hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
+            raise PlanError(f"{name_of(option)} has no meaning for raw bytes (tcp://)", hint)
+    request: dict[str, Any] = {}
+    examples = {"send": r"'PING\r\n'", "until": r"'\r\n', length:7, regex:PATTERN or close"}
+    for option, key, read in (("send", "tcp", sent_as), ("until", "until", until_as)):
+        if option not in given:
+            raise PlanError(
+                f"{name_of(option)} is missing: tcp:// needs what is sent and where the answer ends",
+                f"give for example {name_of(option)} {examples[option]}",
+            )
+        try:
+            request[key] = read(str(given.pop(option)))
+        except BadValue as error:
+            raise PlanError(f"{name_of(option)}: {error.message}", error.hint) from None
+    if (expect := given.pop("expect", None)) is not None:
+        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    return request
+
+
+def _no_socket(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:
+    if "until" in given:
+        raise PlanError(
+            f"{name_of('until')} is for raw bytes, and the URL is of HTTP", "write tcp://HOST:PORT"
+        )
+    for option in ("send", "match"):
+        if option in given:
+            raise PlanError(
+                f"{name_of(option)} is for a WebSocket, and the URL is of HTTP",
+                f"write ws:// or wss://, or {name_of('body')} for a request's body",
+            )
+    if given.get("stream") == "messages":
+        raise PlanError(
+            f"{name_of('stream')}: messages come over a WebSocket, and the URL is of HTTP",
+            "write ws:// or wss://, or sse or lines",
+        )
+
+
 def _time(value: Any) -> Any:
     """As a plan writes it; a bare number is seconds."""
     text = units.exact_duration(value) if isinstance(value, int | float) else value
@@ -257,8 +371,13 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
-        if parts.scheme not in ("http", "https"):
-            raise PlanError(f"{url!r}: {parts.scheme!r} is not supported", "write http:// or https://")
+        if parts.scheme not in ("http", "https", "ws", "wss", "tcp"):
+            raise PlanError(
+                f"{url!r}: {parts.scheme!r} is not supported",
+                "write http://, https://, ws://, wss:// or tcp://",
+            )
+        if parts.scheme == "tcp" and (parts.port is None or parts.path or parts.query or "@" in parts.netloc):
+            raise PlanError(f"{url!r} is not a host and a port", "write for example tcp://127.0.0.1:6379")
         host, port = host_and_port(full)
     except ValueError as error:
         raise PlanError(f"{url!r} is not a URL: {error}", example) from None
@@ -266,7 +385,7 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
         raise PlanError(f"{url!r} names no host", example)
     if not host.isascii():
         host = host.encode("idna").decode()
-    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    path = "" if parts.scheme == "tcp" else quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]|\"^`")
     login = ""
     if parts.username is not None:

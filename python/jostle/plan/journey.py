@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
 from jostle.plan.feed import Feed
+from jostle.plan.hurl import hurl_journey
 from jostle.plan.request import Call
-from jostle.plan.values import PositiveCount, Think, ThinkTime, check_regex, shown
+from jostle.plan.values import File, PositiveCount, Think, ThinkTime, check_regex, file_named, shown
 from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, without_raw
 from jostle.plan.when import When
 
@@ -83,20 +84,25 @@ class Step(Call):
         '"cookie:sid", "status" or "body"; at most 16 KiB each',
     )
     when: Annotated[str | None, BeforeValidator(_when)] = Field(
-        default=None, description='the step is passed over unless this holds: "{id} exists", "{stock} > 0"'
+        default=None, description='the step is skipped unless this holds: "{id} exists", "{stock} > 0"'
+    )
+    stop_when: Annotated[str | None, BeforeValidator(_when)] = Field(
+        default=None,
+        description="the journey is completed after its answer if this holds, also between repeats: "
+        '"{state} == done"',
     )
     repeat: PositiveCount = Field(default=1, description="how often it is sent, one after another")
     think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
     once_per_client: bool = Field(
-        default=False, description="each client does it once, in its first journey; recorded apart"
+        default=False, description="each client does it once, in its first journey; recorded separately"
     )
     on_failure: Literal["end", "go-on"] = Field(
-        default="end", description="what follows a request that failed: the journey ends, or goes on"
+        default="end", description="after a request that failed, the journey ends (end) or goes on (go-on)"
     )
     on_capture_failed: Literal["end", "go-on", "ignore"] = Field(
         default="end",
-        description="what follows an answer in which something was not found: end and go-on count it as "
-        "`capture_failed`; ignore takes it as right",
+        description="what to do if something was not found in the answer: end and go-on count it as "
+        "`capture_failed`; ignore accepts the answer",
     )
 
     @model_validator(mode="after")
@@ -116,6 +122,10 @@ class Step(Call):
     @property
     def condition(self) -> When | None:
         return None if self.when is None else When.read(self.when)
+
+    @property
+    def stop_condition(self) -> When | None:
+        return None if self.stop_when is None else When.read(self.stop_when)
 
     def filled_from(self) -> Iterator[str]:
         """The names of the variables in its request, as they stand there."""
@@ -137,15 +147,34 @@ def _listed(value: Any) -> Any:
 
 
 class Journey(Table):
-    """A row of steps that a client goes through from the first to the last."""
+    """Steps that a client goes through from the first to the last."""
 
-    steps: list[Step] = Field(description="in their order")
+    steps: list[Step] = Field(default=[], description="in their order")
+    hurl: File | None = Field(
+        default=None,
+        description="instead of steps: a Hurl file (https://hurl.dev) whose entries are the steps; clients "
+        "then keep their cookies unless cookies = false",
+    )
     cookies: bool = Field(
         default=False, description="each client keeps the cookies that answers set, as a browser does"
     )
     feed: Annotated[list[Feed], BeforeValidator(_listed)] = Field(
         default=[], description='rows of values: { csv = "users.csv", each = "client" }'
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_hurl(cls, data: Any, info: ValidationInfo) -> Any:
+        """The steps of a Hurl file take its place, so that a recorded plan needs no other file."""
+        if not isinstance(data, dict) or data.get("hurl") is None:
+            return data
+        if "steps" in data:
+            raise BadValue("steps and hurl both say what is sent", "give one of them")
+        if (info.context or {}).get("base") is None:
+            raise BadValue("hurl: this plan has no folder in which its file could be", "write steps")
+        return hurl_journey(file_named(data["hurl"], info)) | {
+            key: value for key, value in data.items() if key != "hurl"
+        }
 
     @model_validator(mode="after")
     def _consistent(self) -> "Journey":
@@ -199,6 +228,8 @@ class _Variables:
                     self._maybe.pop(name, None)
                 elif name not in self._sure:
                     self._maybe[name] = step.label
+            if (stop := step.stop_condition) is not None:
+                self._known(number, stop.name)
 
     def _known(self, number: int, name: str) -> None:
         if built_in(name) is not None or name in self._sure or name in self._maybe or self._unknown_columns:

@@ -53,7 +53,7 @@ class _Connections(Table):
 
 
 class Phase(Table):
-    """A time in which the number of clients stays, or goes from one number to another."""
+    """A time in which the number of clients is constant, or changes from one number to another."""
 
     name: str = Field(default="", description="its name in the results")
     for_: PositiveDuration = Field(description="how long")
@@ -250,7 +250,7 @@ class OpenLoad(_Connections):
     )
     max_connections: PositiveCount = Field(
         default=10_000,
-        description="the pool of connections grows up to this; requests that find none free wait in order",
+        description="the pool of connections grows up to this; requests that find no free one wait in order",
     )
 
     @model_validator(mode="before")

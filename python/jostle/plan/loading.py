@@ -1,5 +1,6 @@
 """From a plan's text to a plan, and back."""
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -184,4 +185,6 @@ def to_toml(plan: Plan, *, secrets: bool = False) -> str:
     if not secrets:
         given = [value for name, value in plan.parameters.items() if names_a_secret(name)]
         data = redact(data, [value for value in given if isinstance(value, str) and value])
-    return tomli_w.dumps(data, multiline_strings=True)
+    # A text of several lines would be read with other line ends than it has, if it has \r\n.
+    returns = "\\r" in json.dumps(data, default=str)
+    return tomli_w.dumps(data, multiline_strings=not returns)

@@ -33,7 +33,7 @@ __all__ = ["Changes", "Plan", "Requirement", "Starvation"]
 
 
 class Starvation(Table):
-    """Which workloads, compared, show what a slow request does to the fast ones."""
+    """The workloads whose comparison shows what a slow request does to the fast ones."""
 
     form: str = Field(description='which form of the experiment this is: "as published", "open loop"')
     title: str = Field(default="", description="title in reports")
@@ -41,8 +41,8 @@ class Starvation(Table):
     with_: str = Field(description="the workload with slow requests beside the fast ones")
     slow: str = Field(
         default="",
-        description="the workload that measures the slow request alone; when not given, it is measured "
-        "beside the fast ones",
+        description="the workload that measures the slow request alone; if not given, the slow request is "
+        "measured beside the fast ones",
     )
 
 
@@ -57,9 +57,10 @@ class Requirement(Table):
     """What must hold: it passes, fails, or is undecided (exit codes 0, 1 and 4)."""
 
     that: str = Field(description='"p99 < 250 ms", "errors < 0.1 %", "starvation index < 0.1"')
-    workload: str = Field(default="", description="of this workload only")
+    workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
-        default="", description="of this contestant only (of its variants, where the plan has only those)"
+        default="",
+        description="for this contestant only; a bare name means its variants if the plan has no other",
     )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
@@ -82,6 +83,9 @@ def _named_twice(names: Sequence[str]) -> str:
 
 FIRST_ROUNDS = 3
 """Before the first look of a run that goes on until all is decided: `jostle.analysis.stats.sequential`."""
+
+LEAST_EXPLAIN_S = 20.0
+"""With less time too few requests are sent to tell anything of a server."""
 
 UNTIL_DECIDED: Literal["until decided"] = "until decided"
 
@@ -119,12 +123,12 @@ class Plan(Table):
     ] = Field(
         default=5,
         description='how often each workload is measured on each server; "until decided": three times, and '
-        "then, round after round, what is still open of the requirements and claims (of the comparisons, "
-        "where the plan has neither)",
+        "then again while requirements or claims about it are undecided (comparisons, if the plan has "
+        "neither)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,
-        description='with rounds = "until decided": the time for all rounds; three are measured in any case',
+        description='with rounds = "until decided": the time for all rounds; there are always at least three',
     )
     repeats: bool = Field(
         default=True,
@@ -132,11 +136,11 @@ class Plan(Table):
     )
     together: list[list[str]] = Field(
         default=[],
-        description="groups of workloads that are measured on one started server, one after the other: in "
-        "this order in odd rounds, backwards in even ones",
+        description="groups of workloads that are measured one after another on the same started server: in "
+        "this order in odd rounds, in reverse order in even ones",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="seed of every random choice; drawn and recorded when not given"
+        default=None, description="seed of every random choice; if not given, a random one, which is recorded"
     )
     warm_up: Duration = Field(
         default=0.0, description="how long the load is sent before each trial without being recorded"
@@ -149,10 +153,16 @@ class Plan(Table):
     )
     cluster: Cluster | None = Field(default=None, description="generators on many machines")
     share_cores: bool = Field(default=False, description="server and generator may run on the same cores")
+    explain: PositiveDuration | None = Field(
+        default=None,
+        description="after the trials, `jostle explain` runs on each contestant that comes with jostle, for "
+        'at most this long (at least "20s"); the report says in a paragraph how each of them behaves',
+    )
     attention: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="the generator polls instead of sleeping while an answer or a due time is near, so that "
-        'no response time contains its wake-ups: "auto" where each of its threads has a core for itself',
+        description="whether the generator polls instead of sleeping when it expects an answer or has a "
+        "request to send soon, so that no response time contains its wake-up delay; "
+        '"auto": if each of its threads has its own core',
     )
     parameters: dict[str, int | float | str] = Field(
         default={},
@@ -168,13 +178,19 @@ class Plan(Table):
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     primary: Literal["throughput", "p50", "p90", "p99", "p99.9"] | None = Field(
         default=None,
-        description="the quantity that decides by its own interval where contestants are compared; "
+        description="the quantity whose own interval decides when contestants are compared; "
         "if not given, the throughput of a closed loop and the p99 of an open one",
     )
     require: list[Requirement] = Field(default=[], description="what must hold")
     published: Published | None = Field(default=None, description="published figures and their source")
     ratio: list[Ratio] = Field(default=[], description="ratios of two workloads")
     claim: list[Claim] = Field(default=[], description="published claims, and the rules that decide them")
+
+    @model_validator(mode="after")
+    def _explaining_takes_time(self) -> "Plan":
+        if self.explain is not None and self.explain < LEAST_EXPLAIN_S:
+            raise BadValue(f"explain = {units.format_duration(self.explain)}", "at least 20s")
+        return self
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Plan":
@@ -376,6 +392,8 @@ class Plan(Table):
             data["rounds"] = UNTIL_DECIDED
         if changes.budget is not None:
             data["budget"] = changes.budget
+        if changes.explain is not None:
+            data["explain"] = changes.explain
         if changes.no_repeats:
             data["repeats"] = False
         if changes.cluster is not None or changes.allow_targets:
@@ -418,6 +436,7 @@ class Changes:
     until_decided: bool = False
     budget: str | None = None
     no_repeats: bool = False
+    explain: str | None = None
     duration: str | None = None
     database: str | None = None
     fill_database: bool = False

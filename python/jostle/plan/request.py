@@ -1,5 +1,6 @@
 """What is asked of the server, and what a right answer is."""
 
+import json
 import re
 from typing import Annotated, Any, Literal
 
@@ -7,11 +8,24 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
+from jostle.plan.raw import RawSent, RawUntil
 from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
 
-__all__ = ["METHODS", "PEER", "Call", "EventStream", "Expect", "JsonValue", "Request", "StreamBound"]
+__all__ = [
+    "CODINGS",
+    "METHODS",
+    "PEER",
+    "Call",
+    "EventStream",
+    "Expect",
+    "JsonValue",
+    "Request",
+    "StreamBound",
+]
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
+CODINGS = "gzip, br, zstd"
+"""The content codings that the engine decodes, as a value of Accept-Encoding."""
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 PEER = "{peer}"
 """In a path: the address of the workload's `peer`."""
@@ -113,17 +127,20 @@ def _regex(value: Any) -> Any:
 
 
 class EventStream(Table):
-    """A right answer is a stream of events, and each of them has its time."""
+    """The answer is a stream of events, and each event is timed."""
 
-    format: Literal["sse", "lines"] = Field(
-        default="sse", description="server-sent events, or one event for each line that is not empty"
+    format: Literal["sse", "lines", "messages"] = Field(
+        default="sse",
+        description="server-sent events, one event for each line that is not empty, or the messages of a "
+        "WebSocket",
     )
     events: PositiveCount | None = Field(
-        default=None, description="the client leaves after so many; a stream that ends with fewer has failed"
+        default=None, description="stop reading after this many; a stream that ends with fewer has failed"
     )
     until: str | None = Field(
         default=None,
-        description='the data of the event that ends the stream ("[DONE]"); it is not counted, and must come',
+        description='data of the event that ends the stream ("[DONE]"); not counted; a stream without '
+        "it fails",
         min_length=1,
     )
     stall: PositiveDuration | None = Field(
@@ -131,12 +148,12 @@ class EventStream(Table):
     )
     usage: Annotated[str | None, BeforeValidator(_regex)] = Field(
         default=None,
-        description="a regular expression whose first group is the number of tokens that a stream had: "
+        description="a regular expression whose first group is the number of tokens of a stream: "
         r"""'"completion_tokens": *(\d+)'""",
     )
     slo: Annotated[list[StreamBound], BeforeValidator(_bounds)] = Field(
         default=[],
-        description='what a stream has to keep: "first event < 500 ms, gap p99 < 50 ms"; '
+        description='bounds that each stream must meet: "first event < 500 ms, gap p99 < 50 ms"; '
         '"gap < 1 s" is for all gaps',
     )
 
@@ -193,20 +210,27 @@ class Call(Table):
     options: Path | None = Field(default=None, description="path to OPTIONS")
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
-        default={}, description="header lines; a list repeats the header"
+        default={},
+        description="header lines; a list repeats the header. With Accept-Encoding (gzip, br, zstd), expect "
+        "and capture see the answer decoded",
     )
     body: str = Field(default="", description="the request's body")
     body_file: File | None = Field(default=None, description="a file that is the request's body")
     expect: Annotated[Expect, BeforeValidator(_expect)] = Field(
-        default=Expect(), description="the body as text, or a status, or a table"
+        default=Expect(),
+        description="a text: the whole body, exactly; a number: the status; or a table",
     )
     stream: Annotated[EventStream | None, BeforeValidator(_stream)] = Field(
-        default=None, description='the answer is a stream of events: "sse", "lines", or a table'
+        default=None, description='the answer is a stream of events: "sse", "lines", "messages", or a table'
     )
+
+    def _ways(self) -> list[str]:
+        """The keys that say to which path it goes, and how."""
+        return [method for method in METHODS if getattr(self, method) is not None]
 
     @model_validator(mode="after")
     def _consistent(self) -> "Call":
-        given = [method for method in METHODS if getattr(self, method) is not None]
+        given = self._ways()
         if len(given) != 1:
             what = "has no method" if not given else f"{' and '.join(given)} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
@@ -214,36 +238,120 @@ class Call(Table):
             raise BadValue("body and body-file both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
             raise BadValue("the answer to HEAD has no body to check", "expect a status, or use get")
+        if self.stream is not None and any(name.lower() == "accept-encoding" for name in self.headers):
+            raise BadValue(
+                "the events of a compressed stream have no times of their own", "leave Accept-Encoding out"
+            )
         if self.head is not None and self.stream is not None:
             raise BadValue("the answer to HEAD has no body, so it is no stream", "use get")
+        if self.stream is not None and (self.stream.format == "messages") != (given == ["ws"]):
+            raise BadValue(
+                f"stream: {self.stream.format} do not come this way",
+                'a stream of "messages" comes over a WebSocket (ws), one of "sse" or "lines" over HTTP',
+            )
         return self
 
     @property
     def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
-        given = next(method for method in METHODS if getattr(self, method) is not None)
-        return given.upper()  # type: ignore[return-value]
+        """Its method; that of the upgrade, where it goes over a WebSocket. Of raw bytes it means nothing."""
+        (way,) = self._ways()
+        return "GET" if way in ("ws", "tcp") else way.upper()  # type: ignore[return-value]
 
     @property
     def path(self) -> str:
-        return str(getattr(self, self.method.lower()))
+        (way,) = self._ways()
+        return "/" if way == "tcp" else str(getattr(self, way))
 
     @property
     def label(self) -> str:
         """Its name in the results."""
+        if not self.name and self._ways() == ["tcp"]:
+            return "tcp"
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
 
 
-class Request(Call):
-    """One request. Give exactly one method, for example `get = "/fast/44"`."""
+HANDSHAKE = (
+    "connection",
+    "upgrade",
+    "sec-websocket-key",
+    "sec-websocket-version",
+    "sec-websocket-extensions",
+)
+"""Headers that belong to the upgrade itself, in lower case."""
 
+
+def _message(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise BadValue("send holds what JSON has not", "write dates as texts") from None
+    return value
+
+
+def _match(value: Any) -> Any:
+    if not isinstance(value, str) or not re.fullmatch(r"order|echo|json:/.*", value):
+        raise BadValue(
+            f"match: {shown(value)} does not say which message is the answer",
+            'write "order", "echo", or a JSON pointer: "json:/id"',
+        )
+    return value
+
+
+class Request(Call):
+    """One request. Give exactly one method, for example `get = "/fast/44"`, or `ws` or `tcp`."""
+
+    ws: Path | None = Field(
+        default=None, description="path of a WebSocket: the request is a message over it, and its answer"
+    )
+    send: Annotated[Any, BeforeValidator(_message)] = Field(
+        default=None,
+        description="what is sent over the WebSocket: text, or a table or list, which is sent as JSON; "
+        "`{name}` is filled from `params`. With `body-file` the file is sent: as text if it is UTF-8, else "
+        'as a binary message. Without either nothing is sent, and `stream = "messages"` listens',
+    )
+    match: Annotated[str, BeforeValidator(_match)] = Field(
+        default="order",
+        description='which message of a WebSocket is the answer: the next one ("order"), the next that '
+        'equals what was sent ("echo"), or the next that has the same value at a JSON pointer ("json:/id"). '
+        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect',
+    )
+    tcp: RawSent | None = Field(
+        default=None,
+        description='bytes that are sent without a protocol: "PING\\r\\n", { hex = "…" } or { file = "…" }',
+    )
+    until: RawUntil | None = Field(
+        default=None,
+        description='with `tcp`, where the answer ends: "\\r\\n", { hex = "…" }, { length = 7 }, '
+        '{ regex = "…" } or { close = true }',
+    )
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
         default={},
-        description='values for the path: { from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
+        description="values for the path, or for what is sent over a WebSocket or as `tcp`: "
+        '{ from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
     )
+
+    def _ways(self) -> list[str]:
+        return [*super()._ways(), *(way for way in ("ws", "tcp") if getattr(self, way) is not None)]
+
+    @property
+    def message(self) -> str:
+        """What `send` says, as it is sent."""
+        return self.send if isinstance(self.send, str) else json.dumps(self.send, ensure_ascii=False)
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
+        if self.tcp is not None:
+            self._check_raw()
+            return self
+        if self.until is not None:
+            raise BadValue("until is for raw bytes", 'write { tcp = "…", until = "…" }')
+        if self.ws is not None:
+            self._check_message()
+            return self
+        if self.send is not None or self.match != "order":
+            key = "send" if self.send is not None else "match"
+            raise BadValue(f"{key} is for a WebSocket", 'write { ws = "/path", send = "…" }')
         wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
             if name not in self.params:
@@ -251,3 +359,56 @@ class Request(Call):
         for name in self.params.keys() - set(wanted):
             raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
         return self
+
+    def _check_message(self) -> None:
+        """What goes over a WebSocket. Braces of a message are text unless `params` has the name."""
+        sends = self.send is not None or self.body_file is not None
+        if self.body:
+            raise BadValue("a WebSocket has messages and no body", 'write send = "…"')
+        if self.send is not None and self.body_file is not None:
+            raise BadValue("send and body-file both say what to send", "give one of them")
+        if not sends and self.stream is None:
+            raise BadValue(
+                "nothing is sent, so that nothing answers it",
+                'write send = "…", or stream = "messages" to listen',
+            )
+        if self.expect.status:
+            raise BadValue("a message has no status to expect", "expect a body; the upgrade must give 101")
+        if self.match != "order" and (not sends or self.stream is not None):
+            raise BadValue(
+                f'match = "{self.match}" is for one message that is sent, and one that answers it',
+                "leave out match, or send a message without stream",
+            )
+        if self.match == "echo" and self.expect.looks_at_body:
+            raise BadValue('match = "echo" says already what the answer is', "leave out expect, or match")
+        for name in self.headers:
+            if name.lower() in HANDSHAKE:
+                raise BadValue(f"the header {name} belongs to the handshake of a WebSocket", "leave it out")
+        for name in PLACEHOLDER.findall((self.ws or "").replace(PEER, "")):
+            raise BadValue(f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace")
+        self._check_params(self.message if self.send is not None else "")
+
+    def _check_raw(self) -> None:
+        if self.until is None:
+            raise BadValue(
+                "until is missing: nothing says where an answer ends",
+                'write for example until = "\\r\\n", { length = 7 } or { close = true }',
+            )
+        for key in ("headers", "body", "body_file", "stream", "send"):
+            if getattr(self, key):
+                raise BadValue(
+                    f"{key.replace('_', '-')} has no meaning for raw bytes",
+                    'write what is sent as tcp = "…", or as tcp = { file = "…" }',
+                )
+        if self.match != "order":
+            raise BadValue("match is for a WebSocket", "expect = { contains = … } checks an answer")
+        if self.expect.status:
+            raise BadValue("an answer of raw bytes has no status to expect", "expect a body")
+        self._check_params((self.tcp.text or "") if self.tcp is not None else "")
+
+    def _check_params(self, text: str) -> None:
+        for name in self.params:
+            if f"{{{name}}}" not in text:
+                raise BadValue(
+                    f"params.{name} is not used in what is sent", f"write {{{name}}} where it belongs"
+                )

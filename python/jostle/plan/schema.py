@@ -8,7 +8,7 @@ from typing import Any
 from jostle.plan.base import Table
 from jostle.plan.claims import Claim, Drawn, Figure, Needs, Opponent, Part, Published, Ratio
 from jostle.plan.cluster import Cluster
-from jostle.plan.connection import Connection, Tls
+from jostle.plan.connection import Connection, Http2, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
 from jostle.plan.database import DatabaseChange, DatabaseTable
 from jostle.plan.feed import Feed
@@ -16,6 +16,7 @@ from jostle.plan.journey import Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
+from jostle.plan.raw import Sent, Until
 from jostle.plan.request import EventStream, Expect, JsonValue, Request, StreamBound
 from jostle.plan.simulated import Simulated
 from jostle.plan.tuning import Tune
@@ -61,6 +62,9 @@ def _shorthands(definitions: dict[str, Any]) -> None:
             "anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array"}, expect],
         }
         definitions[name]["properties"]["stream"]["anyOf"].append(event_stream["format"])
+    for name in ("Request", "Background"):
+        for key in ("tcp", "until"):
+            definitions[name]["properties"][key]["anyOf"].append({"type": "string"})
     status = definitions["Expect"]["properties"]["status"]
     definitions["Expect"]["properties"]["status"] = {"anyOf": [{"type": "integer"}, status]}
     request = definitions["Workload"]["properties"]["request"]
@@ -87,6 +91,8 @@ def reference() -> str:
         ("`expect.json`", JsonValue),
         ("`stream`", EventStream),
         ("`stream.slo`", StreamBound),
+        ("`tcp`", Sent),
+        ("`until`", Until),
         ("`[journey.NAME]`", Journey),
         ("`steps`", Step),
         ("`feed`", Feed),
@@ -96,6 +102,7 @@ def reference() -> str:
         ("`rates`", RateStep),
         ("`background`", Background),
         ("`connection`", Connection),
+        ("`connection.http2`", Http2),
         ("`connection.tls`", Tls),
         ("`[cluster]`", Cluster),
         ("`[database]`", DatabaseTable),

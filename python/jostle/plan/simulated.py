@@ -21,16 +21,19 @@ class Simulated(Table):
         "workers", "processor-sharing", "round-robin", "lifo", "random-order", "gated-lifo"
     ] = Field(
         default="workers",
-        description="who is served when: `workers` first come, first served, each to its end; "
+        description="how requests are served: `workers` first come, first served, each to its end; "
         "`processor-sharing` all at once; `round-robin` in slices; `lifo` last come, first served; "
-        "`random-order`; `gated-lifo` a batch at a time, from its end",
+        "`random-order`; `gated-lifo` a batch at a time, its last one first",
     )
-    workers: PositiveCount | None = Field(default=None, description="requests that are served at once; 1")
+    workers: PositiveCount | None = Field(
+        default=None, description="requests that are served at once; default 1"
+    )
     cores: PositiveCount | None = Field(
-        default=None, description="cores that requests share, with `processor-sharing` and `round-robin`; 1"
+        default=None,
+        description="cores that requests share, with `processor-sharing` and `round-robin`; default 1",
     )
     slice: PositiveDuration | None = Field(
-        default=None, description="how long a request runs before the next, with `round-robin`; 10 ms"
+        default=None, description="how long a request runs before the next, with `round-robin`; default 10 ms"
     )
     service: ThinkTime = Field(
         default=Think("1ms", "constant", 0.001),
@@ -38,7 +41,7 @@ class Simulated(Table):
         "or a list of measured times, drawn at random",
     )
     services: dict[str, ThinkTime] = Field(
-        default={}, description="the same for single requests, by name: the path, where it has no other"
+        default={}, description="the same for single requests, by name (the path, if a request has no other)"
     )
     waits: list[str] = Field(
         default=[], description="requests that wait for something else and hold no worker and no core"

@@ -13,7 +13,7 @@ __all__ = ["Tune"]
 
 
 class Tune(Table):
-    """A parameter that is found out on this machine.
+    """A parameter that is calibrated on this machine.
 
     It is scaled, starting from its value in the plan, until a request takes a given time; or it becomes a
     multiple of a request's time, or a share of what a server answers per second to clients without a pause.
@@ -21,7 +21,7 @@ class Tune(Table):
 
     on: str = Field(description="the server to calibrate on")
     get: str = Field(
-        description="path, beside `takes` with {value} for the parameter; its work must grow with the value"
+        description="path; with `takes`, {value} in it is the parameter, with which the work must grow"
     )
     takes: PositiveDuration | None = Field(
         default=None, description='how long the request should take: "200ms"'
@@ -29,25 +29,26 @@ class Tune(Table):
     times: float | None = Field(
         default=None,
         gt=0,
-        description="in place of `takes`: the parameter is a time, this many times what the request takes",
+        description="instead of `takes`: the parameter is a time, this many times that of the request",
     )
 
     share: float | None = Field(
         default=None,
         gt=0,
-        description="in place of `takes`: the parameter is a rate, this share of the server's capacity for "
+        description="instead of `takes`: the parameter is a rate, this share of the server's capacity for "
         "the request; with `among`, a time",
     )
     among: PositiveCount | None = Field(
         default=None,
-        description="with `share`: the number of clients that ask; the parameter is the time between two "
-        "requests of each",
+        description="with `share`: the number of clients that send the load; the parameter is the time "
+        "between two requests of each",
     )
     clients: PositiveCount = Field(
-        default=50, description="with `share`: the clients without a pause that find out the capacity"
+        default=50,
+        description="with `share`: the number of clients without think time that measure the capacity",
     )
     keep_alive: bool = Field(
-        default=True, description="with `share`: false, if these open a connection for every request"
+        default=True, description="with `share`: false if these clients open a connection for every request"
     )
 
     @property

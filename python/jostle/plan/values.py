@@ -31,6 +31,7 @@ __all__ = [
     "Think",
     "ThinkTime",
     "check_regex",
+    "file_named",
     "positive_count",
     "shown",
 ]
@@ -217,7 +218,7 @@ ThinkTime = Annotated[
 ]
 
 
-def _file(value: Any, info: ValidationInfo) -> Path:
+def file_named(value: Any, info: ValidationInfo) -> Path:
     """A file's name. Where the plan's folder is known, it counts from there, and the file must exist."""
     if not isinstance(value, str) or not value:
         raise BadValue(f"{shown(value)} is not a file's name")
@@ -233,7 +234,10 @@ def _file(value: Any, info: ValidationInfo) -> Path:
 
 
 File = Annotated[
-    Path, BeforeValidator(_file), PlainSerializer(str, return_type=str), WithJsonSchema({"type": "string"})
+    Path,
+    BeforeValidator(file_named),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string"}),
 ]
 
 
@@ -257,7 +261,7 @@ class Params:
         if isinstance(value, dict) and value.keys() == {"from", "to"}:
             return cls._range(value)
         if isinstance(value, dict) and value.keys() == {"csv", "column"}:
-            path = _file(value["csv"], info)
+            path = file_named(value["csv"], info)
             return cls({"csv": str(path), "column": value["column"]}, "csv")
         raise BadValue(f"{value!r} is not a source of values", _PARAM_EXAMPLES)
 

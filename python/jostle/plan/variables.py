@@ -7,10 +7,11 @@ escapes. Other braces are text, so that JSON needs no escapes of its own.
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote_plus
 
 from jostle.errors import BadValue
 
-__all__ = ["BUILT_IN", "GAP", "NAME", "RAW", "built_in", "names_in", "without_raw"]
+__all__ = ["BUILT_IN", "GAP", "NAME", "RAW", "as_in_forms", "built_in", "names_in", "without_raw"]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 RAW = ":raw"
@@ -38,6 +39,15 @@ def names_in(value: Any) -> Iterator[str]:
 
 def without_raw(name: str) -> str:
     return name.removesuffix(RAW)
+
+
+def as_in_forms(text: str) -> str:
+    """Encoded as a form sends it; `{name}` stays, and its value is encoded when it is filled in."""
+    end, parts = 0, []
+    for found in GAP.finditer(text):
+        parts += [quote_plus(text[end : found.start()]), found[0]]
+        end = found.end()
+    return "".join([*parts, quote_plus(text[end:])])
 
 
 def built_in(name: str) -> Any:

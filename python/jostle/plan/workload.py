@@ -15,6 +15,7 @@ from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
 from jostle.plan.values import Duration, PositiveCount, PositiveDuration, Share, Size
+from jostle.units import format_count
 
 __all__ = ["SAME", "Background", "Workload"]
 
@@ -67,17 +68,18 @@ class Workload(Table):
 
     title: str = Field(default="", description="title in reports")
     request: Annotated[list[Request], BeforeValidator(_listed)] = Field(
-        default=[], description="one, or a list"
+        default=[], description="a request, or a list of requests"
     )
     journeys: Annotated[dict[str, PositiveCount], BeforeValidator(_weights)] = Field(
         default={},
-        description="in place of requests: journeys of the plan and how often each is begun, relative to the "
+        description="instead of requests: journeys of the plan, with how often each is begun relative to the "
         'others: { buy = 3, browse = 7 }, or "buy"',
     )
     order: Literal["weighted", "sequence"] = Field(
-        default="weighted", description="how the next request is chosen: at random by weight, or in turn"
+        default="weighted",
+        description="how the next request is chosen: weighted (at random by weight) or sequence (in turn)",
     )
-    load: Load = Field(description="how they are sent: closed (clients) or open (rate)")
+    load: Load = Field(description="how the requests are sent: closed (clients) or open (rate)")
     background: Background | None = Field(default=None, description="another load at the same time")
     timeout: PositiveDuration = Field(default=10.0, description="from the send to the last byte")
     connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
@@ -99,27 +101,27 @@ class Workload(Table):
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
-        description="of these only (of the variants of a name, where the plan has only those); "
-        "all of the plan's when not given",
+        description="measure only these; a bare name means its variants if the plan has no other; "
+        "if not given, all of the plan's",
     )
     runs: PositiveCount = Field(
         default=1,
-        description="repeats the load this many times on one server instance; the last run is "
+        description="repeat the load this many times on one server instance; the last run is "
         "measured, the earlier ones are recorded beside it",
     )
     settle: Share | None = Field(
         default=None,
-        description="with `runs`: as soon as two in a row differ by no more than this in throughput, the "
-        'next one is the last, and measured: "3 %"',
+        description="with `runs`: once the throughputs of two runs in a row differ by no more than this, the "
+        'next run is the last one, which is measured: "3 %"',
     )
     garbage: bool = Field(
         default=False,
-        description="ask the server before and after each run how long it has collected garbage",
+        description="before and after each run, ask the server how much time it has spent collecting garbage",
     )
     peer: str = Field(
         default="",
-        description='a second server, which the measured one asks: a contestant, or "same" for another one '
-        "of the measured; `{peer}` in a path is its address",
+        description='a second server, to which the measured one sends requests: a contestant, or "same" for '
+        "another instance of the measured one; `{peer}` in a path is its address",
     )
     database: DatabaseChange | None = Field(
         default=None, description='overrides of the plan\'s [database]: { delay = "3ms" }'
@@ -127,7 +129,8 @@ class Workload(Table):
     memory: Size | None = Field(
         default=None,
         description="the most memory that the measured server's processes may hold together, without swap, "
-        'as in a container: "512MB"; where it cannot be set, the server runs without, and the run says so',
+        'as in a container: "512MB"; if no limit can be set, the server runs without one, and the run '
+        "says so",
     )
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
@@ -147,7 +150,7 @@ class Workload(Table):
     def min_connections(self) -> int:
         """Connections that it opens at once however fast the server is, those of the background included."""
         background = self.background.load.min_connections if self.background is not None else 0
-        return self.load.min_connections + background
+        return self.connection.at_once(self.load.min_connections) + self.connection.at_once(background)
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""
@@ -169,6 +172,56 @@ class Workload(Table):
                 'order = "sequence" is for requests', "journeys are chosen by weight; leave out order"
             )
 
+    def _has_one_socket(self) -> None:
+        """A client has one connection: its requests are messages of one WebSocket, or none is."""
+        sockets = {(request.ws, repr(sorted(request.headers.items()))) for request in self.request}
+        if len(sockets) > 1 and any(request.ws is not None for request in self.request):
+            raise BadValue(
+                "requests of a workload go over one WebSocket, or none of them does",
+                "give all of them the same ws and headers, or make another workload",
+            )
+        if self.redirects is not None and any(request.ws is not None for request in self.request):
+            raise BadValue("redirects are not followed by a WebSocket", "leave out redirects")
+        if self.connection.http2 is not None and any(request.ws is not None for request in self.request):
+            raise BadValue("a WebSocket is opened over HTTP/1.1 only", "leave out http2")
+
+    def _is_raw_or_not(self) -> None:
+        """A client has one connection, which speaks HTTP or does not."""
+        raw = [request for request in self.request if request.tcp is not None]
+        if not raw:
+            return
+        if len(raw) < len(self.request):
+            raise BadValue(
+                "requests of a workload are all of raw bytes (tcp), or none is", "make another workload"
+            )
+        for key, given in (("redirects", self.redirects), ("http2", self.connection.http2)):
+            if given is not None:
+                raise BadValue(f"{key} has no meaning for raw bytes", f"leave out {key}")
+        for request in raw:
+            length = request.until.length if request.until is not None else None
+            if length is not None and self.body_limit is not None and length > self.body_limit:
+                raise BadValue(
+                    f"until: an answer of {length} bytes is longer than body-limit, and never ends",
+                    "raise body-limit, or leave it out",
+                )
+
+    def _shares_connections(self) -> None:
+        shared = self.connection.shared
+        if shared is None:
+            return
+        if self.load.connection_limit is not None:
+            key = "requests-per-connection" if self.load.keep_alive else "keep-alive = false"
+            raise BadValue(
+                f"{key} is for connections of one client each, and http2.connections are shared",
+                "leave out one of them",
+            )
+        most = self.load.most_clients if isinstance(self.load, ClosedLoad) else self.load.max_connections
+        if shared > most:
+            raise BadValue(
+                f"{format_count(shared)} connections for {format_count(most)} clients",
+                f"a client has one at most: connections = {most}",
+            )
+
     @validator(mode="after")
     def _consistent(self) -> "Workload":
         if self.request and self.journeys:
@@ -180,6 +233,9 @@ class Workload(Table):
         if times > 1:
             raise BadValue(f"{times} requests have the name {label!r}", "give each its own: name = …")
         self._counts_what_it_sends()
+        self._is_raw_or_not()
+        self._has_one_socket()
+        self._shares_connections()
         if not self.load.ends():
             raise BadValue("the load has no end", 'write for = "10s" or requests = 10_000')
         asked = [*self.request, *([self.background] if self.background else [])]

@@ -15,12 +15,14 @@ from typing_extensions import TypedDict
 __all__ = [
     "ALL_DECIDED",
     "CUT_SHORT",
+    "EXPLAINED",
     "FILES",
     "FORMAT",
     "NUMBERED_BY",
     "SPOILED",
     "ClockEntry",
     "Event",
+    "Explained",
     "Fingerprint",
     "GeneratorEntry",
     "GeneratorState",
@@ -397,6 +399,8 @@ class WorkloadEntry(TypedDict, total=False):
     `resumed`: TLS handshakes that were not full ones. `excess`: answers after which bytes came that belong
     to none. `passed_over`: addresses of the host's name that did not accept while another one did.
     `redirects`: those that were followed; the request to which each led counts as one of its own.
+    `stream_waits`: requests that waited for a free stream of their HTTP/2 connection before they were sent,
+    `stream_wait_ns` for how long all of them together.
     """
 
     due: Count
@@ -412,6 +416,8 @@ class WorkloadEntry(TypedDict, total=False):
     passed_over: dict[str, Count]
     backoffs: Count
     redirects: Count
+    stream_waits: Count
+    stream_wait_ns: Ns
 
 
 class ThreadEntry(TypedDict):
@@ -555,6 +561,17 @@ class Ledger(TypedDict):
     """generators/accounts.json."""
 
     accounts: list[LedgerEntry]
+
+
+EXPLAINED = "explained"
+"""The folder of a run with a record and a page for each contestant that was explained after it."""
+
+
+class Explained(TypedDict):
+    """Of an explanation (docs/explanation.schema.json) what a report shows."""
+
+    target: str
+    paragraph: str
 
 
 FILES: dict[str, Any] = {

@@ -46,6 +46,8 @@ class Outcome(StrEnum):
     """A stream ended without all of its events."""
     NO_STREAM = "no_stream"
     """The answer is no stream of events."""
+    UPGRADE_REFUSED = "upgrade_refused"
+    """The server did not change to WebSocket."""
 
 
 _LABELS: Mapping[str, str] = {

@@ -29,8 +29,10 @@ from jostle.record.jsonl import (
     read_objects,
 )
 from jostle.record.layout import (
+    EXPLAINED,
     FORMAT,
     NUMBERED_BY,
+    Explained,
     Fingerprint,
     GarbageEntry,
     HostFacts,
@@ -245,13 +247,15 @@ class TrialRecord:
         wanted = _of_workloads(measure, (workload, request))
         return _merged(histogram for _, histogram in self._histograms(wanted, start_s, end_s))
 
-    def interval_histograms(self, measure: str, workload: int | None = 0) -> "Iterator[HdrHistogram | None]":
-        """One histogram (µs) for each of `intervals`, read and decoded as it is asked for.
+    def interval_histograms(
+        self, measure: str, workload: int | None = 0, request: int | None = None
+    ) -> "Iterator[HdrHistogram | None]":
+        """One histogram (µs) for each of `intervals`, read and decoded as it is asked for; None: of all.
 
         None where nothing was recorded.
         """
         there = 0
-        found = self._histograms(_of_workloads(measure, (workload, None)))
+        found = self._histograms(_of_workloads(measure, (workload, request)))
         for number, group in itertools.groupby(found, operator.itemgetter(0)):
             yield from itertools.repeat(None, number - there)
             yield _sum([histogram for _, histogram in group])
@@ -399,6 +403,22 @@ class RunRecord:
             return (read_bytes(path, PLAN_BYTES_AT_MOST) or b"").decode("utf-8")
         except UnicodeDecodeError as error:
             raise damaged(path, f"it is not UTF-8: {error.reason}") from None
+
+    @cached_property
+    def explained(self) -> dict[str, str]:
+        """Contestant → the paragraph that says how it behaves, where the run was asked to explain them."""
+        found: dict[str, str] = {}
+        for path in sorted((self.folder / EXPLAINED).glob("*.json")):
+            try:
+                known = read_object(path, Explained)
+            except NotARun as error:
+                known = {
+                    "target": path.stem,
+                    "paragraph": f"Its explanation cannot be read: {error.message}.",
+                }
+            if known is not None:
+                found[known["target"]] = known["paragraph"]
+        return found
 
     @property
     def journal(self) -> list[JournalEntry]:

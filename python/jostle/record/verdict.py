@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 _MEANING = {
     Verdict.VALID: "Every check passed: the figures can be trusted.",
-    Verdict.SUSPECT: "Some checks failed: read the figures that they touch with the reasons below in mind.",
+    Verdict.SUSPECT: "Some checks failed: use the figures they affect only with the reasons below in mind.",
     Verdict.INVALID: (
         "Checks failed: do not quote these figures; mend what is named below and measure again."
     ),

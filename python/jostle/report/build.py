@@ -5,6 +5,7 @@ from jostle.report.document import Block, Depth, Document, Finding, Findings, Pa
 from jostle.report.sections import (
     answer,
     as_drawn,
+    behaviour,
     costs,
     differences,
     distributions,
@@ -48,6 +49,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
             goodput.section(result),
             costs.section(result),
             why.section(result),
+            behaviour.section(result),
             published.section(result),
             as_drawn.section(result),
             differences.section(result),

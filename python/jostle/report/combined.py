@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jostle.analysis.results import OF_ARTICLES, OF_OURS, ClaimVerdict, RunResult
+from jostle.formatting import plural
 from jostle.host.files import write_whole
 from jostle.report.document import (
     Block,
@@ -56,9 +57,9 @@ MOST_FIGURES = 6
 HOW_CLAIMS = (
     "Each claim has a rule that was fixed in its plan before anything was measured. It is reproduced when "
     "the whole 95 % interval over the rounds satisfies the rule, not reproduced when the whole interval "
-    "violates it; else it is undecided. Where the article gives a number, its size is judged too. What an "
-    "article does not claim is a check of our own: it holds or it does not. Machines, versions and scale "
-    "differ from those of the articles."
+    "violates it, and otherwise undecided. If the article gives a number, its size is judged too. Our own "
+    "checks, which no article makes, hold or do not hold. Machines, versions and scale differ from those of "
+    "the articles."
 )
 HOW_VERDICTS = "The verdict says whether the figures can be trusted, not whether a claim holds."
 
@@ -94,7 +95,7 @@ class Chapter:
         found = validity.reasons(result)
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         reason = f": {found[0].contestant} {found[0].text}{more}" if found else ""
-        text = f"{verdict_mark(result.verdict)}, {len(result.trials)} trials{reason}."
+        text = f"{verdict_mark(result.verdict)}, {plural(len(result.trials), 'trial')}{reason}."
         yield Paragraph(text, verdict_mark(result.verdict).tone)
         if why := validity.incomplete(result):
             yield Paragraph(f"Cut short: {why}", "warning")
@@ -203,7 +204,7 @@ class CombinedReport:
             return ["Nothing was measured."]
         first = min(results, key=lambda r: r.started)
         took = sum(chapter.took_s for chapter in self.chapters)
-        trials = f"{sum(len(r.trials) for r in results)} trials" + (
+        trials = plural(sum(len(r.trials) for r in results), "trial") + (
             f" in {format_duration(took)}" if took else ""
         )
         machine = f"{first.host.get('cpu_model', '')}, {first.host.get('cores', '?')} cores"

@@ -116,8 +116,11 @@ def moment(started: str) -> str:
     return f"{found.day} {found:%b %Y, %H:%M} {zone}".rstrip()
 
 
-def describe_load(load: Mapping[str, Any]) -> str:
-    """A plan's `load` in words: "10 clients for 10s", "2000/s (poisson arrivals) for 10s"."""
+def describe_load(load: Mapping[str, Any], connection: Mapping[str, Any] = {}) -> str:
+    """A plan's `load` in words: "10 clients for 10s", "2000/s (poisson arrivals) for 10s".
+
+    `connection`: the plan's, for "10 clients over 2 HTTP/2 connections for 10s".
+    """
     if "clients" in load:
         who = plural(load["clients"], "client")
         who += f", thinking {load['think']}" if load.get("think", "0s") != "0s" else ""
@@ -125,6 +128,9 @@ def describe_load(load: Mapping[str, Any]) -> str:
         who = f"{load['rate']} ({load.get('arrivals', 'poisson')} arrivals)"
     else:
         return ""
+    if (http2 := connection.get("http2")) is not None:
+        shared = http2.get("connections")
+        who += " over HTTP/2" if shared is None else f" over {plural(shared, 'HTTP/2 connection')}"
     nouns = {"requests": "request", "iterations": "journey"}
     counted = {key: noun for key, noun in nouns.items() if key in load}
     ends = [

@@ -294,7 +294,7 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
             peer=servers.peer.url if servers.peer else "",
         ),
         seed=context.seed,
-        threads=plan.threads or (len(placement.generator_cores) if pinned else 1),
+        threads=plan.threads or workload.connection.threads(len(placement.generator_cores) if pinned else 1),
         cores=placement.generator_cores if pinned else [],
         real_time=own_cores and _paced(plan, context.workload) and real_time_allowed(),
         attentive=_attentive(context, own_cores=own_cores),

@@ -51,7 +51,7 @@ def summary(c: Comparison) -> str:
     elif same:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
     else:
-        return told + "inconclusive; more rounds would tell."
+        return told + "inconclusive; more rounds would decide it."
     unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
     return told + (f"; inconclusive in {_names(unclear)}" if unclear else "") + "."
 
@@ -78,7 +78,7 @@ def _errors(d: Difference, a: str, b: str) -> str:
 
 def _direction(d: Difference) -> str:
     if d.quantity == "throughput":
-        return "more" if d.finding == "more" else "less"
+        return "higher" if d.finding == "more" else "lower"
     return "longer" if d.finding == "more" else "shorter"
 
 

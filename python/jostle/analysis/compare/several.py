@@ -33,7 +33,7 @@ def compare_several(first: Sequence[MeasuredRun], second: Sequence[MeasuredRun])
     """
     if min(len(first), len(second)) < LEAST_ROUNDS:
         raise PlanError(
-            f"runs can be compared with runs from {LEAST_ROUNDS} on each side on",
+            f"comparing runs with runs takes at least {LEAST_ROUNDS} on each side",
             "measure more, or both sides in one run: jostle compare --interleaved PLAN_A PLAN_B",
         )
     everywhere = [key for key in first[0][1] if all(key in summaries for _, summaries in (*first, *second))]

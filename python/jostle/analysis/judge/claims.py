@@ -297,4 +297,4 @@ def _needed(rule: Rule, e: Estimate) -> str:
     if least > MOST_ROUNDS:
         return f": too close to tell in {MOST_ROUNDS} rounds"
     rounds = f"{least} rounds or more" if most > MOST_ROUNDS else f"{least} to {most} rounds"
-    return f": a new run of {rounds} would probably tell"
+    return f": a new run of {rounds} would probably decide it"

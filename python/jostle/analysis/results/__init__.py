@@ -18,7 +18,7 @@ from jostle.analysis.results.judgement import (
 )
 from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary, RampStep
 from jostle.analysis.results.run import RunResult
-from jostle.analysis.results.streams import StreamResult
+from jostle.analysis.results.streams import EventTimes, StreamResult
 from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
 from jostle.analysis.results.validity import Check, Validity
 from jostle.analysis.results.version import FORMAT
@@ -51,6 +51,7 @@ __all__ = [
     "Distribution",
     "EarlierRun",
     "Estimate",
+    "EventTimes",
     "Finding",
     "Garbage",
     "GeneratorStats",

@@ -60,6 +60,7 @@ class RunResult:
     journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
     streams: list[StreamResult] = field(default_factory=list)  # of requests that ask for one
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
+    behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, where it was asked
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
 

@@ -4,7 +4,21 @@ from dataclasses import dataclass
 
 from jostle.analysis.results.estimate import Estimate
 
-__all__ = ["StreamResult"]
+__all__ = ["EventTimes", "StreamResult"]
+
+
+@dataclass(frozen=True)
+class EventTimes:
+    """What was seen of the streams of one trial, interval by interval. None: no such event came in it."""
+
+    trial: int
+    t_s: list[float]  # middle of the interval
+    first_p50_s: list[float | None]
+    first_p99_s: list[float | None]
+    first_max_s: list[float | None]
+    gap_p50_s: list[float | None]
+    gap_p99_s: list[float | None]
+    gap_max_s: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -28,3 +42,4 @@ class StreamResult:
     gap: dict[str, Estimate]  # between events; a stream that broke off has one beyond all others
     longest_gap: dict[str, Estimate]  # of each stream that was whole or broke off
     last: dict[str, Estimate]  # intended start to last event
+    over_time: EventTimes  # of the trial with the median number of events

@@ -88,8 +88,9 @@ class Mode:
 class Starvation:
     """What one slow request does to the fast ones of one contestant, in one form of the experiment.
 
-    `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `blocking` is
-    (p99 with slow − p99 alone) / slow request's time alone, 0 to 1 (METHOD: indices).
+    `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `left` is the throughput while the slow request
+    runs ÷ that after its end, within one trial; `blocking` is (p99 with slow − p99 alone) / the time of the
+    slow request alone, 0 to 1.
     """
 
     form: str
@@ -100,6 +101,7 @@ class Starvation:
     alone: Estimate  # fast requests per second
     with_slow: Estimate
     index: Estimate
+    left: Estimate  # no value where the slow request runs until the end
     blocking: Estimate
     slow_s: Estimate  # the slow request by itself
     alone_response: dict[str, Estimate]

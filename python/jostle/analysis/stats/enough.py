@@ -5,7 +5,7 @@ __all__ = ["LEAST_ROUNDS", "REQUESTS_FOR_A_SHAPE", "TOO_FEW_ROUNDS", "TWO_RUNS"]
 LEAST_ROUNDS = 3
 """Student's quantile is 12.7 for two rounds: such an interval says nothing, and misses where it does."""
 
-TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, better 5"
+TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, preferably 5"
 
 TWO_RUNS = "two runs are two samples of size one"
 """How far runs of the same server lie apart is not known from them."""

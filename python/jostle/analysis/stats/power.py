@@ -60,8 +60,8 @@ def rounds_will_find(rounds: int, others: int = 1, sds: Mapping[str, float] = TY
     told = listed([f"{amount} in {listed(quantities)}" for amount, quantities in amounts.items()])
     spread = listed([f"{percent(sd)} in {quantity}" for quantity, sd in sds.items()])
     return (
-        f"{rounds} rounds will find a difference of {told} in 4 of 5 runs, and one of half that size in "
-        f"few, if a server differs from round to round by {spread}"
+        f"{rounds} rounds will find a difference of {told} in 4 of 5 runs, but rarely one of half that size, "
+        f"if a server differs from round to round by {spread}"
     )
 
 

@@ -19,7 +19,7 @@ def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
         return ""
     return (
         f"Floor of this machine, a server that answers at once (measured {str(floor.get('measured'))[:10]}): "
-        f"{'; '.join(lines)}. Response times near it are the machine's and the generator's own."
+        f"{'; '.join(lines)}. Response times close to it come from the machine and the generator."
     )
 
 
@@ -28,5 +28,5 @@ def load_line(load: Mapping[str, Any]) -> str:
     times = ", ".join(
         f"{name} {format_duration(value)}" for name, value in load["response_s"].items() if value is not None
     )
-    awake = ", waiting awake" if load.get("awake") else ""
+    awake = ", polling" if load.get("awake") else ""
     return f"{load['title']}{awake}: {times}"

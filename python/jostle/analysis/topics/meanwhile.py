@@ -1,10 +1,24 @@
 """What is left to others while a background request runs, within one trial on one started server."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from jostle.analysis.results import Estimate
+from jostle.analysis.stats.indices import share_left
+from jostle.analysis.stats.over_rounds import number, why_not
+from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.trial.data import TrialData
 
-__all__ = ["throughput_left"]
+__all__ = ["left_over_rounds", "throughput_left"]
+
+
+def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
+    """What is left of the throughput on a typical start; no value where some trial has none."""
+    values = [throughput_left(data) for data in trials]
+    if not values or any(value is None for value in values):
+        return Estimate(None, unit="ratio", n=len(values), note=why_not(values))
+    return share_left([number(value) for value in values], "ratio", confidence)
 
 
 def throughput_left(data: TrialData) -> float | None:

@@ -19,6 +19,7 @@ from jostle.analysis.stats.over_rounds import number, round_quantile, typical_ov
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, quantile_estimate
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.topics.blocking import Waits, slice_of, waits_for
+from jostle.analysis.topics.meanwhile import left_over_rounds
 from jostle.analysis.topics.starvation_sentences import Meanwhile, sentence
 from jostle.analysis.trial.data import BACKGROUND, TrialData, by_round
 from jostle.plan import model as asked
@@ -64,6 +65,7 @@ def compare(
         alone=alone.throughput,
         with_slow=beside.throughput,
         index=_index(rounds, confidence),
+        left=left_over_rounds([b for _, b in rounds], confidence),
         blocking=_blocking(alone.response, beside.response, slow, rounds, confidence),
         slow_s=slow,
         alone_response=alone.response,

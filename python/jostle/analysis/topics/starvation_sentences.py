@@ -59,12 +59,11 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
             f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput beside a slow "
             f"request, and {longest}. {TOO_FEW_ROUNDS.capitalize()}."
         )
-    lost = f"It loses {interval(index, 'share')} of its throughput."
-    low, high = (bound / (meanwhile.share or 1) for bound in (index.low, index.high))
+    lost, low, high = _lost(s, meanwhile)
     if low >= SEVERE and waits == "cannot tell":
         return f"{name} slows down while a slow request runs: {longest}. {lost} {_unknown_wait(s)}"
     if low >= SEVERE and waits == "a turn":
-        return _turns(s, meanwhile)
+        return _turns(s, meanwhile, lost)
     if low >= TOTAL:
         return f"While one slow request runs, {name} answers no other: {longest}. {lost}"
     if low >= SEVERE:
@@ -74,30 +73,44 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if high >= SEVERE:
         return (
             f"Inconclusive: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
-            "the rounds differ too much. More rounds would tell."
+            "the rounds differ too much. More rounds would decide it."
         )
     if low <= 0:
-        return f"{name} loses no throughput beside a slow request that can be told from noise. {lost}"
+        return f"{name} loses no more throughput beside a slow request than noise could explain. {lost}"
     return f"{name} slows down while a slow request runs, but keeps serving: {longest}. {lost}"
 
 
-def _turns(s: Starvation, meanwhile: Meanwhile) -> str:
+def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
+    """What is said of the loss, and its share of the throughput while the slow request runs, from and to.
+
+    Taken within each trial if the slow request ends before it does. Unlike the index, that does not depend on
+    how much of the window the slow request fills, which differs by round where the machine changes its speed.
+    """
+    left = s.left
+    if left.value is not None and left.low is not None and left.high is not None:
+        lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
+        return f"Meanwhile it loses {interval(lost)} of its throughput.", 1 - left.high, 1 - left.low
+    low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
+    return f"It loses {interval(s.index, 'share')} of its throughput.", low, high
+
+
+def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
     clients = (
         "one closed client gets" if meanwhile.clients == 1 else f"{meanwhile.clients} closed clients get"
     )
+    through = s.left.value if s.left.value is not None else 1 - (s.index.value or 0.0)
     return (
         f"{s.contestant} keeps serving while a slow request runs, but every fast request waits for about one "
-        f"time slice ({waits}), so {clients} through {percent(1 - (s.index.value or 0.0))} as many as alone. "
-        f"It loses {interval(s.index, 'share')}."
+        f"time slice ({waits}), so {clients} through {percent(through)} as many as without one. {lost}"
     )
 
 
 def _unknown_wait(s: Starvation) -> str:
     return (
         f"Slow requests of {_time(s.slow_s)} are too short to tell whether fast ones wait for their end or "
-        f"for a time slice; {format_duration(LONG_S)} would tell."
+        f"for a time slice; {format_duration(LONG_S)} would be long enough."
     )
 
 
@@ -116,7 +129,9 @@ def _open(s: Starvation, waits: Answer) -> str:
     if high <= HARMLESS:
         return f"{name} keeps answering while slow requests run: {change}."
     if low <= HARMLESS and high >= SEVERE:
-        return f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would tell."
+        return (
+            f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would decide it."
+        )
     return f"Slow requests delay the fast ones of {name} by a part of their own time: {change}."
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jostle.analysis.results import Estimate, StreamResult
+from jostle.analysis.results import Estimate, EventTimes, StreamResult
 from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
 from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
-from jostle.analysis.trial.data import MEASURED, TrialData
+from jostle.analysis.trial.data import MEASURED, QUANTILES, TrialData
+from jostle.analysis.trial.streaming import Folded, fold
 from jostle.record.outcomes import ENDED_BY_STOP
 
 if TYPE_CHECKING:
@@ -60,6 +61,27 @@ def _stream(
         gap=quantiles_over_rounds([_broken(data, "event_gap", number) for data in trials]),
         longest_gap=quantiles_over_rounds([_broken(data, "event_longest_gap", number) for data in trials]),
         last=quantiles_over_rounds([_last(data, number) for data in trials]),
+        over_time=_over_time(trials, number),
+    )
+
+
+def _over_time(trials: Sequence[TrialData], number: int) -> EventTimes:
+    ordered = sorted(trials, key=lambda data: _counts(data, number).get("events", 0))
+    data = ordered[len(ordered) // 2]
+
+    def figures(measure: str) -> Folded:
+        return fold(data.trial.interval_histograms(measure, MEASURED, number), figures=QUANTILES)
+
+    first, gap = figures("event_first"), figures("event_gap")
+    return EventTimes(
+        trial=data.trial.number,
+        t_s=data.middles_s.tolist(),
+        first_p50_s=first.figure("p50"),
+        first_p99_s=first.figure("p99"),
+        first_max_s=first.figure("max"),
+        gap_p50_s=gap.figure("p50"),
+        gap_p99_s=gap.figure("p99"),
+        gap_max_s=gap.figure("max"),
     )
 
 

@@ -31,7 +31,7 @@ from jostle.record.outcomes import Outcome, error_share, failures
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["BACKGROUND", "MEASURED", "PARTS", "TrialData", "by_round"]
+__all__ = ["BACKGROUND", "MEASURED", "PARTS", "QUANTILES", "TrialData", "by_round"]
 
 PARTS = ("connect", "dns", "tcp", "tls", "headers", "body")
 

@@ -25,7 +25,7 @@ CATALOGUE = [
     Entry("verified work", "Were all answers right (status and body)?", NEVER, "any wrong answer"),
     Entry(
         "errors",
-        "Which share of the requests failed?",
+        "What share of the requests failed?",
         f"more than {percent(checks.ERRORS_SUSPECT)}",
         f"more than {percent(checks.ERRORS_INVALID)}, timeouts not counted",
     ),
@@ -45,13 +45,13 @@ CATALOGUE = [
     ),
     Entry(
         "offered load",
-        "Open loop: which share of what was due was sent?",
+        "Open loop: what share of the requests that were due was sent?",
         f"less than {percent(checks.SENT_SUSPECT)}",
         f"less than {percent(checks.SENT_INVALID)}, unless all connections waited for the server",
     ),
     Entry(
         "lateness",
-        "Which part of a response time is the generator's own lateness?",
+        "What part of a response time is the generator's own lateness?",
         f"more than {percent(lateness.SUSPECT)}, for each quantile",
         NEVER,
     ),
@@ -63,7 +63,7 @@ CATALOGUE = [
     ),
     Entry(
         "Little's law",
-        "Do time in flight, and the sum of all response times, agree?",
+        "Do the time in flight and the sum of all response times agree?",
         f"more than {percent(checks.LITTLE_SUSPECT)} apart",
         NEVER,
     ),
@@ -75,7 +75,7 @@ CATALOGUE = [
     ),
     Entry(
         "cores",
-        "Had server and generator cores of their own?",
+        "Did server and generator have cores of their own?",
         f"shared, unless one client takes turns with the server and uses at most {percent(checks.TURNS_CPU)}",
         NEVER,
     ),
@@ -94,19 +94,19 @@ CATALOGUE = [
     ),
     Entry(
         "clock resolution",
-        "Is a microsecond much of the median response time?",
+        "Is one microsecond a large part of the median response time?",
         f"more than {percent(checks.CLOCK_SUSPECT)}",
         NEVER,
     ),
     Entry(
         "lost time",
-        "Did the generator stand still, or the machine sleep?",
-        f"for any time (from {format_duration(lost_time.STILL_S)} on)",
+        "Did the generator stop running, or was the machine suspended?",
+        f"for {format_duration(lost_time.STILL_S)} or more",
         f"for more than {percent(lost_time.LOST_INVALID)} of the trial",
     ),
     Entry(
         "machine",
-        "Of the time in which the server had something to do, how much did others have its processors?",
+        "For how much of the time in which the server had something to do did others have its processors?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),
@@ -119,24 +119,26 @@ CATALOGUE = [
     Entry("wall clock", "Was the wall clock set?", NEVER, NEVER),
     Entry(
         "open files",
-        "Had the generator open files left?",
+        "Did the generator have open files left?",
         f"at least {percent(limits.FULL)} used, and connects failed",
         NEVER,
     ),
     Entry(
         "local ports",
-        "Had the generator local ports left?",
+        "Did the generator have local ports left?",
         f"at least {percent(limits.FULL)} used, and connects failed",
         NEVER,
     ),
-    Entry("memory limit", "Had the server the limit of memory that the plan asks for?", "it had not", NEVER),
+    Entry(
+        "memory limit", "Did the server have the memory limit that the plan asks for?", "it did not", NEVER
+    ),
     Entry(
         "generators",
-        "Several generators: did all live to the end?",
+        "Several generators: did all of them run to the end?",
         "any part of the load is missing",
         f"more than {percent(generator.MISSING_INVALID)} is missing",
     ),
-    Entry("accounts", "Other machines: has everything they recorded come?", "anything is missing", NEVER),
+    Entry("accounts", "Other machines: has everything they recorded arrived?", "anything is missing", NEVER),
     Entry(
         "same view",
         "Several generators: do they see the same service times?",

@@ -145,7 +145,8 @@ def _excess(data: TrialData) -> Check | None:
     if not (total := sum(found.values())):
         return None
     message = f"bytes that belong to no answer followed {format_count(total)} answers ({tallied(found)})"
-    remedy = "look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304)"
+    remedy = "look at the server's Content-Length, and at bodies where there is none (HEAD, 204, 304); "
+    remedy += 'where a WebSocket sends messages of its own accord, match = "echo" or "json:/id"'
     return Check("framing", Verdict.SUSPECT, total, 0, "answers", message, remedy)
 
 
@@ -155,7 +156,7 @@ def _passed_over(data: TrialData) -> Check | None:
     if not (total := sum(found.values())):
         return None
     message = f"addresses of the host's name did not accept: {tallied(found)}"
-    remedy = "start what listens there, or load one address (--connect-to)"
+    remedy = "start a server there, or load one address (--connect-to)"
     return Check("addresses", Verdict.SUSPECT, total, 0, "connects", message, remedy)
 
 

@@ -31,7 +31,7 @@ __all__ = ["Effect", "lateness", "lateness_effects", "mostly_lateness"]
 SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
-REMEDY = "give the generator a core of its own, or read only differences much larger than this"
+REMEDY = "give the generator a core of its own, or trust only differences much larger than this"
 
 NEVER_INVALID = ("min", "p5", "p25", "max")
 """The longest time is one request's, and nobody judges a server by the shortest ones."""

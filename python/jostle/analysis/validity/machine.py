@@ -128,6 +128,6 @@ def stolen(data: TrialData) -> Check | None:
     )
     if not affects:
         return None
-    message = f"a processor was taken away for {percent(share)} of the time: as many requests were delayed"
+    message = f"a processor was taken away for {percent(share)} of the time, which delayed as many requests"
     remedy = "run it on a machine of its own, or read these quantiles with that in mind"
     return Check("steal", Verdict.SUSPECT, share, 0, "share", message, remedy, affects, "machine")

@@ -20,18 +20,20 @@ REMEDIES: Mapping[str, str] = {
     "or do not verify it (-k; tls.verify = false)",
     Outcome.RESET: CUT_OFF,
     Outcome.CLOSED_EARLY: CUT_OFF,
-    Outcome.CAPTURE_FAILED: "look at its answers (`jostle check`); "
-    'on-capture-failed = "ignore" takes them as right',
+    Outcome.CAPTURE_FAILED: 'look at its answers (`jostle check`); on-capture-failed = "ignore" accepts them',
     Outcome.STALE: "it closes idle connections: shorten the think time, or raise its keep-alive timeout",
-    Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: of what is given up only a bound is known",
-    Outcome.MALFORMED: "what answers does not speak HTTP/1.1: ask it by hand (curl -v)",
+    Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: requests that are given up "
+    "have only a lower bound",
+    Outcome.MALFORMED: "its answers break the rules of HTTP or WebSocket: try one by hand (curl -v)",
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",
-    Outcome.REDIRECT_FAILED: "a loop: ask by hand (curl -L); another host: --allow-target HOST, "
+    Outcome.REDIRECT_FAILED: "a loop: try it by hand (curl -L); another host: --allow-target HOST, "
     "if it is yours",
-    Outcome.STREAM_STALLED: "send less, or raise stall: of what is given up only a bound is known",
-    Outcome.STREAM_ENDED: "ask by hand (curl -N): does the stream end as the request says (until, events)?",
-    Outcome.NO_STREAM: "ask by hand (curl -i): server-sent events are text/event-stream; "
+    Outcome.STREAM_STALLED: "send less, or raise stall: streams that are given up have only a lower bound",
+    Outcome.STREAM_ENDED: "try it by hand (curl -N): does the stream end as requested (until, events)?",
+    Outcome.NO_STREAM: "try it by hand (curl -i): server-sent events are text/event-stream; "
     "else read the stream as lines",
+    Outcome.UPGRADE_REFUSED: "is the path that of a WebSocket, and does it want a header "
+    "(Origin, Authorization, Sec-WebSocket-Protocol)?",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

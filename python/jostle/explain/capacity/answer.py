@@ -197,7 +197,11 @@ def _estimate(found: Measured, crossing: Crossing | None, text: str) -> Estimate
     """A number of clients is whole: the largest at which the SLO holds."""
     if crossing is None:
         return Estimate(None, unit=found.unit, note=f"{text}: no level above it was measured")
-    note = "" if crossing.bounded else "an end of the interval is a level that was measured, not an estimate"
+    note = (
+        ""
+        if crossing.bounded
+        else "one end of the interval is the last level measured on that side; the true end may lie beyond it"
+    )
     ends = (crossing.level, crossing.low, crossing.high)
     if found.unit == "clients":
         value, low, high = (float(math.floor(end + 1e-9)) for end in ends)
@@ -284,7 +288,7 @@ def _model(found: Measured, capacity: Estimate) -> tuple[FittedModel | None, str
     if not candidates:
         return None, "no model is fitted: too few levels up to 60 % of the load were measured"
     kept = models.retained(candidates, len(fitting))
-    return models.judged(kept, fitting, held_out), ""
+    return models.judged(kept, fitting, held_out)[1], ""
 
 
 def saturated(found: Measured) -> float:
@@ -323,14 +327,16 @@ def _hysteresis(found: Measured, decides: int) -> Hysteresis | None:
     late = 0 if slo.limit_s is None else int(sample.events[sample.values_s > slo.limit_s].sum())
     n = sample.n_events + failed
     if n * slo.share < 1:
-        return Hysteresis(above, back, None, "too few requests tell whether it comes back from an overload")
+        return Hysteresis(
+            above, back, None, "there were too few requests to tell whether it recovers from an overload"
+        )
     share = (late + failed) / n
     holds = share <= BACK_SLACK * slo.share
     after = f"after an overload of {found.shown(above)}, at {found.shown(back)}"
     message = (
-        f"{after} it is as before: {percent(share)} break {slo.text}"
+        f"{after} it has recovered: {percent(share)} break {slo.text}"
         if holds
-        else f"{after} it has not come back: {percent(share)} still break {slo.text}"
+        else f"{after} it has not recovered: {percent(share)} still break {slo.text}"
     )
     return Hysteresis(above, back, holds, message)
 

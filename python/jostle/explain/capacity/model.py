@@ -54,8 +54,13 @@ APART = 10.0
 MEAN_BAR, MEAN_UNTIL, P99_BAR = 0.10, 0.70, 0.25
 """Accepted errors: of the mean up to this utilisation, and of the p99."""
 
+HELD_BAR = 0.8
+"""Of the predictions that are tested, so many must hold: one of ten misses its band by chance."""
+
 FULL = 0.97
 """Utilisation from which on nothing is predicted: the queue grows as long as one measures."""
+
+MOST_JUDGED = 4
 
 TRIALS = 20
 """Simulated ones, each as long as the measured one: how much its figures vary by chance."""
@@ -198,9 +203,12 @@ def fit(
         model = Model(discipline, workers, 1.0, times)
         if any(model.utilisation(point.throughput_per_s) >= FULL for point in points):
             continue
-        # The factor first: the lowest level hardly waits, so that it tells the service times.
-        lowest = min(points, key=lambda point: point.level)
-        model = replace(model, factor=_ratio(lowest, predict(model, lowest.spec)))
+        # The factor first, in two steps: where requests wait, times grow by more than the service does.
+        for _ in range(2):
+            ratios = [_ratio(point, predict(model, point.spec)) for point in points]
+            model = replace(model, factor=model.factor * float(np.exp(np.mean(np.log(ratios)))))
+            if any(model.utilisation(point.throughput_per_s) >= FULL for point in points):
+                break
         if any(model.utilisation(point.throughput_per_s) >= FULL for point in points):
             continue
         if model.limit_per_s > saturated_per_s * (1 + SLACK):
@@ -249,9 +257,27 @@ def _bands(model: Model, spec: Mapping[str, Any]) -> dict[str, tuple[float, floa
     return bands
 
 
-def judged(models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequence[Point]) -> FittedModel:
-    """The first of the models against levels that it has not seen."""
-    model = models[0]
+def judged(
+    models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequence[Point]
+) -> tuple[list[Model], FittedModel]:
+    """The models, that one first which predicts levels that the fit has not seen; where none does, the best
+    of the fit. Those that fit as well are told apart by nothing else, and no more than `MOST_JUDGED` are
+    tried: one of many would hold by chance.
+    """
+    first = None
+    for number, model in enumerate(models[:MOST_JUDGED]):
+        found = _judged(model, models, fitted_on, held_out)
+        if found.accepted:
+            return [model, *models[:number], *models[number + 1 :]], found
+        first = first or found
+    assert first is not None, "there is a model"
+    return [*models], first
+
+
+def _judged(
+    model: Model, models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequence[Point]
+) -> FittedModel:
+    """The model against levels that it has not seen."""
     predictions = []
     for point in sorted(held_out, key=lambda point: point.level):
         predicted = predict(model, point.spec, MOST_REQUESTS)
@@ -269,10 +295,12 @@ def judged(models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequen
                     point.level, name, predicted[name], low, high, point.figures[name], error, bar, fits
                 )
             )
-    wrong = [one for one in predictions if not one.accepted]
+    tested = [one for one in predictions if one.bar is not None]
+    wrong = [one for one in tested if not one.accepted]
     counts = [one.workers for one in models]
     why = "" if predictions else "no level was held out"
-    if wrong:
+    rejected = len(wrong) > (1 - HELD_BAR) * len(tested)
+    if rejected:
         worst = max(wrong, key=lambda one: abs(one.error) / (one.bar or 1.0))
         why = f"its {worst.quantity} at {worst.level:g} is {worst.error:+.0%} off"
     return FittedModel(
@@ -282,7 +310,7 @@ def judged(models: Sequence[Model], fitted_on: Sequence[Point], held_out: Sequen
         model.service_s,
         model.cv,
         [point.level for point in fitted_on],
-        bool(predictions) and not wrong,
+        bool(predictions) and not rejected,
         why,
         predictions,
     )

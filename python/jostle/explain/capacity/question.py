@@ -66,6 +66,8 @@ def question_of(
     alone_s = QUICK_ALONE_S if quick else ALONE_S
     made = hit_plan(url, {**options, "clients": 1, "seconds": alone_s}, name_of)
     data = made.data()
+    if label and options.get("pid") is not None:
+        raise PlanError(f"{label} is started by jostle, which watches it", f"leave out {name_of('pid')}")
     if label:
         data |= {"title": target, "contestants": [label]}
         data.pop("contestant", None)

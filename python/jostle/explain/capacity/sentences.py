@@ -64,9 +64,9 @@ def _answer(answer: Answer, slo: str, first: str, capacity: Estimate, why: str) 
         case "generator":
             yield f"The generator, not the server, was the limit {why}."
             if capacity.value is not None:
-                yield f"So the capacity of the server is not known; {slo} held up to {least} at least."
+                yield f"So the capacity of the server is not known; {slo} held at least up to {least}."
         case "at least":
-            yield (f"{slo} held at every level up to {least}, the highest that was decided: it carries more.")
+            yield f"{slo} held at every level up to {least}, the highest decided: its capacity is higher."
         case "none":
             yield f"There is no load at which {slo} can be said to hold: {why}."
         case "cannot tell":
@@ -83,12 +83,12 @@ def _at_the_limit(curve: Sequence[LevelResult], capacity: Estimate) -> Iterator[
     if level.lateness_p99_s is not None:
         generator += f" and was at most {format_duration(level.lateness_p99_s)} late (p99)"
     if level.server_cores is None:
-        yield f"There {generator}."
+        yield f"At that load {generator}."
         return
     cores = f"the server {level.server_cores:.2f} cores"
-    yield f"There {generator}, {cores}."
+    yield f"At that load {generator}, {cores}."
     if level.server_cores < IDLE:
-        yield "The CPU is not what is short: what limits it is workers, a pool, a lock, or what it waits for."
+        yield "CPU is not the limit: workers, a pool, a lock, or something it waits for must be."
 
 
 def behaves_like(model: FittedModel) -> str:
@@ -113,7 +113,9 @@ def _model(fitted: FittedModel | None, note: str) -> Iterator[str]:
     p99 = [abs(one.error) for one in fitted.predictions if one.quantity == "p99"]
     off = f", p99 within {percent(max(p99))}" if p99 else ""
     unseen = plural(len(held), "level")
-    yield f"It behaves like {like}: what that predicts held at {unseen} that it had not seen{off}."
+    tested = [one.accepted for one in fitted.predictions if one.bar is not None]
+    what = "its predictions" if all(tested) else f"{sum(tested)} of its {len(tested)} predictions"
+    yield f"It behaves like {like}: {what} held at {unseen} that it was not fitted to{off}."
     low, high = fitted.band
     if low != high:
         which = f"{low or 'no limit'} to {high}"

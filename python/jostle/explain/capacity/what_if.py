@@ -218,7 +218,7 @@ def _fit(
             "jostle capacity measures them",
         )
     kept = models.retained(candidates, len(fitting))
-    return _Fitted(kept, models.judged(kept, fitting, held_out), fitting[0].spec, unit)
+    return _Fitted(*models.judged(kept, fitting, held_out), fitting[0].spec, unit)
 
 
 def _capacity(slos: Sequence[Slo], now: Estimate, fitted: _Fitted, changes: Changes) -> WhatIfFigure:

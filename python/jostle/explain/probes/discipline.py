@@ -4,11 +4,13 @@ orders.
 The inference itself is `jostle.explain.discipline`; this sends what it needs, and puts its answers into
 words."""
 
+from dataclasses import replace
+
 from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import Decision, Inference, Range, infer
+from jostle.explain.discipline import Decision, Inference, Range, Reason, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import SHORTEST_S, how_many, most
 from jostle.explain.session import Session
@@ -19,6 +21,10 @@ __all__ = ["discipline", "inferred", "leaving", "overtaking", "send_sized", "wor
 
 TIME, KEPT = 1 / 8, 1 / 3
 """Parts of the time allowed: of the server's work for all bursts, and what is left for other probes."""
+
+OTHERS = 0.25
+"""Share of the time in which other programs had the cores, from which on nothing is told of an unsteady
+machine."""
 
 NAMES = {
     Family.FIRST_COME: "first come, first served",
@@ -60,10 +66,19 @@ def inferred(session: Session) -> Inference:
     """From all bursts that were sent."""
     slow = session.slow
     bursts: list[Burst] = [*session.observed("equal"), *session.observed("discipline")]
-    inference = infer(bursts, spread=slow.spread if slow else 0.0, waits=session.observed("waiting"))
+    inference = infer(
+        bursts,
+        spread=slow.spread if slow else 0.0,
+        unsteady=session.unsteady,
+        waits=session.observed("waiting"),
+    )
+    if session.unsteady and session.contended > OTHERS:
+        # Whoever shares its core with another program shares it in slices: that would be told of the server.
+        inference = replace(inference, discipline=Decision(reason=Reason.TOO_NOISY), workers=None)
     if inference.at_once.value is not None:
         session.parallelism = inference.at_once.value.low
     session.overtaking = inference.overtaking.value
+    session.family = inference.discipline.value
     return inference
 
 

@@ -77,8 +77,12 @@ def period(found_stalls: Sequence[Stall]) -> float | None:
     if len(ends) < FEW:
         return None
     middle = statistics.median(gaps)
-    # A pause that met no request makes a gap of two periods.
-    folded = [gap / max(1, round(gap / middle)) for gap in gaps]
+    # A pause that met no request makes a gap of two periods. Many of them would be a rare chance: then the
+    # shortest gaps are of something else, and any long gap is near to a multiple of a short one.
+    times = [max(1, round(gap / middle)) for gap in gaps]
+    if times.count(1) < FEW - 1:
+        return None
+    folded = [gap / time for gap, time in zip(gaps, times, strict=True)]
     return statistics.fmean(folded) if statistics.pstdev(folded) <= REGULAR * middle else None
 
 
@@ -130,14 +134,15 @@ def pauses(session: Session) -> Finding:
         + (f" and {len(seen) - 12} more." if len(seen) > 12 else ".")
     )
     long = [stall for stall in seen if stall.length_s >= SURELY_S]
-    for those in (long, seen):  # what the machine does is short, and never regular
+    pressure = session.pressure or 0.0
+    # What the machine does is short, and never regular; but it may come in the midst of the server's.
+    for those in (long, seen) if pressure <= BUSY else (long,):
         if (every := period(those)) is not None:
             longest = max(stall.length_s for stall in those)
             figures = {"every": Estimate(every, n=len(those)), **_lengths(those)}
             text = f"It pauses every {amount(every, 's')}, for {amount(longest, 's')} or more."
             return found(topic, text, evidence, figures)
     longest = max(stall.length_s for stall in seen)
-    pressure = session.pressure or 0.0
     if pressure <= BUSY and len(long) >= FEW:
         return found(
             topic,

@@ -2,9 +2,11 @@
 them.
 """
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.quantile_ci import quantile_estimate
@@ -37,6 +39,9 @@ WHOLLY = 0.9
 QUEUED = 0.1
 """Share of the time that the server waited for a core, from which on the machine is too busy to say more."""
 
+AGAIN, AT_A_TIME, LEAST_TURNS = 1 / 60, 2, 4
+"""Measured again: part of the time allowed, requests of a route in a row, and turns at least."""
+
 LEAST_CPU_S = 0.2
 """Of service time, for a share of CPU to within a tenth: CPU time is counted in hundredths of a second."""
 
@@ -45,6 +50,14 @@ def robust_spread(times_s: Sequence[float]) -> float:
     """Standard deviation over the median, from the median absolute deviation: one stall does not count."""
     middle = statistics.median(times_s)
     return 1.4826 * statistics.median(abs(t - middle) for t in times_s) / middle if middle > 0 else 0.0
+
+
+def spread_from_one_to_the_next(times_s: Sequence[float]) -> float:
+    """The same from neighbours, whose times a slow change of the machine's speed leaves alike."""
+    logs = [math.log(time) for time in times_s if time > 0]
+    if len(logs) < 2:
+        return robust_spread(times_s)
+    return 1.4826 * statistics.median(abs(b - a) for a, b in pairwise(logs)) / math.sqrt(2)
 
 
 def _warmed(session: Session, route: Route) -> list[Answer]:
@@ -99,7 +112,7 @@ def service_time(session: Session, route: Route) -> Finding:
     if before is not None and after is not None and sum(times) >= LEAST_CPU_S:
         cpu = min(1.0, (after.cpu_s - before.cpu_s) / sum(times))
         queued = min(1.0, (after.waited_s - before.waited_s) / sum(times))
-    session.alone[route.name] = Alone(route, median, spread, cpu, queued)
+    session.alone[route.name] = Alone(route, median, spread_from_one_to_the_next(times), cpu, queued)
     return _told(route, times, spread)
 
 
@@ -136,8 +149,8 @@ def cpu_or_waiting(session: Session) -> Finding:
         return cannot_tell(
             Topic.CPU,
             Reason.NOT_OURS,
-            "jostle did not start the server and does not watch its CPU",
-            "explain it as a contestant (a folder with a contestant.toml)",
+            "jostle did not start the server and does not know its process, whose CPU would tell",
+            "--pid, if the server runs on this machine",
         )
     if slow.cpu_share is None:
         return cannot_tell(
@@ -187,12 +200,21 @@ def cpu_or_waiting(session: Session) -> Finding:
 
 
 def measured_again(session: Session) -> None:
-    """Measures the routes that compute once more: a runtime that compiles while it runs is faster by now."""
-    for name, alone in list(session.alone.items()):
-        if alone.route.role == "wait":
-            continue
-        session.tell(f"whether GET {alone.route.name} still takes as long")
-        count = max(5, min(LEAST, int(1.0 / alone.demand_s)))
-        answers = session.sender.serial(alone.route, count, session.pause_s(alone.route))
-        if (now := median_service_s(answers)) is not None:
-            session.alone[name] = replace(alone, demand_s=now)
+    """Measures the routes that compute once more: a runtime that compiles while it runs is faster by now.
+
+    In turn, a few requests of each: then a machine that changes its speed does so for all of them, and their
+    ratios stay.
+    """
+    again = [alone for alone in session.alone.values() if alone.route.role != "wait"]
+    session.tell(f"whether {', '.join(f'GET {alone.route.name}' for alone in again)} still take as long")
+    round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
+    rounds = max(LEAST_TURNS, min(LEAST, int(AGAIN * session.limits.seconds / round_s)))
+    answers: dict[str, list[Answer]] = {alone.route.name: [] for alone in again}
+    for _ in range(rounds):
+        for alone in again:
+            answers[alone.route.name] += session.sender.serial(
+                alone.route, AT_A_TIME, session.pause_s(alone.route)
+            )
+    for alone in again:
+        if (now := median_service_s(answers[alone.route.name])) is not None:
+            session.alone[alone.route.name] = replace(alone, demand_s=now)

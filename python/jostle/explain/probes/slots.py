@@ -78,9 +78,11 @@ def slots(session: Session, inference: Inference) -> Finding:
     assert wait is not None, "`unfit` was asked"
     largest = max((b for b in session.bursts if b.probe == "waiting"), key=lambda b: len(b.jobs))
     ends = sorted(job.end_s for job in largest.jobs if job.end_s is not None)
+    step = max(1, len(ends) // 8)
     evidence = [
-        f"{len(largest.jobs)} requests for {wait.route.name} at once were answered after "
-        + ", ".join(amount(end, "s") for end in ends[:: max(1, len(ends) // 8)])
+        f"{len(largest.jobs)} requests for {wait.route.name} at once were answered "
+        + (f"(1 in {step} is shown) after " if step > 1 else "after ")
+        + ", ".join(amount(end, "s") for end in ends[::step])
         + f"; one by itself takes {amount(wait.demand_s, 's')}."
     ]
     number = inference.slots

@@ -5,6 +5,8 @@ from jostle.report.charts.densities import densities
 from jostle.report.charts.density import density
 from jostle.report.charts.dots import ratios, threads
 from jostle.report.charts.ecdf import ecdf
+from jostle.report.charts.event_times import event_times
+from jostle.report.charts.flow import flow
 from jostle.report.charts.interference import Pair, interference
 from jostle.report.charts.pauses import pauses
 from jostle.report.charts.percentiles import percentiles
@@ -31,8 +33,10 @@ __all__ = [
     "densities",
     "density",
     "ecdf",
+    "event_times",
     "extremes",
     "find_stall",
+    "flow",
     "interference",
     "pauses",
     "percentiles",

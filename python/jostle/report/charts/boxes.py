@@ -47,7 +47,7 @@ def boxes(title: str, published: Sequence[Box], here: Sequence[Box], order: Sequ
     ]
     widest = max(here, key=lambda box: box.most_s / box.median_s)
     sentence = (
-        f"{title}: the longest answer here is {widest.most_s / widest.median_s:.2g} medians long, "
+        f"{title}: the longest answer here takes {widest.most_s / widest.median_s:.2g} times the median, "
         f"on {short(widest.contestant)}."
     )
     reading = (

@@ -161,5 +161,5 @@ def _reading(result: CapacityResult) -> str:
     if any(x.decided in ("generator", "spoiled") for x in result.levels):
         text += "; grey rings: the generator or the machine was the limit there"
     if _predicted(result):
-        text += "; diamonds: predicted by the model, at levels that it had not seen"
+        text += "; diamonds: predicted by the model, at levels that it was not fitted to"
     return f"{text}."

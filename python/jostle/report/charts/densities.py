@@ -45,7 +45,7 @@ def densities(
     ]
     widest = max(drawn, key=lambda s: _between(s) or 0.0)
     sentence = (
-        f"{title}: the widest hill is {short(widest.contestant)}'s, half of it "
+        f"{title}: the widest distribution is {short(widest.contestant)}'s, with a middle half "
         f"{amount(_between(widest), 's')} wide."
     )
     reading = (

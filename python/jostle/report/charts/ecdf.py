@@ -29,8 +29,8 @@ def ecdf(view: View, points: int) -> Picture:
     y = quantitative("y", scale={"domain": [0, 1], "nice": False}, axis=shares)
     body = side_by_side(data(rows), lines(data, rows, view, x, y), view)
     reading = BY_STRENGTH if view.paired else "Grey: the other contestants. " if len(view.panels) > 1 else ""
-    reading += "Height: the share of all requests that was answered within the time below."
+    reading += "Height: the share of all requests that were answered within the time on the axis."
     if any(s.unanswered for p in view.panels for s in p.series):
-        reading += " A curve that ends below 100 % leaves the rest without an answer."
+        reading += " If a curve ends below 100 %, the rest was not answered."
     title = about_quantile(view, "p50")
     return Picture(title, reading, body, quantile_table([view]), data.rows, NARROWEST_PX)

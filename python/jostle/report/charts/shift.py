@@ -44,7 +44,7 @@ def shift(c: Comparison) -> Picture | None:
     ]
     reading = (
         f"Above the dashed line {c.b} takes longer than {c.a}, below it less. The bands hold for all "
-        "quantiles at once (95 %): a band that misses the line is a difference."
+        "quantiles at once (95 %): a band that does not touch the line shows a difference."
     )
     body = {"layer": layers, "width": 400, "height": 190}
     return Picture(_title(c), reading, body, _table(c), data.rows)

@@ -8,7 +8,7 @@ from jostle.report.document import Table
 __all__ = ["waterfall"]
 
 ROW_PX = 34
-BAR = "#2f6fb2"
+BAR = "var(--hue1)"
 
 
 def waterfall(journey: JourneyResult, table: Table) -> Picture | None:

@@ -102,6 +102,7 @@ def _comparison_rows(result: RunResult) -> Iterator[dict[str, Any]]:
         yield about | _figure("throughput alone", s.alone)
         yield about | _figure("throughput with slow", s.with_slow)
         yield about | _figure("starvation index", s.index)
+        yield about | _figure("throughput left", s.left)
         yield about | _figure("blocking index", s.blocking)
         yield about | _figure("slow request alone", s.slow_s)
 

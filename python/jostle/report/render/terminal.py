@@ -58,7 +58,7 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
     mark = document.mark
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
-    chosen = document.reasons if full else document.reasons[:MOST_REASONS]
+    chosen = document.reasons if full else _first_of_each_kind(document.reasons)[:MOST_REASONS]
     for remedy in dict.fromkeys(reason.remedy for reason in chosen):
         for reason in (r for r in chosen if r.remedy == remedy):
             text = reason.text if full else _short(reason.text)
@@ -67,7 +67,7 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
     if more > 0:
-        _say(console, f"and {more} more (jostle report --full lists them all)", lead="  ")
+        _say(console, f"and {more} more (--json or jostle report --full lists all)", lead="  ")
     if document.affects:
         _say(console, document.affects, lead="  affects: ")
     if document.cut_short:
@@ -77,6 +77,14 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
     if mark is None:
         for fact in document.facts:
             _say(console, fact, "dim")
+
+
+def _first_of_each_kind(reasons: Sequence[Reason]) -> list[Reason]:
+    """What can be done about it tells the kind."""
+    first: dict[str, Reason] = {}
+    for reason in reasons:
+        first.setdefault(reason.remedy, reason)
+    return list(first.values())
 
 
 def _short(text: str) -> str:
@@ -103,6 +111,13 @@ def _section(section: Section, console: "Console") -> None:
     blocks = [block for block in section.blocks if _visible(block)]
     if not blocks:
         return
+    if section.key == "results":
+        blocks = _told_with_its_table(blocks)
+    match blocks:
+        case [Paragraph(label="") as only] if section.title and len(section.title) < LABEL_WIDTH:
+            console.print()
+            _block(replace(only, label=section.title.lower()), console)
+            return
     if section.title and not _starts_with_a_title(blocks) and section.key != "results":
         console.print()
         _say(console, section.title, "bold")
@@ -112,6 +127,21 @@ def _section(section: Section, console: "Console") -> None:
         if isinstance(before, Paragraph) and before.label and isinstance(block, Table):
             console.print()
         _block(block, console)
+
+
+def _told_with_its_table(blocks: Sequence[Block]) -> list[Block]:
+    """Each part that has a group of columns in a table is followed by that group."""
+    groups = {part.caption: part for table in blocks if isinstance(table, Table) for part in table.by_group()}
+    told = {block.title for block in blocks if isinstance(block, Section)} & groups.keys()
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Section) and block.title in told:
+            found.append(replace(block, blocks=[*block.blocks, groups[block.title]]))
+        elif isinstance(block, Table) and told:
+            found += [part for part in block.by_group() if part.caption not in told]
+        else:
+            found.append(block)
+    return found
 
 
 def _starts_with_a_title(blocks: Sequence[Block]) -> bool:

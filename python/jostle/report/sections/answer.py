@@ -41,14 +41,14 @@ __all__ = ["comparison", "section", "workloads"]
 MOST_SENTENCES = 6
 
 HOW_STARVATION = (
-    "Figures in brackets are 95 % intervals. Not answered: requests that were still waiting when they timed "
-    "out or the trial ended. Starvation index (closed loop): the share of the throughput alone that is lost "
-    "beside the slow request. Blocking index (open loop): how much the p99 grows, as a share of the slow "
-    "request’s own time."
+    "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
+    "they timed out or the trial ended. Starvation index (closed loop): the share of the throughput that is "
+    "lost beside the slow request. Blocking index (open loop): the increase of the p99 beside slow requests, "
+    "as a share of the slow request’s own time."
 )
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
-    "Figures in brackets are 95 % intervals; “≥” marks a quantile that is bounded from below only."
+    "Figures in brackets are 95 % confidence intervals; “≥” marks a lower bound of a quantile."
 )
 
 
@@ -221,7 +221,8 @@ def _received(result: RunResult, summary: WorkloadSummary) -> str:
 def _load(plan_text: str, workload: str) -> str:
     """What was sent, in words; "" for the plan of another version."""
     try:
-        return describe_load(read_toml(plan_text)["workload"][workload]["load"])
+        planned = read_toml(plan_text)["workload"][workload]
+        return describe_load(planned["load"], planned.get("connection", {}))
     except (TOMLDecodeError, KeyError, TypeError):
         return ""
 

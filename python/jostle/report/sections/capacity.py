@@ -36,8 +36,8 @@ LEVELS: dict[Decided, Mark] = {
 }
 
 HOW = (
-    "✓ and ✗ are decided by a sequential test with 5 % of error on either side; ? lies too near the limit, "
-    "or had too few requests. The interval of the answer comes of all levels together."
+    "✓ and ✗ are decided by a sequential test with an error of 5 % on either side; ? is too close to the "
+    "limit, or had too few requests. The interval of the answer uses all levels together."
 )
 
 
@@ -125,7 +125,7 @@ def _model(result: CapacityResult) -> list[Block]:
             else []
         )
     table = Table(
-        "Predicted and measured, at levels that the model had not seen",
+        "Predicted and measured, at levels that the model was not fitted to",
         [
             Column("level", short="level"),
             Column("figure", "word", "figure"),
@@ -147,8 +147,8 @@ def _model(result: CapacityResult) -> list[Block]:
         )
     fitted = ", ".join(f"{level:g}" for level in model.fitted_on)
     text = (
-        f"Fitted at {fitted}; service times as one client saw them alone (cv {model.service_cv:.2f}). In "
-        "brackets: where nine of ten trials as short as these would lie."
+        f"Fitted at {fitted}, with the service times of a single client (coefficient of variation: "
+        f"{model.service_cv:.2f}). In brackets: the range of nine in ten trials as short as these."
     )
     blocks: list[Block] = [Paragraph(text, small=True), table]
     if law := result.scalability:

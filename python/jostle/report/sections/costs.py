@@ -31,7 +31,7 @@ def section(result: RunResult) -> Section:
         figure = Figure(f"threads-{number}", partial(charts.threads, costs, table, order))
         blocks.append(Section(table.caption, [table, figure]))
     if result.garbage:
-        title = "Garbage collection, as the runtimes tell it"
+        title = "Garbage collection, as the runtimes report it"
         blocks.append(Section(title, [garbage(result)], Depth.MAIN, folded=True))
     blocks.append(
         Section("Earlier runs on the same started server", [earlier(result)], Depth.MAIN, folded=True)

@@ -25,8 +25,9 @@ __all__ = ["comparison", "section", "table"]
 FINDING = {"less": "less", "more": "more", "same": "no difference", "unclear": "inconclusive"}
 
 HOW = (
-    "Each contestant against the first one of the plan, paired by round. Intervals are 95 % over rounds. "
-    "Cliff’s delta is the chance that a request takes longer less the chance that it takes less: −1 to 1."
+    "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
+    "95 % confidence intervals over rounds. Cliff’s delta, from −1 to 1, is the chance that a request takes "
+    "longer than one to the first contestant, minus the chance that it takes less time."
 )
 
 

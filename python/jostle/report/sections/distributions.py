@@ -20,8 +20,8 @@ RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_FIVE = (
-    "The median is that of a typical round, as in every other table. The quartiles are of all requests of "
-    "all rounds together, so a round counts by the requests that it had."
+    "The median is that of a typical round, as in every other table. The quartiles are those of all requests "
+    "of all rounds together, so a round with more requests counts for more."
 )
 
 PARTS = {

@@ -12,11 +12,11 @@ from jostle.report.workload import quantiles
 __all__ = ["chosen", "goodput", "hits", "section"]
 
 HOW = (
-    "Goodput counts what was answered within the timeout, from when it was due. Dispersion is the standard "
-    "deviation of the throughput per second over its mean. The least and the most of many seconds lie far "
-    "apart by chance alone: compare dispersion. Times include the requests that were given up, as longer "
-    "than they were waited for. The database’s CPU is apart from the server’s; of your own database it is "
-    "not known."
+    "Goodput counts requests that were answered within the timeout, from when they were due. Dispersion is "
+    "the standard deviation of the throughput per second, divided by its mean. The lowest and the highest of "
+    "many seconds lie far apart by chance alone, so compare the dispersion. Requests that were given up "
+    "count in the times as longer than jostle waited. The database’s CPU is not part of the server’s; for "
+    "your own database it is not known."
 )
 
 

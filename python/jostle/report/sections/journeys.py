@@ -12,9 +12,10 @@ from jostle.report.workload import quantiles
 __all__ = ["journey_table", "section", "step_table"]
 
 HOW = (
-    "A journey counts from the intended start of its first step to the end of its last answer; active is the "
-    "same without the pauses between steps. Times are of completed journeys. A step's response time counts "
-    "from its own intended start. Steps marked 1× are done once by each client and stand in no other figure."
+    "A journey lasts from the intended start of its first step to the end of its last answer; active time "
+    "leaves out the pauses between steps. Times are those of completed journeys. A step's response time "
+    "counts from its own intended start. Each client does a step marked 1× once; it is part of no other "
+    "figure."
 )
 
 
@@ -27,7 +28,11 @@ def section(result: RunResult) -> Section:
         blocks.append(
             Section(
                 _title(journey),
-                [table, Figure(f"journey-{number}", partial(charts.waterfall, journey, table))],
+                [
+                    table,
+                    Figure(f"journey-{number}", partial(charts.waterfall, journey, table)),
+                    Figure(f"journey-{number}-ends", partial(charts.flow, journey, table)),
+                ],
             )
         )
     blocks.append(Section("", [Paragraph(HOW, small=True)], Depth.MAIN))

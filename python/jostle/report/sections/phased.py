@@ -25,14 +25,14 @@ from jostle.units import format_count
 __all__ = ["held", "most_open", "phases", "ramp", "section", "sentence", "traffic"]
 
 HOW_HELD = (
-    "The target is reached where 99 % of the clients asked for were connected at once in every round: a few "
-    "are always between two connections. Held: connections open for each client asked for, on average while "
-    "the load is at full size."
+    "The target is reached if 99 % of the clients asked for were connected at once in every round; a few are "
+    "always between two connections. Held: the mean number of open connections for each client asked for, "
+    "while the load is at full size."
 )
 HOW_PHASES = (
-    "Connections are those that the clients have open: the kernel opens them before the server knows. Times "
-    "are of what was connected or answered. Network: bytes of requests and answers, without what TCP "
-    "and IP add."
+    "Connections are counted where the clients have them open; the kernel opens them before the server "
+    "accepts them. Times are those of connects that succeeded and requests that were answered. Network: "
+    "bytes of requests and answers, without what TCP and IP add."
 )
 
 

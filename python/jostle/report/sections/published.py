@@ -23,9 +23,9 @@ __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it. Where the article gives a number, the interval must also lie within its size: at "
-    f"most a factor of {SAME:g} away, and for a ratio an effect between half and twice as strong (on a "
-    "logarithmic scale). A claim is reproduced when all of its parts hold. Ratios are paired by round."
+    "interval violates it. If the article gives a number, the interval must also be of that size: at most a "
+    f"factor of {SAME:g} away, and for a ratio an effect between half and twice as strong (on a logarithmic "
+    "scale). A claim is reproduced when all of its parts hold. Ratios are paired by round."
 )
 
 
@@ -124,10 +124,10 @@ def figures(result: RunResult) -> Table:
     """Every published figure beside the same quantity measured here; notes where there are any."""
     source = result.published[0].source if result.published else ""
     noted = any(f.note for f in result.published)
-    words = "workload | contestant = | quantity =" + (" | note" if noted else "")
+    words = "workload = | contestant = | quantity =" + (" | note" if noted else "")
     table = Table(
         f"Published figures ({source})",
-        columns(words, "published = | measured here, mean over rounds = measured"),
+        columns(words, "published = | measured here = measured"),
     )
     for f in result.published:
         measured = formatted(f.measured) if f.measured is not None else Formatted("not measured")

@@ -7,7 +7,7 @@ from jostle.report.sections.marks import decision_mark
 __all__ = ["section"]
 
 ORDER = ("fail", "cannot tell", "pass")
-HOW = "The whole interval must lie on one side of the limit: else it cannot be decided."
+HOW = "A requirement is decided only if the whole interval lies on one side of its limit."
 
 
 def section(result: RunResult) -> Section:

@@ -1,11 +1,18 @@
 """Streams of events: how they ended, when their first and last events came, and the gaps between them."""
 
+from functools import partial
+
 from jostle.analysis.results import Estimate, RunResult, StreamResult
 from jostle.formatting import Formatted, amount, formatted, percent
-from jostle.report.document import Block, Column, Depth, Paragraph, Section, Table, columns
+from jostle.report import charts
+from jostle.report.document import Block, Column, Depth, Figure, Paragraph, Section, Table, columns
+from jostle.report.views import contestants
 from jostle.report.workload import quantiles
 
 __all__ = ["section", "stream_table", "time_table"]
+
+MOST = 8
+"""Pictures; the record has the intervals of all."""
 
 HOW = (
     "First and last event count from the intended start of the request, as response times do. A gap is the "
@@ -17,9 +24,14 @@ HOW = (
 def section(result: RunResult) -> Section:
     """Nothing where no request asks for a stream."""
     found = result.streams
+    order = contestants(result)
     blocks: list[Block] = [
         stream_table(found),
         time_table(found),
+        *(
+            Figure(f"events-{n}", partial(charts.event_times, s, order))
+            for n, s in enumerate(found[:MOST], 1)
+        ),
         Section("", [Paragraph(HOW, small=True)], Depth.MAIN),
     ]
     return Section("Streams of events", blocks if found else [], key="streams")

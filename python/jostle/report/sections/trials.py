@@ -24,8 +24,8 @@ __all__ = ["not_measured", "outcomes", "section", "trials"]
 
 MOST_TRIALS = 500
 HOW = (
-    "Trend: how the median went over time in a trial of a steady load. Flat; warm-up (then shorter); "
-    "slowdown (then longer); none: it did not settle."
+    "Trend: how the median changed during a trial with a steady load: flat, warm-up (longer at first), "
+    "slowdown (shorter at first), or none (it did not settle)."
 )
 
 

@@ -123,7 +123,7 @@ def section(result: RunResult) -> Section:
 
 def _failed_table(failed: Sequence[FailedCheck]) -> Table:
     names = columns(
-        "verdict = | check = | contestant = | workload = | trials | measured | allowed"
+        "verdict = | check = | contestant = | workload = | which trials | measured | allowed"
         " | affects | what it means | what to do"
     )
     table = Table("Checks that failed, each with its worst trial", names, prose=True)

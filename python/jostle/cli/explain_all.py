@@ -1,0 +1,164 @@
+"""`jostle explain --all`: contestant after contestant, as declared and as found, in one table."""
+
+import shlex
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jostle import roster
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.output import report_written
+from jostle.cli.progress import minutes
+from jostle.contestant import Contestant, find
+from jostle.errors import JostleError
+
+if TYPE_CHECKING:
+    from jostle.explain.results import Explanation
+    from jostle.explain.roster_table import Entry
+
+__all__ = ["all_labels", "explain_all"]
+
+LEAST_S, MOST_S = 45.0, 180.0
+"""For one contestant: with less time too few bursts are sent; more time tells little more."""
+
+STARTING_S = 15.0
+"""What a start and the choice of routes take, roughly."""
+
+NO_TIME = "the time was over before its turn"
+NOT_BEGUN = "its turn has not come"
+
+
+@dataclass
+class _Course:
+    """`why`: for each contestant that has no explanation."""
+
+    folder: Path
+    contestants: list[Contestant]
+    cores: int
+    why: dict[str, str]
+
+    def path(self, contestant: Contestant, suffix: str) -> Path:
+        from jostle.explain.folder import path_in
+
+        return path_in(self.folder, contestant.label, suffix)
+
+    def known(self, contestant: Contestant) -> "Explanation | None":
+        """What `folder` holds of it. Raises `NotARun` for a damaged file."""
+        from jostle.explain.results import Explanation
+        from jostle.record.jsonl import read_object
+
+        return read_object(self.path(contestant, ".json"), Explanation)
+
+    def keep(self, contestant: Contestant, explanation: "Explanation") -> None:
+        from jostle.explain.folder import keep
+
+        keep(self.folder, contestant.label, explanation)
+
+    def entries(self, *, linked: bool) -> "list[Entry]":
+        from jostle.explain.declared import declared
+        from jostle.explain.roster_table import Entry
+
+        entries = []
+        for one in self.contestants:
+            known = self.known(one)
+            cores = known.cores if known is not None and known.cores else self.cores
+            page = self.path(one, ".html").name if linked and known is not None else ""
+            why = self.why.get(one.label, NOT_BEGUN)
+            entries.append(Entry(one.label, declared(one.file, one.variants, cores), known, why, page))
+        return entries
+
+    def write(self) -> Path:
+        """The table with all that is known by now: a page, and Markdown without links to the other pages."""
+        from jostle.explain.roster_table import roster_document
+        from jostle.host.facts import machine
+        from jostle.host.files import write_whole
+        from jostle.report.render import html, markdown
+
+        host = machine()
+        where = f"{host['cpu_model']}, {len(host['usable_cores'])} cores · jostle {host['jostle']}"
+        index = self.folder / "index.html"
+        for path, render in ((index, html.page), (self.folder / "explain.md", markdown.render)):
+            entries = self.entries(linked=path == index)
+            write_whole(path, render(roster_document(entries, _when(entries), where)))
+        return index
+
+
+def all_labels() -> list[str]:
+    """Every contestant, and those settings of which its declaration says something else."""
+    from jostle.explain.declared import labels
+
+    return [label for name in roster.names() for label in labels(name, roster.load(name)[0])]
+
+
+def explain_all(
+    folder: Path,
+    labels: Sequence[str],
+    budget_s: float | None,
+    examined: "Callable[[str, float], Explanation]",
+) -> int:
+    """Explain each of `labels`, or all, and write the table into `folder` after each of them.
+
+    `examined(label, seconds)` makes an explanation. What `folder` holds already is not asked again. One that
+    cannot be started or explained does not stop the others: the table says why. Returns the exit code.
+    """
+    from jostle.host.cores import available_cores, place
+    from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
+
+    let_signals_stop_like_ctrl_c()
+    with report_written(str(folder), "choose another place for --into"):
+        folder.mkdir(parents=True, exist_ok=True)
+    contestants = [find(label) for label in labels or all_labels()]
+    cores = len(place(available_cores(), False).server_cores)
+    course = _Course(folder, contestants, cores, {})
+    began, stopped = time.monotonic(), False
+    left = [one for one in contestants if course.known(one) is None]
+    for number, one in enumerate(left):
+        seconds = share_s(budget_s, time.monotonic() - began, len(left) - number)
+        if seconds is None:
+            course.why |= dict.fromkeys((later.label for later in left[number:]), NO_TIME)
+            break
+        _say(f"{number + 1} of {len(left)}  {one.label}: {minutes(seconds)} at most")
+        try:
+            course.why.pop(one.label, None)
+            course.keep(one, examined(one.label, seconds))
+        except KeyboardInterrupt:
+            stopped = True
+            break
+        except JostleError as error:
+            course.why[one.label] = error.message
+            _say(f"{one.label} cannot be explained: {error}")
+        except Exception as error:  # a mistake of ours with one contestant does not take the others with it
+            course.why[one.label] = f"{type(error).__name__}: {error}"
+            traceback.print_exc()
+        course.write()
+    index = course.write()
+    open_ = [one.label for one in contestants if course.known(one) is None]
+    if stopped or open_:
+        words = shlex.join(["jostle", "explain", "--all", *labels, "--into", str(folder)])
+        _say(f"{'stopped; ' if stopped else ''}{len(open_)} have no explanation; {words} goes on from here")
+    print(f"table     {folder / 'explain.md'}\npage      {index}")
+    return ExitCode.UNTRUSTED if stopped or len(open_) == len(contestants) else ExitCode.DONE
+
+
+def share_s(budget_s: float | None, passed_s: float, left: int) -> float | None:
+    """Seconds for the next of `left` contestants; None where the time is over. `budget_s` None: no end."""
+    if budget_s is None:
+        return MOST_S
+    each = (budget_s - passed_s) / left - STARTING_S
+    if budget_s - passed_s < LEAST_S + STARTING_S:
+        return None
+    return min(MOST_S, max(LEAST_S, each))
+
+
+def _when(entries: "Sequence[Entry]") -> str:
+    known = [one.explanation.started_unix_ns for one in entries if one.explanation is not None]
+    return f"{datetime.fromtimestamp(max(known) / 1e9, UTC):%d %b %Y, %H:%M} UTC" if known else ""
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

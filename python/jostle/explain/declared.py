@@ -1,0 +1,91 @@
+"""What the author of a contestant says of its scheduling, in the terms of findings, and whether it was
+found so.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from jostle.explain.candidates import Family
+from jostle.explain.finding import Topic
+from jostle.explain.results import Explanation
+from jostle.plan.contestant import ContestantFile, VariantValue
+
+__all__ = ["Declared", "Judgement", "declared", "judged", "labels"]
+
+Judgement = Literal["agrees", "differs", "cannot tell"]
+
+WITH = re.compile(r"with (\w+): (.+)")
+"""A clause of a declaration that holds with a setting."""
+
+SLEEPS = "jostle-reference"
+"""The runtime whose workers sleep instead of computing, so that they need no cores."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """`families`: findings that agree with it. `workers`: of first come, first served; None: not stated.
+    `says`: the declaration with its settings.
+    """
+
+    families: frozenset[Family]
+    workers: int | None
+    says: str
+
+
+def labels(name: str, file: ContestantFile) -> list[str]:
+    """The contestant, and once more with each setting of which the declaration says something else."""
+    clauses = [found[1] for part in _clauses(file) if (found := WITH.fullmatch(part))]
+    return [name, *(f"{name}:{setting}" for setting in clauses)]
+
+
+def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: int) -> Declared:
+    """What `discipline` and `slice` of a contestant.toml mean on so many cores.
+
+    More workers than cores compute at the same time only by sharing the cores: that is what can be seen.
+    """
+    first, *others = _clauses(file)
+    main = next(
+        (found[2] for part in others if (found := WITH.fullmatch(part)) and settings.get(found[1])), first
+    )
+    plain = [part for part in others if not WITH.fullmatch(part)]
+    count = _count(settings, cores) if main.startswith("c workers") else 1
+    whole = "; ".join([main.replace("c workers", f"{count} workers"), *plain])
+    if file.slice and "sharing" in main:
+        whole += f", slice {file.slice}"
+    if any("share a core in slices" in part for part in plain):
+        return Declared(frozenset({Family.LOCKED_THREADS}), None, whole)
+    if "sharing" in main:
+        return Declared(frozenset({Family.SHARING}), None, whole)
+    if "latest of a batch first" in main:
+        return Declared(frozenset({Family.GATED_LAST_COME}), None, whole)
+    if count > cores and file.runtime != SLEEPS:
+        shared = f"{whole}; together on {cores} core{'' if cores == 1 else 's'}"
+        return Declared(frozenset({Family.LOCKED_THREADS, Family.SHARING}), None, shared)
+    if "dealt" in main and count > 1:
+        return Declared(frozenset({Family.OWN_QUEUES}), None, whole)
+    return Declared(frozenset({Family.FIRST_COME}), count, whole)
+
+
+def judged(expected: Declared, explanation: Explanation) -> Judgement:
+    """Whether what was found is what was declared."""
+    if explanation.family is None:
+        return "cannot tell"
+    if explanation.family not in expected.families:
+        return "differs"
+    finding = explanation.finding(Topic.DISCIPLINE)
+    found = finding.figure("workers") if finding is not None else None
+    if expected.workers is None or found is None or found.low is None or found.high is None:
+        return "agrees"
+    return "agrees" if found.low <= expected.workers <= found.high else "differs"
+
+
+def _clauses(file: ContestantFile) -> list[str]:
+    return [part.strip() for part in file.discipline.split(";")]
+
+
+def _count(settings: Mapping[str, VariantValue], cores: int) -> int:
+    """Of workers, by the settings that say so; 0 stands for the cores, as in each contestant.toml."""
+    workers = settings.get("workers", settings.get("threads", 0))
+    return int(workers) * int(settings.get("processes", 1)) or cores

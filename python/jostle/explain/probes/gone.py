@@ -1,0 +1,102 @@
+"""Whether the server goes on working for clients that have gone: many requests at once, all given up early,
+and the CPU time that the server spends on them all the same."""
+
+import math
+
+from jostle.analysis.results import Estimate
+from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
+from jostle.explain.probes.service import COMPUTES
+from jostle.explain.session import Alone, Session
+from jostle.formatting import amount, plural
+
+__all__ = ["gone", "verdict"]
+
+WORK_S = 1.5
+"""Of service time in all requests together: CPU time is counted in hundredths of a second."""
+
+LEAST = 8
+"""Requests: so many that those which are done or begun when the clients go are a small part."""
+
+PATIENCE = 2.0
+"""Service times after which the clients go: the server has begun by then."""
+
+MARGIN = 1.5
+"""How much longer than the work would take it is watched."""
+
+GOES_ON, STOPS = 0.8, 0.3
+"""Shares of the work that was left when the clients went: from the first on it is done all the same; up to
+the second it is not."""
+
+
+def gone(session: Session) -> Finding:
+    """Asks for the slow route, gives up, and watches."""
+    topic, slow, usage = Topic.GONE, session.slow, session.target.usage
+    if usage is None:
+        return cannot_tell(
+            topic,
+            Reason.NOT_OURS,
+            "jostle did not start the server and does not know its process, whose CPU would tell",
+            "--pid, if the server runs on this machine",
+        )
+    if slow is None or slow.cpu_share is None or slow.cpu_share + (slow.queued_share or 0.0) < COMPUTES:
+        return cannot_tell(
+            topic,
+            Reason.NO_ROUTE,
+            "no route is known that computes for long",
+            "a longer route: --slow PATH",
+        )
+    count = min(session.limits.connections, math.ceil(WORK_S / slow.demand_s))
+    watched_s = PATIENCE * slow.demand_s + MARGIN * count * slow.demand_s
+    if count < LEAST:
+        return cannot_tell(
+            topic,
+            Reason.TOO_SLOW,
+            f"{slow.route.name} takes {amount(slow.demand_s, 's')}: too few of it can be asked for",
+            "a shorter route: --slow PATH",
+        )
+    if session.budget.left_s < 2 * watched_s:
+        return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "a longer --budget")
+    session.tell(f"whether it works for clients that have gone: {count} × GET {slow.route.name}, given up")
+    before_s = usage().cpu_s
+    session.sender.give_up(slow.route, count, PATIENCE * slow.demand_s, watched_s)
+    return verdict(slow, count, session.parallelism or 1.0, usage().cpu_s - before_s)
+
+
+def verdict(slow: Alone, count: int, at_once: float, cpu_s: float) -> Finding:
+    """`cpu_s`: what the server spent on `count` requests that were given up after `PATIENCE` service times,
+    when it can do `at_once` of them at a time."""
+    topic = Topic.GONE
+    each_s = slow.demand_s * (slow.cpu_share or 1.0)
+    done = min(count, PATIENCE * at_once)
+    share = (cpu_s / each_s - done) / (count - done) if count > done else math.nan
+    evidence = [
+        f"{plural(count, 'request')} for {slow.route.name} at once, given up after "
+        f"{amount(PATIENCE * slow.demand_s, 's')}: the server computed for {amount(cpu_s, 's')}, and all of "
+        f"them together take {amount(count * each_s, 's')}."
+    ]
+    if count <= 2 * done:
+        return cannot_tell(
+            topic,
+            Reason.NOT_SATURATED,
+            "the server works at so many requests at once that hardly any was left",
+            "more requests at once: --thorough",
+            evidence,
+        )
+    figure = {"share": Estimate(min(1.0, max(0.0, share)), unit="share", n=count)}
+    if share >= GOES_ON:
+        return found(topic, "It goes on working at requests whose clients have gone.", evidence, figure)
+    if share <= STOPS:
+        return found(
+            topic,
+            "It drops requests whose clients have gone.",
+            evidence,
+            figure,
+        )
+    return cannot_tell(
+        topic,
+        Reason.AMBIGUOUS,
+        f"it did {amount(share, 'share')} of the work that was left when the clients went",
+        "the source of the server: which of the requests it drops",
+        evidence,
+        figure,
+    )

@@ -1,0 +1,105 @@
+"""Contestants as they were declared and as they were found: a table, and each one's paragraph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jostle.explain.declared import Declared, Judgement, judged
+from jostle.explain.finding import Topic
+from jostle.explain.results import Explanation
+from jostle.formatting import plural
+from jostle.report.document import Block, Document, Link, Mark, Paragraph, Section, Table, columns
+
+__all__ = ["Entry", "roster_document"]
+
+MARKS: dict[Judgement, Mark] = {
+    "agrees": Mark("✓", "agrees", "good"),
+    "differs": Mark("✗", "differs", "bad"),
+    "cannot tell": Mark("?", "cannot tell"),
+}
+NOT_ASKED = Mark("-", "not asked")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contestant. `explanation`: None where there is none, and `why` says why. `page`: beside the table."""
+
+    label: str
+    declared: Declared
+    explanation: Explanation | None = None
+    why: str = ""
+    page: str = ""
+
+
+def roster_document(entries: Sequence[Entry], when: str, machine: str) -> Document:
+    """`when`, `machine`: where and when the explanations were made, in words."""
+    told = [entry.explanation for entry in entries if entry.explanation is not None]
+    judgements = [judged(entry.declared, entry.explanation) for entry in entries if entry.explanation]
+    counts = [f"{judgements.count(one)} {word}" for one, word in COUNTED.items() if one in judgements]
+    missing = len(entries) - len(told)
+    summary = f"{plural(len(told), 'contestant')}: {', '.join(counts)}." if told else "None was asked."
+    if missing:
+        summary += f" {plural(missing, 'contestant')} not asked; the table says why."
+    return Document(
+        title="Contestants: as declared, and as found",
+        mark=None,
+        meaning="",
+        facts=[fact for fact in (when, machine) if fact],
+        reasons=[],
+        cut_short="",
+        sections=[
+            Section("", [Paragraph(summary), Paragraph(READING), _table(entries)], key="table"),
+            Section("Each one in a paragraph", list(_paragraphs(entries)), key="paragraphs"),
+        ],
+    )
+
+
+COUNTED: dict[Judgement, str] = {
+    "agrees": "found as declared",
+    "differs": "found otherwise",
+    "cannot tell": "not to be told",
+}
+
+READING = (
+    "Declared is what the author of the contestant wrote. Found is what jostle explain concluded from "
+    "outside, knowing only the routes. Where the two differ, either may be wrong."
+)
+
+
+def _table(entries: Sequence[Entry]) -> Table:
+    table = Table(
+        "Declared and found", columns("contestant = | declared = | verdict | found = | waiting"), prose=True
+    )
+    for entry in entries:
+        one = entry.explanation
+        if one is None:
+            table.add(entry.label, entry.declared.says, NOT_ASKED, entry.why, "")
+            continue
+        mark = MARKS[judged(entry.declared, one)]
+        table.add(entry.label, entry.declared.says, mark, _found(one), _says(one, Topic.SLOTS))
+    return table
+
+
+def _found(explanation: Explanation) -> str:
+    """The discipline; where none is told, also how many progress at once, and the nearest one."""
+    finding = explanation.finding(Topic.DISCIPLINE)
+    if finding is None or finding.decided:
+        return finding.says if finding else "No request was answered."
+    nearest = next((line for line in finding.evidence if line.startswith("Nearest")), "")
+    parallel = explanation.finding(Topic.PARALLELISM)
+    at_once = parallel.says if parallel is not None and parallel.decided else ""
+    return " ".join(filter(None, (finding.says, at_once, nearest)))
+
+
+def _says(explanation: Explanation, topic: Topic) -> str:
+    finding = explanation.finding(topic)
+    return finding.says if finding is not None and finding.decided else ""
+
+
+def _paragraphs(entries: Sequence[Entry]) -> list[Block]:
+    blocks: list[Block] = []
+    for entry in entries:
+        if entry.explanation is not None:
+            blocks.append(Paragraph(entry.explanation.paragraph, label=entry.label))
+            if entry.page:
+                blocks.append(Link("findings and pictures", entry.page))
+    return blocks

@@ -1,0 +1,366 @@
+"""The syntax of Hurl files: entries, each a request and what is expected of its answer.
+
+Source: the grammar at https://hurl.dev/docs/grammar.html. All of it is read but XML that is not quoted, so
+that `hurl` can name what a journey cannot do by its line.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from jostle.errors import BadValue
+
+__all__ = ["Body", "Entry", "Item", "Message", "Placeholder", "Section", "Text", "Word", "read_entries"]
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """`{{…}}`: the expression between the braces. `bare`: of a body, and not within quotes of JSON: the value
+    stands there as it is.
+    """
+
+    expression: str
+    bare: bool = False
+
+
+Text = tuple[str | Placeholder, ...]
+
+
+@dataclass(frozen=True)
+class Word:
+    """Of a query, a filter or a predicate. `kind`: "word" for what stands without quotes, "bytes" for
+    `hex,…;` and its like.
+    """
+
+    kind: str
+    text: Text
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of a section, or a header: a key with a value, a capture (key and words), an assert (words)."""
+
+    line: int
+    key: Text = ()
+    value: Text = ()
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """What stands below `[Name]`."""
+
+    line: int
+    name: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Body:
+    """`kind`: "json", "text", "file", "hex" or "base64", or the language behind three backquotes."""
+
+    line: int
+    kind: str
+    text: Text
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request (`start` is its method), or what is expected of an answer (`start` is the status, or "*")."""
+
+    line: int
+    start: str
+    url: Text
+    headers: tuple[Item, ...]
+    sections: tuple[Section, ...]
+    body: Body | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request, and what is expected of its answer, if anything is."""
+
+    request: Message
+    answer: Message | None
+
+
+def read_entries(text: str) -> list[Entry]:
+    """Raises `BadValue` with the line of a mistake."""
+    return list(_Reader(text.removeprefix("\ufeff")).entries())
+
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"[ \t]*\r?(?:#[^\n]*)?(?:\n|\Z)")
+_ANSWER = re.compile(r"HTTP(?:/(?:1\.0|1\.1|2|3))?[ \t]+(\d{3}|\*)")
+_METHOD = re.compile(r"([A-Z]+)[ \t]+(?=[^\s:#])")
+_SECTION = re.compile(r"\[([A-Z][A-Za-z]*)\]")
+_JSON = re.compile(
+    r"""\{(?!\{) | \[ | "
+    | (?:true|false|null|-?\d[\d.eE+-]*|\{\{[^}\n]*\}\})[ \t\r]*(?:\#[^\n]*)?(?:\n|\Z)""",
+    re.VERBOSE,
+)
+_BYTES = re.compile(r"(file|hex|base64),([^;]*);")
+_LANGUAGE = re.compile(r"([a-z0-9]*)((?:,[ \t]*[a-z]+)*)[ \t]*\r?\n")
+_PLACEHOLDER = re.compile(r"\{\{([^}\n]*)\}\}")
+_UNICODE = re.compile(r"u\{([0-9a-fA-F]{1,8})\}")
+_REGEX = re.compile(r"/((?:[^/\\\n]|\\[^\n])*)/")
+_BARE_WORD = re.compile(r"[^\s#\"`]+")
+
+_IN_KEY = re.compile(r"[\w.\-\[\]@$]+")
+_IN_VALUE = re.compile(r"(?:[^#\n\\{]+|\{(?!\{))+")
+_IN_QUOTES = re.compile(r"(?:[^\"\\{]+|\{(?!\{))+")
+_IN_BACKQUOTES = re.compile(r"(?:[^`\n\\{]+|\{(?!\{))+")
+_IN_FENCE = re.compile(r"(?:[^{]+|\{(?!\{))+")
+_IN_JSON_TEXT = re.compile(r"(?:[^\"\\{]+|\\.|\{(?!\{))+", re.DOTALL)
+_IN_JSON = re.compile(r"[^\"{}\[\]]+")
+
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"} | {char: char for char in '"\\#:/`; '}
+
+
+class _Reader:
+    def __init__(self, text: str, line: int = 1) -> None:
+        self._text = text
+        self._at = 0
+        self._counted, self._lines = 0, line
+
+    @property
+    def _line(self) -> int:
+        self._lines += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._lines
+
+    def _wrong(self, what: str, hint: str = "see https://hurl.dev/docs/grammar.html") -> BadValue:
+        return BadValue(f"line {self._line}: {what}", hint)
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Moves behind what matches here."""
+        found = pattern.match(self._text, self._at)
+        if found is not None:
+            self._at = found.end()
+        return found
+
+    def _next_is(self, text: str) -> bool:
+        return self._text.startswith(text, self._at)
+
+    def _take(self, text: str) -> bool:
+        taken = self._next_is(text)
+        self._at += len(text) if taken else 0
+        return taken
+
+    def entries(self) -> Iterator[Entry]:
+        while self._more():
+            line, method = self._line, self._match(_METHOD)
+            if method is None or method[1] == "HTTP":
+                raise self._wrong("no request begins here", "write for example GET http://localhost:8080/")
+            url = self._text_of(_IN_VALUE)
+            self._end_of_line()
+            request = self._message(line, method[1], url)
+            answer = None
+            if self._more() and (found := _ANSWER.match(self._text, self._at)):
+                line, self._at = self._line, found.end()
+                self._end_of_line()
+                answer = self._message(line, found[1], ())
+            yield Entry(request, answer)
+
+    def _more(self) -> bool:
+        """Moves behind blank lines and comments; whether anything follows."""
+        self._match(_BLANK)
+        return self._at < len(self._text)
+
+    def _end_of_line(self) -> None:
+        if not self._match(_LINE_END):
+            raise self._wrong("there is something behind the end of what is expected here")
+
+    def _message(self, line: int, start: str, url: Text) -> Message:
+        headers: list[Item] = []
+        sections: list[Section] = []
+        body = None
+        while body is None and self._more() and not self._message_begins():
+            if found := self._match(_SECTION):
+                at = self._line
+                self._end_of_line()
+                sections.append(Section(at, found[1], tuple(self._items(found[1]))))
+            elif (body := self._body()) is None:
+                if sections:
+                    raise self._wrong("this belongs to no section")
+                headers.append(self._key_and_value())
+        return Message(line, start, url, tuple(headers), tuple(sections), body)
+
+    def _message_begins(self) -> bool:
+        return any(pattern.match(self._text, self._at) for pattern in (_ANSWER, _METHOD))
+
+    def _items(self, section: str) -> Iterator[Item]:
+        while self._more() and not self._message_begins() and not self._section_ends():
+            line = self._line
+            if section == "Asserts":
+                yield Item(line, words=self._words())
+            elif section == "Captures":
+                yield Item(line, key=self._key(), words=self._words())
+            else:
+                yield self._key_and_value()
+
+    def _section_ends(self) -> bool:
+        patterns = (_SECTION, _JSON, _BYTES)
+        return any(pattern.match(self._text, self._at) for pattern in patterns) or any(
+            self._next_is(mark) for mark in ("`", "<")
+        )
+
+    def _key(self) -> Text:
+        key = self._text_of(_IN_KEY)
+        self._match(_SPACE)
+        if not key or not self._take(":"):
+            raise self._wrong("there is no key with a colon", "write for example Accept: text/html")
+        self._match(_SPACE)
+        return key
+
+    def _key_and_value(self) -> Item:
+        line, key = self._line, self._key()
+        value = self._text_of(_IN_VALUE)
+        self._end_of_line()
+        return Item(line, key, value)
+
+    def _text_of(self, plain: re.Pattern[str], *, escapes: bool = True, bare: bool = False) -> Text:
+        """Up to what `plain` does not take, and what is neither an escape nor a placeholder."""
+        parts: list[str | Placeholder] = []
+        while True:
+            if self._next_is("{{"):
+                parts.append(self._placeholder(bare))
+            elif found := self._match(plain):
+                parts.append(found[0])
+            elif escapes and self._take("\\"):
+                parts.append(self._escaped())
+            else:
+                return _joined(parts, strip=plain is _IN_VALUE)
+
+    def _placeholder(self, bare: bool) -> Placeholder:
+        found = self._match(_PLACEHOLDER)
+        if found is None:
+            raise self._wrong("{{ is not closed", "write }} behind the variable's name")
+        return Placeholder(found[1].strip(), bare)
+
+    def _escaped(self) -> str:
+        if found := self._match(_UNICODE):
+            code = int(found[1], 16)
+            if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+                raise self._wrong(f"\\u{{{found[1]}}} is not a character")
+            return chr(code)
+        char = self._text[self._at : self._at + 1]
+        if char not in _ESCAPES or not char:
+            raise self._wrong(f"there is no escape {char!r} behind a backslash")
+        self._at += 1
+        return _ESCAPES[char]
+
+    def _words(self) -> tuple[Word, ...]:
+        words: list[Word] = []
+        while not self._match(_LINE_END):
+            words.append(self._word())
+            self._match(_SPACE)
+        return tuple(words)
+
+    def _word(self) -> Word:
+        if self._take('"'):
+            text = self._text_of(_IN_QUOTES)
+            if not self._take('"'):
+                raise self._wrong("a quote is not closed")
+            return Word("text", text)
+        if self._next_is("`"):
+            return Word("text", self._backquoted().text)
+        if found := self._match(_REGEX):
+            return Word("regex", (found[1].replace("\\/", "/"),))
+        if found := self._match(_BYTES):
+            return Word("bytes", (found[0],))
+        if self._next_is("{{"):
+            return Word("text", (self._placeholder(False),))
+        if found := self._match(_BARE_WORD):
+            return Word("word", (found[0],))
+        raise self._wrong("this is no query, filter or predicate")
+
+    def _body(self) -> Body | None:
+        """The body that begins here, if any does."""
+        line = self._line
+        if found := self._match(_BYTES):
+            self._end_of_line()
+            return Body(line, found[1], (found[2].strip(),))
+        if self._next_is("`"):
+            body = self._backquoted()
+        elif _JSON.match(self._text, self._at):
+            body = Body(line, "json", self._json())
+        elif self._next_is("<"):
+            raise self._wrong("XML", "write ```xml in the line before it, and ``` in the line behind it")
+        else:
+            return None
+        self._end_of_line()
+        return body
+
+    def _backquoted(self) -> Body:
+        line = self._line
+        if not self._take("```"):
+            self._at += 1
+            text = self._text_of(_IN_BACKQUOTES)
+            if not self._take("`"):
+                raise self._wrong("a backquote is not closed")
+            return Body(line, "text", text)
+        found = self._match(_LANGUAGE)
+        end = self._text.find("```", self._at)
+        if end < 0:
+            raise self._wrong("``` is not closed")
+        inside = _Reader(self._text[self._at : end], self._line)
+        language = "".join(found.groups()) if found is not None else ""
+        if language == "raw":
+            language, text = "text", (inside._text,)
+        else:
+            text = inside._text_of(_IN_FENCE, escapes=False, bare=True)
+        self._at = end + len("```")
+        return Body(line, language or "text", text)
+
+    def _json(self) -> Text:
+        """As it is written, up to the end of its value."""
+        parts: list[str | Placeholder] = []
+        depth = 0
+        begins = self._line
+        while True:
+            before = self._at
+            if self._next_is("{{") and _PLACEHOLDER.match(self._text, self._at):
+                parts.append(self._placeholder(bare=True))
+            elif self._take('"'):
+                parts += ['"', *self._text_of(_IN_JSON_TEXT, escapes=False), '"']
+                if not self._take('"'):
+                    raise BadValue(f"line {begins}: a quote in this JSON is not closed", "")
+            elif self._at < len(self._text) and (char := self._text[self._at]) in "{}[]":
+                self._at += 1
+                depth += 1 if char in "{[" else -1
+                parts.append(char)
+            elif depth == 0:
+                found = self._match(re.compile(r"[\w.+-]+"))
+                parts += [found[0]] if found else []
+            elif found := self._match(_IN_JSON):
+                parts.append(found[0])
+            if depth <= 0 or self._at == before:
+                break
+        text = _joined(parts)
+        _check_json(begins, text)
+        return text
+
+
+def _check_json(line: int, text: Text) -> None:
+    written = "".join(part if isinstance(part, str) else "0" for part in text)
+    try:
+        json.loads(written)
+    except (ValueError, RecursionError) as error:
+        raise BadValue(
+            f"line {line}: this is not JSON: {error}", "text goes between two lines of ```"
+        ) from None
+
+
+def _joined(parts: list[str | Placeholder], *, strip: bool = False) -> Text:
+    """Neighbouring texts are one; without white space at the end, where `strip`."""
+    joined: list[str | Placeholder] = []
+    for is_text, group in groupby(parts, lambda part: isinstance(part, str)):
+        found = list(group)
+        joined += ["".join(map(str, found))] if is_text else found
+    if strip and joined and isinstance(joined[-1], str):
+        joined[-1] = joined[-1].rstrip()
+    return tuple(part for part in joined if part != "")

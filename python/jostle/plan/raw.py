@@ -1,0 +1,145 @@
+"""Requests that are bytes without a protocol: what is sent, and where the answer ends."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from jostle.errors import BadValue
+from jostle.plan.base import Table
+from jostle.plan.values import File, PositiveCount, check_regex, shown
+
+__all__ = ["RawSent", "RawUntil", "Sent", "Until", "sent_as", "unescaped", "until_as"]
+
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[rnt0\\]|.|$)", re.DOTALL)
+_CONTROL = {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}
+
+
+def unescaped(text: str) -> bytes:
+    r"""The bytes of a text in which \r \n \t \0 \\ and \xHH are escapes. Raises `BadValue` for others."""
+    parts: list[bytes] = []
+    end = 0
+    for found in _ESCAPE.finditer(text):
+        parts.append(text[end : found.start()].encode())
+        escape, end = found[1], found.end()
+        if len(escape) == 3:
+            parts.append(bytes.fromhex(escape[1:]))
+        elif escape in _CONTROL:
+            parts.append(_CONTROL[escape])
+        else:
+            raise BadValue(
+                rf"\{escape} in {shown(text)} is no escape",
+                r"write \r, \n, \t, \0, \xHH, or \\ for a backslash",
+            )
+    return b"".join([*parts, text[end:].encode()])
+
+
+def _written(data: bytes) -> dict[str, str]:
+    """As a plan writes it."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"hex": data.hex()}
+
+
+def sent_as(text: str) -> dict[str, str]:
+    """The table for `jostle hit --send`: @FILE, hex:BYTES, or a text with escapes. Raises `BadValue`."""
+    if text.startswith("@"):
+        return {"file": text[1:]}
+    if text.startswith("hex:"):
+        return {"hex": text.removeprefix("hex:")}
+    return _written(unescaped(text))
+
+
+def until_as(text: str) -> dict[str, Any]:
+    """The table for `jostle hit --until`: close, length:N, regex:PATTERN, hex:BYTES, or a text with escapes.
+
+    Raises `BadValue`.
+    """
+    if text == "close":
+        return {"close": True}
+    kind, colon, rest = text.partition(":")
+    if colon and kind in ("regex", "hex"):
+        return {kind: rest}
+    if colon and kind == "length":
+        if not rest.isdecimal():
+            raise BadValue(f"{rest!r} is no number of bytes", "write for example length:7")
+        return {"length": int(rest)}
+    return _written(unescaped(text))
+
+
+def _hex(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            bytes.fromhex(value)
+        except ValueError:
+            raise BadValue(
+                f"{shown(value)} is not hexadecimal", 'write two digits for each byte, for example "0d 0a"'
+            ) from None
+    return value
+
+
+Hex = Annotated[str, BeforeValidator(_hex)]
+
+
+def _regex(value: Any) -> Any:
+    if isinstance(value, str):
+        check_regex(value)
+        if re.search(value, "") is not None:
+            raise BadValue(
+                f"{shown(value)} matches the empty text, so that an answer would end before it begins",
+                "write one that needs at least one byte, and no ^, $ or \\b",
+            )
+    return value
+
+
+def _text(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+class Sent(Table):
+    """What is sent; exactly one key. A text stands for `{ text = … }`."""
+
+    text: str | None = Field(default=None, description="text; `{name}` is filled from `params`")
+    hex: Hex | None = Field(default=None, description='bytes, hexadecimal: "50 49 4e 47 0d 0a"')
+    file: File | None = Field(default=None, description="a file whose content is sent")
+
+    @model_validator(mode="after")
+    def _one(self) -> "Sent":
+        given = [key for key in ("text", "hex", "file") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise BadValue(
+                "text, hex and file each say what is sent", 'give one of them, for example "PING\\r\\n"'
+            )
+        if self.text == "" or (self.hex is not None and not bytes.fromhex(self.hex)):
+            raise BadValue("nothing is sent, so that nothing answers it", "give at least one byte")
+        return self
+
+
+class Until(Table):
+    """Where an answer ends; exactly one key. A text stands for `{ text = … }`."""
+
+    text: str | None = Field(default=None, description="after this text", min_length=1)
+    hex: Hex | None = Field(default=None, description="after these bytes, hexadecimal", min_length=2)
+    length: PositiveCount | None = Field(default=None, description="after this many bytes")
+    regex: Annotated[str | None, BeforeValidator(_regex)] = Field(
+        default=None,
+        description="as soon as this regular expression has matched; it must not match the empty text, "
+        r"nor look around (^, $, \b)",
+    )
+    close: Literal[True] | None = Field(default=None, description="when the server closes the connection")
+
+    @model_validator(mode="after")
+    def _one(self) -> "Until":
+        keys = ("text", "hex", "length", "regex", "close")
+        given = [key for key in keys if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise BadValue(
+                f"{', '.join(keys[:-1])} and close each say where the answer ends",
+                'give one of them, for example "\\r\\n" or { length = 7 }',
+            )
+        return self
+
+
+RawSent = Annotated[Sent, BeforeValidator(_text)]
+RawUntil = Annotated[Until, BeforeValidator(_text)]

@@ -1,0 +1,77 @@
+"""When the events of streams came, over time: the first one of each stream, and the gaps between them."""
+
+from collections.abc import Sequence
+
+from jostle.analysis.results import StreamResult
+from jostle.formatting import amount
+from jostle.report.charts.axes import at_least
+from jostle.report.charts.colours import of_contestants
+from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, values
+from jostle.report.charts.picture import Datasets, Picture, Rows
+from jostle.report.document import Table, columns
+
+__all__ = ["event_times"]
+
+MOST_POINTS = 200
+TABLE_POINTS = 12
+
+KINDS = {"first": "first event", "gap": "gap"}
+
+
+def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
+    """`order`: all contestants, which gives each its colour. None where no event came."""
+    rows = _rows(stream, MOST_POINTS)
+    if all(row["first"] is None for row in rows):
+        return None
+    data = Datasets()
+    hue = {"color": of_contestants(order, [stream.contestant])}
+    panels = Panels(data, hue, (0, max(row["t"] for row in rows)), (), 760)
+    for name, title in KINDS.items():
+        there = [row for row in rows if row[name] is not None]
+        if there:
+            drawn, y = data(there), log_time_axis(title, values(there, name, f"{name} p99", f"{name} max"))
+            panels.add(
+                f"{title}: median solid, p99 dashed, dots the longest",
+                panels.line(drawn, name, y),
+                panels.line(drawn, f"{name} p99", y, DASHED),
+                panels.points(drawn, f"{name} max", y, {"filled": True, "size": 14, "opacity": 0.8}),
+            )
+    first, gap = (_most([row[f"{name} max"] for row in rows]) for name in KINDS)
+    title = f"{stream.contestant}: first events take up to {amount(first, 's')}"
+    title += f", gaps up to {amount(gap, 's')}." if gap is not None else "."
+    reading = (
+        f"Shown: trial {stream.over_time.trial}, with the median number of events. First events stand at the "
+        "time at which they came, not at which they were due."
+    )
+    return Picture(title, reading, panels.stacked(), _table(stream), data.rows)
+
+
+def _rows(stream: StreamResult, points: int) -> Rows:
+    """At most `points`: of neighbouring intervals that are merged, the largest value stays."""
+    t = stream.over_time
+    columns = {
+        "first": t.first_p50_s,
+        "first p99": t.first_p99_s,
+        "first max": t.first_max_s,
+        "gap": t.gap_p50_s,
+        "gap p99": t.gap_p99_s,
+        "gap max": t.gap_max_s,
+    }
+    return [
+        {"contestant": stream.contestant, "t": mean(t.t_s[cut])}
+        | {name: _most(column[cut]) for name, column in columns.items()}
+        for cut in groups(len(t.t_s), points)
+    ]
+
+
+def _most(found: Sequence[float | None]) -> float | None:
+    return max((at_least(v) for v in found if v is not None), default=None)
+
+
+def _table(stream: StreamResult) -> Table:
+    names = "second | first event, p50 | p99 | longest | gap, p50 | p99 | longest"
+    table = Table("Events over time", columns("", names))
+    for row in _rows(stream, TABLE_POINTS):
+        times = (row[f"{kind}{what}"] for kind in KINDS for what in ("", " p99", " max"))
+        table.add(f"{row['t']:.2f}", *(amount(time, "s") for time in times))
+    return table

@@ -1,0 +1,174 @@
+"""HTTP/2 through the command line: a server whose discipline is known, and servers that others wrote."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.real import Jostle, as_json, reference_server
+
+NODE = """
+const http2 = require("http2"), fs = require("fs");
+const [folder] = process.argv.slice(1);
+const pair = { key: fs.readFileSync(`${folder}/key.pem`), cert: fs.readFileSync(`${folder}/cert.pem`) };
+const answer = (stream, headers) => {
+  const body = [];
+  stream.on("error", () => {});
+  stream.on("data", (piece) => body.push(piece));
+  stream.on("end", () => {
+    if (stream.destroyed) return; // its client has gone
+    stream.respond({ ":status": 200, "set-cookie": "seen=1", "x-path": headers[":path"] });
+    stream.end(`${headers[":method"]} ${Buffer.concat(body).length}`);
+  });
+};
+const settings = { maxConcurrentStreams: 2 };
+const servers = [http2.createServer({ settings }), http2.createSecureServer({ ...pair, allowHTTP1: false })];
+const ports = servers.map((server) => new Promise((told) => {
+  server.on("stream", answer);
+  server.listen(0, "127.0.0.1", () => told(server.address().port));
+}));
+Promise.all(ports).then((found) => console.log(found.join(" ")));
+"""
+
+NGINX = """
+daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
+events {{ worker_connections 64; }}
+http {{
+  access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
+  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t; keepalive_requests 40;
+  server {{
+    listen unix:{folder}/socket ssl http2;
+    ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
+    location / {{ return 200 "nginx says $http2"; }}
+  }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with key.pem and cert.pem, which signs itself, for localhost."""
+    folder = tmp_path_factory.mktemp("certificate")
+    words = [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]
+    words += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
+    subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
+    return folder
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def node(certificate: Path) -> Iterator[tuple[str, str]]:
+    """URLs without TLS, where two streams may be open at a time, and with it."""
+    process = subprocess.Popen(["node", "-e", NODE, "--", certificate], stdout=subprocess.PIPE, text=True)
+    with ended(process):
+        assert process.stdout is not None
+        plain, secure = process.stdout.readline().split()
+        yield f"http://127.0.0.1:{plain}", f"https://127.0.0.1:{secure}"
+
+
+def outcomes(result: dict[str, Any]) -> dict[str, int]:
+    return dict(result["trials"][0]["outcomes"])
+
+
+def connects(result: dict[str, Any]) -> int:
+    return int(result["summaries"][0]["parts"]["connect"]["p50"]["n"])
+
+
+def test_streams_of_a_connection_wait_for_each_other_only_in_the_server(jostle_command: Jostle) -> None:
+    """One worker needs 4 ms for a request, and eight clients wait for it, over however many connections."""
+    with reference_server("run-to-completion") as url:
+        options = ["--http2-connections", "2", "-c", "8", "-n", "80", "--json"]
+        result = as_json(jostle_command("hit", f"{url}/work?us=4000", "--expect", "4000", *options))
+        assert outcomes(result) == {"ok": 80}
+        assert connects(result) == 2
+        service = result["summaries"][0]["service"]
+        assert service["p50"]["value"] == pytest.approx(0.032, rel=0.1)
+        shown = jostle_command("hit", f"{url}/hello", *options[:-1]).stdout
+        assert "8 clients over 2 HTTP/2 connections" in shown
+
+
+def test_events_and_journeys_need_nothing_of_their_own(
+    jostle_command: Jostle, node: tuple[str, str], tmp_path: Path
+) -> None:
+    with reference_server("events") as url:
+        options = ["--stream", "sse", "--stream-until", "END", "--http2", "-c", "4", "-n", "8", "--json"]
+        result = as_json(jostle_command("hit", f"{url}/events?n=5&gap-ms=10&until=END", *options))
+    assert outcomes(result) == {"ok": 8}
+    assert result["streams"][0]["gap"]["p50"]["value"] == pytest.approx(0.010, rel=0.25)
+    journey = tmp_path / "shop.toml"
+    journey.write_text(
+        '[journey.shop]\ncookies = true\nsteps = [{ get = "/a", capture = { path = "header:x-path" } },\n'
+        '  { post = "/b{path}", body = "12345", expect = "POST 5" }]\n'
+    )
+    options = ["--http2-connections", "1", "-c", "2", "-n", "6", "--json"]
+    result = as_json(jostle_command("hit", node[1], "-k", "--journey", str(journey), *options))
+    assert outcomes(result) == {"ok": 12}
+    assert connects(result) == 1
+
+
+def test_who_waits_for_a_stream_is_told(jostle_command: Jostle, node: tuple[str, str]) -> None:
+    """Node takes two streams at a time; six clients have one connection."""
+    options = ["--http2-connections", "1", "-c", "6", "-d", "500ms"]
+    shown = jostle_command("hit", f"{node[0]}/x", *options).stdout
+    assert "waited for a free stream of an HTTP/2 connection" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("options", [["--rate", "200/s", "-d", "500ms"], ["--processes", "2", "-n", "40"]])
+def test_node_over_tls_under_open_loads_and_from_several_processes(
+    jostle_command: Jostle, node: tuple[str, str], tmp_path: Path, options: list[str]
+) -> None:
+    body = tmp_path / "body"
+    body.write_bytes(bytes(100_000))  # larger than the server's windows
+    command = ["--http2-connections", "2", "-c", "8", "-k", "-b", f"@{body}", "--expect", "POST 100000"]
+    result = as_json(jostle_command("hit", node[1], *command, *options, "--json"))
+    assert set(outcomes(result)) <= {"ok", "unfinished", "never_sent"}
+    assert outcomes(result)["ok"] >= 40
+    assert connects(result) == 2
+
+
+def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
+    jostle_command: Jostle, certificate: Path
+) -> None:
+    (certificate / "nginx.conf").write_text(NGINX.format(folder=certificate))
+    words = ["nginx", "-p", certificate, "-e", certificate / "error.log", "-c", certificate / "nginx.conf"]
+    with ended(subprocess.Popen(list(map(str, words)), text=True)) as process:
+        socket = certificate / "socket"
+        while not socket.is_socket():
+            assert process.poll() is None, (certificate / "error.log").read_text()
+        options = ["--unix-socket", str(socket), "-k", "--http2", "-c", "2", "-n", "200"]
+        result = as_json(
+            jostle_command("hit", "https://localhost/", *options, "--expect", "nginx says h2", "--json")
+        )
+    assert outcomes(result)["ok"] >= 190
+    assert set(outcomes(result)) <= {"ok", "stale"}
+    assert connects(result) >= 4
+
+
+def test_a_server_without_http2_is_told_in_words(jostle_command: Jostle, node: tuple[str, str]) -> None:
+    finished = jostle_command("hit", node[1].replace("https", "http"), "--http2", "-n", "2", "-c", "1")
+    assert "before it sent anything; does it speak HTTP/2 here?" in " ".join(finished.stdout.split())
+    refused = jostle_command("hit", f"{node[0]}/x", "--http2-connections", "3", "-t", "2", "-n", "2")
+    assert refused.returncode == 2
+    assert "3 connections cannot be shared evenly by 2 threads" in " ".join(refused.stderr.split())

@@ -1,0 +1,142 @@
+"""`jostle explain --all`: declared against found, contestant after contestant."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jostle import roster
+from jostle.analysis.results import Estimate
+from jostle.cli.exit_codes import ExitCode
+from jostle.cli.explain_all import LEAST_S, MOST_S, all_labels, explain_all, share_s
+from jostle.contestant import find
+from jostle.errors import MissingRuntime, UnknownName
+from jostle.explain.candidates import Family
+from jostle.explain.declared import declared, judged
+from jostle.explain.finding import Topic, found
+from jostle.explain.limits import THOROUGH
+from jostle.explain.results import Explanation
+from support.served import FAST, HALF, QUARTER, SLOW, Server, explained
+
+Examined = Callable[[str, float], Explanation]
+
+
+@pytest.fixture(scope="module")
+def one_worker() -> Explanation:
+    """An event loop on one core."""
+    return replace(explained(Server(), FAST, SLOW, HALF, QUARTER, limits=THOROUGH), cores=1)
+
+
+@pytest.mark.parametrize(
+    ("label", "cores", "families", "workers"),
+    [
+        ("node", 1, {Family.FIRST_COME}, 1),
+        ("reference-workers", 1, {Family.FIRST_COME}, 2),
+        ("java-virtual-threads", 4, {Family.FIRST_COME}, 4),
+        ("rails-unicorn", 4, {Family.FIRST_COME}, 4),
+        ("rails-unicorn", 1, {Family.LOCKED_THREADS, Family.SHARING}, None),
+        ("node-cluster", 2, {Family.OWN_QUEUES}, None),
+        ("ruby-puma", 2, {Family.LOCKED_THREADS}, None),
+        ("erlang-cowboy", 1, {Family.SHARING}, None),
+        ("haskell-warp", 1, {Family.FIRST_COME}, 1),
+        ("haskell-warp:yields", 1, {Family.SHARING}, None),
+        ("rust-axum:spawn_blocking", 1, {Family.SHARING}, None),
+        ("reference-gated-lifo", 1, {Family.GATED_LAST_COME}, None),
+    ],
+)
+def test_a_declaration_says_which_findings_agree_with_it(
+    label: str, cores: int, families: set[Family], workers: int | None
+) -> None:
+    contestant = find(label)
+    said = declared(contestant.file, contestant.variants, cores)
+    assert (set(said.families), said.workers) == (families, workers)
+
+
+def test_every_declaration_is_of_a_form_that_is_understood() -> None:
+    known = ("processor sharing", "run to completion", "c workers")
+    for name in roster.names():
+        file, _ = roster.load(name)
+        for clause in file.discipline.split(";"):
+            words = clause.strip().rpartition(": ")[2]
+            assert words.startswith(known) or "share a core in slices" in words, name
+
+
+def test_settings_that_change_the_declaration_are_asked_too() -> None:
+    labels = all_labels()
+    assert {"haskell-warp", "haskell-warp:yields", "rust-axum:spawn_blocking"} <= {*labels}
+    assert {*roster.names()} <= {*labels}
+    assert [find(label).label for label in labels] == labels
+
+
+def test_what_was_found_agrees_differs_or_cannot_be_told(one_worker: Explanation) -> None:
+    node, pool, erlang = (
+        declared(c.file, c.variants, 2) for c in map(find, ("node", "reference-workers", "erlang-cowboy"))
+    )
+    assert one_worker.family is Family.FIRST_COME
+    assert judged(node, one_worker) == "agrees"
+    assert judged(pool, one_worker) == "differs"  # two workers were declared, and one was found
+    assert judged(erlang, one_worker) == "differs"
+    assert judged(node, replace(one_worker, family=None)) == "cannot tell"
+    two = found(Topic.DISCIPLINE, "Two.", figures={"workers": Estimate(1.0, 1.0, 2.0)})
+    assert judged(node, replace(one_worker, findings=[two])) == "agrees"
+
+
+def test_a_table_is_kept_after_each_and_what_is_known_is_not_asked_again(
+    one_worker: Explanation, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def examined(label: str, seconds: float) -> Explanation:
+        assert seconds == MOST_S
+        asked.append(label)
+        if label == "go":
+            raise MissingRuntime("go needs 'go': it is not there", "apt-get install golang")
+        if label == "node-express":
+            raise KeyboardInterrupt
+        return replace(one_worker, target=label)
+
+    labels = ["node", "go", "node-express"]
+    assert explain_all(tmp_path, labels, None, examined) is ExitCode.UNTRUSTED
+    table = (tmp_path / "explain.md").read_text()
+    assert "agrees" in table
+    assert "go needs 'go'" in table
+    assert "its turn has not come" in table
+    assert "](node.html)" not in table  # Markdown goes where the pages do not
+    assert "node.html" in (tmp_path / "index.html").read_text()
+    assert json.loads((tmp_path / "node.json").read_text())["family"] == "first-come-first-served"
+    explain_all(tmp_path, labels, None, examined)
+    assert asked == ["node", "go", "node-express", "go", "node-express"]
+
+
+def test_a_mistake_of_ours_does_not_stop_the_others(
+    one_worker: Explanation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def examined(label: str, _seconds: float) -> Explanation:
+        return 1 / 0 if label == "node" else one_worker  # type: ignore[return-value]
+
+    assert explain_all(tmp_path, ["node", "node-express"], None, examined) is ExitCode.DONE
+    assert "ZeroDivisionError" in (tmp_path / "explain.md").read_text()
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_without_time_none_is_begun_and_the_table_says_so(tmp_path: Path) -> None:
+    def examined(label: str, _seconds: float) -> Explanation:
+        raise AssertionError(label)
+
+    assert explain_all(tmp_path, ["node", "go"], 10.0, examined) is ExitCode.UNTRUSTED
+    assert (tmp_path / "explain.md").read_text().count("the time was over before its turn") == 2
+
+
+def test_the_time_is_shared_among_those_that_are_left() -> None:
+    assert share_s(None, 1e6, 3) == MOST_S
+    assert share_s(600.0, 0.0, 4) == pytest.approx(135.0)
+    assert share_s(3600.0, 0.0, 4) == MOST_S
+    assert share_s(600.0, 500.0, 4) == LEAST_S
+    assert share_s(600.0, 560.0, 1) is None
+
+
+def test_a_name_that_no_contestant_has_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="nodee"):
+        explain_all(tmp_path, ["node", "nodee"], None, lambda _label, _seconds: 1 / 0)  # type: ignore[arg-type,return-value]

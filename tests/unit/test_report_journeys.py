@@ -1,0 +1,54 @@
+"""The report of journeys: their steps one after another, and where they end."""
+
+from dataclasses import replace
+
+from jostle.analysis.results import Estimate, JourneyResult, StepResult
+from jostle.report.charts import Picture
+from support.pictures import pictures_of, validated
+from support.results import make_hit
+
+
+def step(name: str, p50: float | None, ended: dict[str, int]) -> StepResult:
+    response = {q: Estimate(p50) for q in ("p50", "p99", "max")}
+    outcomes = {"ok": 1000, **ended}
+    return StepResult(name, once=False, requests=1000, outcomes=outcomes, ended=ended, response=response)
+
+
+def pictures(steps: list[StepResult], completed: int, unfinished: int = 0) -> dict[str, Picture]:
+    ended = sum(sum(step.ended.values()) for step in steps)
+    time = {q: Estimate(1.0) for q in ("p50", "p99")}
+    journey = JourneyResult("node", "shop", "buy", completed, ended, unfinished, time, time, steps)
+    found = pictures_of(replace(make_hit(), journeys=[journey]))
+    return {key: picture for key, picture in found.items() if key.startswith("journey")}
+
+
+LOGIN = step("login", 0.002, {"wrong_status": 50})
+ORDER = step("order", 0.01, {"capture_failed": 200, "reset": 40})
+
+
+def test_the_flow_shows_where_journeys_end() -> None:
+    found = pictures([LOGIN, step("search", 0.005, {}), ORDER], completed=700, unfinished=10)
+    flow = found["journey-1-ends"]
+    validated(flow)
+    (rows,) = flow.datasets.values()
+    assert [(row["name"], row["on"], row["here"]) for row in rows] == [
+        ("login", 0.95, 1.0),
+        ("search", 0.95, 0.95),
+        ("order", 0.71, 0.95),
+    ]
+    assert rows[1]["text"] == ""
+    assert rows[2]["text"].startswith("24 % end here: ")
+    assert flow.title == "buy: 70 % are completed; order ends 24 %."
+
+
+def test_a_step_begins_in_the_waterfall_where_the_one_before_it_ends() -> None:
+    waterfall = pictures([LOGIN, ORDER], completed=710)["journey-1"]
+    validated(waterfall)
+    (rows,) = waterfall.datasets.values()
+    assert [(row["name"], row["start"]) for row in rows] == [("login", 0.0), ("order", 0.002)]
+    assert waterfall.title == "buy: order takes the longest of its 2 steps."
+
+
+def test_there_is_no_picture_of_what_did_not_happen() -> None:
+    assert set(pictures([step("search", 0.005, {})], completed=10)) == {"journey-1"}
+    assert set(pictures([step("search", None, {"reset": 10})], completed=0)) == {"journey-1-ends"}
