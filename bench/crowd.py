@@ -1,6 +1,7 @@
 """A crowd of clients by `jostle run`, as a user would run it, and what came of it."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,7 +76,8 @@ url = "http://{addresses[0]}"
     with watched(command, folder) as process:
         process.process.wait()
         said = (folder / "said.txt").read_text()
-    found = said[said.find('{"kind"') :]
-    if not found.startswith("{"):
+    found = re.search(r"^\{", said, re.MULTILINE)
+    if found is None:
         raise RuntimeError(f"jostle run gave no result: {said[-600:]}")
-    return Crowd(json.loads(found.splitlines()[0]))
+    result, _ = json.JSONDecoder().raw_decode(said, found.start())
+    return Crowd(result)

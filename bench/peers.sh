@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what jostle is measured against: wrk, ab, nginx and tcpdump from Debian, oha from crates.io, k6 from the
+# Installs what jostle is measured against: wrk, h2load, ab, nginx and tcpdump from Debian, oha from crates.io, k6 from the
 # Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
@@ -7,6 +7,7 @@ OHA=1.16.0
 K6=v1.8.1
 missing=()
 command -v wrk >/dev/null || missing+=(wrk)
+command -v h2load >/dev/null || missing+=(nghttp2-client)
 command -v ab >/dev/null || missing+=(apache2-utils)
 command -v nginx >/dev/null || missing+=(nginx-light)
 command -v tcpdump >/dev/null || missing+=(tcpdump)

@@ -28,7 +28,10 @@ from sections import (
     cpu,
     devices,
     explain,
+    explain_real,
     hour,
+    http2,
+    journeys,
     memory,
     open_loop,
     pacing,
@@ -40,6 +43,7 @@ from table import write_table
 HERE = Path(__file__).parent
 SECTIONS: Sections = {
     "cpu": cpu.run,
+    "http2": http2.run,
     "connecting": connecting.run,
     "memory": memory.run,
     "devices": devices.run,
@@ -49,9 +53,15 @@ SECTIONS: Sections = {
     "attention": attention.run,
     "simulator": simulator.run,
     "explain": explain.run,
+    "journeys": journeys.run,
     "start": start.run,
 }
-BY_HAND: Sections = {"hour": hour.run, "big": big.run, "capacity": capacity.run}
+BY_HAND: Sections = {
+    "hour": hour.run,
+    "big": big.run,
+    "capacity": capacity.run,
+    "explain-real": explain_real.run,
+}
 
 
 def main() -> None:

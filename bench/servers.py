@@ -34,17 +34,31 @@ http {{
   server {{
     listen 127.0.0.1:{port} backlog=4096;
     location / {{ default_type text/plain; return 200 "{body}"; }}
+    location /journey/ {{ default_type application/json; return 200 '{document}'; }}
     location = /status {{ stub_status; }}
+  }}
+  server {{
+    listen 127.0.0.1:{http2_port} http2 backlog=4096;
+    http2_max_concurrent_streams 1000;
+    location / {{ default_type text/plain; return 200 "{body}"; }}
   }}
 }}
 """
 
 
+DOCUMENT = (
+    '{"user": {"name": "ann", "token": "3f786850e387550fdab836ed7e6dc881"}, "items": [{"id": "4711", '
+    '"name": "tea", "price": "12.50"}, {"id": "4712", "name": "more tea", "price": "14.00"}]}'
+)
+"""The answer to every step of a journey."""
+
+
 class Nginx:
     """1 kB from memory. It counts what it is asked, so that no tool has to be believed."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, http2_port: int) -> None:
         self.port = port
+        self.http2_url = f"http://127.0.0.1:{http2_port}/"
         self.url = f"http://127.0.0.1:{port}/"
         self._own = 0
         # One connection, kept: a new one may wait for minutes to be accepted while a crowd is served.
@@ -73,12 +87,16 @@ class Nginx:
 def nginx() -> Iterator[Nginx]:
     """Run nginx on the server's core."""
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
+        port, http2_port = _free_port(), _free_port()
         file = Path(folder, "nginx.conf")
-        file.write_text(CONFIGURATION.format(folder=folder, port=port, body="x" * 1024))
+        file.write_text(
+            CONFIGURATION.format(
+                folder=folder, port=port, http2_port=http2_port, body="x" * 1024, document=DOCUMENT
+            )
+        )
         with _server(["nginx", "-c", str(file)]) as process:
             _wait_for(port, process)
-            yield Nginx(port)
+            yield Nginx(port, http2_port)
 
 
 @contextlib.contextmanager

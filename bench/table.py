@@ -8,6 +8,7 @@ __all__ = ["write_table"]
 
 ORDER = [
     "cpu",
+    "http2",
     "connecting",
     "memory",
     "devices",

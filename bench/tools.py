@@ -5,10 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["AB", "JOSTLE", "K6", "OHA", "WRK", "Tool"]
+__all__ = [
+    "AB",
+    "H2LOAD",
+    "HTTP2_CONNECTIONS",
+    "JOSTLE",
+    "JOSTLE_HTTP2",
+    "K6",
+    "K6_JOURNEY",
+    "OHA",
+    "WRK",
+    "Tool",
+]
 
 FOREVER_S = 600
 K6_SCRIPT = Path(__file__).parent / "k6.js"
+K6_JOURNEY_SCRIPT = Path(__file__).parent / "k6_journey.js"
 
 
 @dataclass(frozen=True)
@@ -31,10 +43,10 @@ def _oha(url: str, connections: int, *more: str) -> list[str]:
     return ["oha", "--no-tui", "-c", str(connections), "-z", f"{FOREVER_S}s", *more, url]
 
 
-def _k6(url: str, connections: int, rate: int | None = None) -> list[str]:
+def _k6(url: str, connections: int, rate: int | None = None, script: Path = K6_SCRIPT) -> list[str]:
     settings = {"URL": url, "VUS": connections, "RATE": rate or 0, "SECONDS": FOREVER_S}
     pairs = [word for name, value in settings.items() for word in ("-e", f"{name}={value}")]
-    return ["k6", "run", "--quiet", "--no-usage-report", "--address", "", *pairs, str(K6_SCRIPT)]
+    return ["k6", "run", "--quiet", "--no-usage-report", "--address", "", *pairs, str(script)]
 
 
 JOSTLE = Tool(
@@ -42,6 +54,16 @@ JOSTLE = Tool(
     _jostle,
     lambda url, c: _jostle(url, c, "--no-keepalive"),
     lambda url, rate, c: _jostle(url, c, "--rate", f"{rate}/s", "--arrivals", "constant"),
+)
+HTTP2_CONNECTIONS = 10
+"""Over HTTP/2 clients are streams of so many connections."""
+JOSTLE_HTTP2 = Tool("jostle", lambda url, c: _jostle(url, c, "--http2-connections", str(HTTP2_CONNECTIONS)))
+H2LOAD = Tool(
+    "h2load",
+    lambda url, c: [
+        *("h2load", "-t1", f"-c{HTTP2_CONNECTIONS}", f"-m{c // HTTP2_CONNECTIONS}", f"-D{FOREVER_S}"),
+        url,
+    ],
 )
 WRK = Tool("wrk", lambda url, c: ["wrk", "-t1", f"-c{c}", f"-d{FOREVER_S}s", "--timeout", "60s", url])
 OHA = Tool(
@@ -51,6 +73,7 @@ OHA = Tool(
     lambda url, rate, c: _oha(url, c, "-q", str(rate)),
 )
 K6 = Tool("k6", _k6, open=lambda url, rate, c: _k6(url, c, rate))
+K6_JOURNEY = Tool("k6", lambda url, c: _k6(f"{url}journey/", c, script=K6_JOURNEY_SCRIPT))
 AB = Tool(
     "ab",
     lambda url, c: ["ab", "-q", "-k", "-c", str(c), "-t", str(FOREVER_S), "-n", "20000000", url],

@@ -8,6 +8,7 @@ the simulator, with a million requests at each step of a bisection.
 import base64
 import math
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,19 @@ def run(effort: Effort) -> Section:
     rows: list[Row] = []
     samples: list[dict[str, Any]] = []
     runs = 1 if effort.quick else RUNS
-    for name, (simulate, slo) in SIMULATED.items():
-        truth = _truth(simulate, slo)
-        for seed in range(runs):
-            result = _answer(_question(simulate, slo), seed, effort.folder / "simulated")
-            samples.append({"server": name, "true": truth, "seed": seed, **_said(result, truth)})
+    with ProcessPoolExecutor(2) as pool:
+        truths = dict(zip(SIMULATED, pool.map(_true_value, SIMULATED), strict=True))
+        asked = [
+            (name, seed, truths[name], effort.folder / "simulated")
+            for name in SIMULATED
+            for seed in range(runs)
+        ]
+        for sample in pool.map(_sample, asked):
+            print(
+                f"{sample['server']}, seed {sample['seed']}: {sample['low']} to {sample['high']}", flush=True
+            )
+            samples.append(sample)
+    for name, truth in truths.items():
         rows.append(
             Row(f"capacity, {name}: interval holds the true {truth:.0f}/s", "", _share(samples, name), None)
         )
@@ -91,6 +100,17 @@ def run(effort: Effort) -> Section:
             Row(f"capacity, real {name}: {truth:.0f}/s in theory", "", f"{result.answer}: {shown}", None)
         )
     return Section(rows, samples=samples)
+
+
+def _true_value(name: str) -> float:
+    return _truth(*SIMULATED[name])
+
+
+def _sample(asked: tuple[str, int, float, Path]) -> dict[str, Any]:
+    """One search on a simulated server."""
+    name, seed, truth, folder = asked
+    result = _answer(_question(*SIMULATED[name]), seed, folder)
+    return {"server": name, "true": truth, "seed": seed, **_said(result, truth)}
 
 
 def _share(samples: list[dict[str, Any]], name: str) -> str:

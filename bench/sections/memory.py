@@ -22,9 +22,9 @@ def run(effort: Effort) -> Section:
     samples = []
     for number in range(effort.rounds):
         for clients in (FEW, MANY):
-            peak = _peak(clients, effort)
-            samples.append({"round": number, "clients": clients, "peak_bytes": peak})
-            print(f"  round {number + 1}: {clients:,} clients: {peak / 1e6:.1f} MB")
+            most = peak(clients, effort)
+            samples.append({"round": number, "clients": clients, "peak_bytes": most})
+            print(f"  round {number + 1}: {clients:,} clients: {most / 1e6:.1f} MB")
     peaks = {(s["clients"], s["round"]): s["peak_bytes"] for s in samples}
     slopes = [(peaks[MANY, n] - peaks[FEW, n]) / (MANY - FEW) for n in range(effort.rounds)]
     row = Row(
@@ -36,9 +36,10 @@ def run(effort: Effort) -> Section:
     return Section([row], samples=samples)
 
 
-def _peak(clients: int, effort: Effort) -> int:
+def peak(clients: int, effort: Effort, *more: str) -> int:
+    """Bytes of jostle when so many clients have had an answer and think. `more`: options."""
     with nginx() as server:
-        idle = ["--think", "10m", "--processes", "1"]
+        idle = ["--think", "10m", "--processes", "1", *more]
         with watched([*JOSTLE.closed(server.url, clients), *idle], effort.folder) as process:
             give_up = time.monotonic() + CONNECT_S
             while server.connections() < clients or server.requests() < clients:
