@@ -251,11 +251,10 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
     (trial,) = result_of(driver)["trials"]
     checks = {check["name"]: check["verdict"] for check in trial["validity"]["checks"]}
-    assert checks.keys() >= {"end", "generators", "start", "same view", "accounts", "verified work"}
-    # These tell how busy this one machine is, and nothing of how generators are merged.
-    of_the_machine = {"lateness", "steal", "machine", "lost time"}
-    bad = {name for name, verdict in checks.items() if verdict != "valid"} - of_the_machine
-    assert not bad, f"{bad}: {trial['validity']}"
+    # How generators are merged. The other checks tell how busy the one machine is that bears all five hosts.
+    of_merging = {"end", "generators", "start", "accounts", "verified work", "errors"}
+    assert checks.keys() >= of_merging | {"same view"}
+    assert {checks[name] for name in of_merging} == {"valid"}, trial["validity"]
     (record,) = RunRecord.open(next((tmp_path / "runs").iterdir())).trials
     assert [g["host"] for g in record.description["generators"]] == [
         host.address for host in cluster.generators[:3]
@@ -273,8 +272,9 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
 
 def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
     """n3 is cut off for good in the first of two trials, which goes on with two thirds of the load; the
-    second is borne by the nodes that are left. n4 is still out of it."""
-    n1, n2, n3, _ = cluster.generators
+    second is borne by the nodes that are left. n4 is out of it."""
+    n1, n2, n3, n4 = cluster.generators
+    n4.run(*JOSTLE, "cluster", "stop")
     plan = tmp_path / "plan.toml"
     plan.write_text(steady(cluster, generators=3, lost="is missing", rate=300, seconds=12, rounds=2))
     driver = cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages")
