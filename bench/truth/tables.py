@@ -15,8 +15,8 @@ def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> 
     names = list(dict.fromkeys(c.quantity for c in cells))
     columns = " | ".join(f"{r} rounds" for r in ROUNDS)
     lines = [
-        f"Intervals that miss the truth, in percent ({cases:,} cases each; 3 to 7 is right, {HIDDEN}: none "
-        "is shown; in brackets the share that is shown, where that is not all):",
+        f"How many intervals miss the true value, in percent ({cases:,} cases each). 3 to 7 is right; "
+        f"“{HIDDEN}”: no interval is given; in brackets: the share of cases with an interval, if not all.",
         "",
         f"| figure | sd | {columns} |",
         "|---|---" + "|---" * len(ROUNDS) + "|",
@@ -28,8 +28,8 @@ def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> 
     changes = " / ".join(f"{change:.0%}".replace("%", "") for change in CHANGES)
     lines += [
         "",
-        f"Two contestants that differ by {changes} %: how often that is said, in percent. The first "
-        "number is false alarms:",
+        f"How often two contestants that differ by {changes} % are reported to differ, in percent. The "
+        "first number is the rate of false alarms.",
         "",
         f"| figure | sd | {columns} |",
         "|---|---" + "|---" * len(ROUNDS) + "|",
@@ -42,9 +42,10 @@ def markdown(cells: Sequence[Rates], pages: Sequence[PageRates], cases: int) -> 
             ]
     lines += [
         "",
-        "Pages of contestants × workloads, four quantities each, five rounds, sd 0.1: false findings "
-        "per page where nothing differs (at most 0.3), and the share found where each contestant differs "
-        "from the first by a fifth; in brackets by Student's test of each pair by itself:",
+        "Pages with several contestants and workloads (contestants × workloads; four quantities each, five "
+        "rounds, sd 0.1). False findings: per page, if nothing differs (at most 0.3). Found: the share of "
+        "true differences, if each contestant differs from the first by a fifth. In brackets: the same with "
+        "a separate Student's test of each pair.",
         "",
         "| page | differences | false findings | found |",
         "|---|---|---|---|",

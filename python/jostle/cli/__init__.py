@@ -30,15 +30,16 @@ Measure:
   jostle hit http://localhost:8080/ --rate 2000/s  open loop: 2,000 requests/s,
                                                    however fast it answers
   jostle init                                      write a first plan.toml
-  jostle check plan.toml                           what would it run?
+  jostle check plan.toml                           what it would run
   jostle run plan.toml                             compare your servers
   jostle race starvation                           rerun a published experiment
-  jostle simulate plan.toml                        calculate what it would show
+  jostle simulate plan.toml                        calculate it for servers that
+                                                   exist only in the plan
 
 Understand one server:
   jostle explain http://localhost:8080/ --slow /report
-                                                   how many requests progress at
-                                                   once, which wait for which
+                                                   which requests run at once,
+                                                   and which wait for which
   jostle capacity http://localhost:8080/ --slo "p99 < 100 ms"
                                                    its capacity under an SLO
   jostle what-if runs/2026-… workers=8             predict a change
@@ -49,7 +50,7 @@ Look at runs:
   jostle history                                   all runs over time
 
 This machine, and others:
-  jostle doctor                                    can this machine measure?
+  jostle doctor                                    whether it can measure
   jostle contestants list                          the servers jostle comes with
   jostle cluster                                   load from many machines
   jostle collect runs/2026-…                       fetch what lost generators

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import Into, Seed, unfold
+from jostle.cli.options import OUTPUT, Seed, unfold
 from jostle.cli.plan_options import PlanOptions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ HELP = """Check a plan: what it would run, for how long, and what it can find.
 
 No server is built or started, nothing is measured, and no database is touched.
 But if the plan has journeys and a contestant that is already running, each
-journey is sent once, for real, and every request, answer and capture is shown
+journey is really sent, once, and every request, answer and capture is shown
 (--no-send prevents this). The exit code is 2 if the plan has a mistake or does
 not fit this machine.
 """
@@ -41,7 +41,12 @@ def check(
     plan_file: Annotated[str, typer.Argument(metavar="PLAN", help="A TOML file, or an experiment's name.")],
     options: PlanOptions,
     seed: Seed = None,
-    into: Into = Path("runs"),
+    into: Annotated[
+        Path,
+        typer.Option(
+            "--into", metavar="DIR", help="Where the run would be recorded.", rich_help_panel=OUTPUT
+        ),
+    ] = Path("runs"),
     send: Annotated[
         bool, typer.Option("--send/--no-send", help="Send each journey once to a running contestant.")
     ] = True,

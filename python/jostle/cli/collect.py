@@ -17,9 +17,9 @@ HELP = """Fetch results that generators of a cluster recorded but could not deli
   jostle collect runs/2026-…
   jostle collect runs/2026-… --cluster 10.0.0.1:6379     the head has moved
 
-Prints for every generator how many requests it streamed during the run, and
-how many are only in its spool. Those are fetched into the trial's folder, under
-generators/.
+Prints for every generator how many requests it streamed during the run, and how
+many are only in its spool (the log on its own machine). Those are fetched into
+the trial's folder, under generators/.
 """
 
 

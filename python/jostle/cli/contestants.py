@@ -38,7 +38,7 @@ def list_them(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…]", help="Show these in full.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List them: runtime, discipline, and whether they can run here."""
+    """List contestants: runtime, discipline, and which can run here."""
     from jostle import contestant, roster
 
     found = [contestant.find(name) for name in names or roster.names()]
@@ -114,7 +114,7 @@ def install(
     everything: Annotated[bool, typer.Option("--all", help="Every contestant of the roster.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")] = False,
 ) -> None:
-    """Install the Debian packages they need, and build them."""
+    """Install contestants' Debian packages, and build them."""
     from jostle import contestant, database, roster
     from jostle.contestant import install as installing
     from jostle.errors import PlanError
@@ -139,7 +139,7 @@ def verify(
         list[str] | None, typer.Argument(metavar="[NAME…]", help="All when none is named.")
     ] = None,
 ) -> None:
-    """Build and start them, check every route, and stop."""
+    """Build and start contestants, check every route, and stop."""
     from jostle import contestant, roster
 
     chosen = [contestant.find(label) for label in names or roster.names()]
@@ -194,7 +194,7 @@ def start(
         int, typer.Option("-p", "--port", metavar="PORT", show_default=False, help="Port (a free one).")
     ] = 0,
 ) -> None:
-    """Run one until Ctrl-C, to try it with curl."""
+    """Run a contestant until Ctrl-C, to try it with curl."""
     from jostle import contestant
     from jostle.contestant.registry import registered
 
@@ -217,7 +217,7 @@ def start(
 
 @app.command(cls=Command)
 def stop() -> None:
-    """Stop those that `start` left running, in any terminal."""
+    """Stop contestants that `start` left running in any terminal."""
     from jostle.contestant.registry import stop_all
 
     stopped = stop_all()

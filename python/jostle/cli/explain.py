@@ -31,12 +31,12 @@ which order they are served, and which wait behind which.
   jostle explain --all node go --budget 10m   these, in ten minutes
 
 One route is enough; a slow one shows much more, and one that waits for a
-database or another service shows the rest. The routes of contestants are known.
-Each finding is decided, or says why it is not and what would decide it.
+database or another service shows the rest. For contestants, jostle knows the
+routes. Where it cannot tell, it says why and what would decide it.
 
 It sends bursts of requests for at most 3 minutes, and compares when they are
 answered with what every known discipline would do. A server that jostle did not
-start is treated gently, and the limits that jostle keeps to are printed first.
+start is treated gently, and the limits that jostle observes are printed first.
 docs/EXPLAIN.md explains how to read the result.
 """
 
@@ -56,7 +56,7 @@ def explain(
         bool,
         typer.Option(
             "--all",
-            help="Every contestant, or the named ones: what each declares, and what is found.",
+            help="Every contestant, or the named ones: what each declares beside what was found.",
             rich_help_panel=PROBES,
         ),
     ] = False,

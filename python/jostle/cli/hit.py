@@ -173,7 +173,10 @@ class RequestOptions:
     expect_status: Annotated[
         str | None,
         _option(
-            "--expect-status", metavar="CODE,…", help="Accepted status codes (200 to 399).", group=REQUEST
+            "--expect-status",
+            metavar="CODE,…",
+            help="Accepted status codes (default 200 to 399).",
+            group=REQUEST,
         ),
     ] = None
     stream: Annotated[
@@ -181,7 +184,7 @@ class RequestOptions:
         _option(
             "--stream",
             metavar="FORMAT",
-            help="The answer is a stream of events, timed each: sse or lines; with ws://: messages.",
+            help="Read the answer as a stream of events, and time each: sse or lines; with ws://: messages.",
             group=REQUEST,
         ),
     ] = None
@@ -396,7 +399,7 @@ def hit(
     seed: Annotated[
         int | None,
         _option(
-            "--seed", metavar="N", help="Seed of every random choice; a random one if not given.", group=LOAD
+            "--seed", metavar="N", help="Seed for all random choices (default: a random one).", group=LOAD
         ),
     ] = None,
     once: Annotated[

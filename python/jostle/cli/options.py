@@ -43,7 +43,7 @@ Seed = Annotated[
     typer.Option(
         "--seed",
         metavar="N",
-        help="Seed of every random choice; a random one if not given.",
+        help="Seed for all random choices (default: a random one).",
         rich_help_panel=PLAN,
     ),
 ]

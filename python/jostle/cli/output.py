@@ -81,7 +81,8 @@ OutputFile = Annotated[
         "--output",
         metavar="FILE",
         callback=_known,
-        help=f"Write the result to FILE instead of standard output, as its suffix says: {' '.join(FORMS)}.",
+        help="Write the result to FILE instead of standard output. The suffix decides the form: "
+        f"{' '.join(FORMS)}.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -90,7 +91,7 @@ UndecidedAs = Annotated[
     typer.Option(
         "--undecided",
         metavar="pass|fail",
-        help="Exit with 0 (pass) or 1 (fail) instead of 4 if a requirement cannot be decided.",
+        help="Exit with 0 (pass) or 1 (fail) instead of 4 if a requirement or a condition cannot be decided.",
         rich_help_panel=OUTPUT,
     ),
 ]

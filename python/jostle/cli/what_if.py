@@ -23,10 +23,10 @@ HELP = """Predict what a change would do, or how many workers a load needs.
 
 With a run, it predicts the change from the model fitted to it. The run is one
 of `jostle capacity`, or one that measured a single client and then the same
-load at several levels; a model that was rejected predicts nothing. Without a run, it
-gives the fewest workers that keep the SLO: if requests queue (Erlang C), if
-they are rejected (Erlang B, where the SLO is about errors), or if a number of
-clients sends them (finite source).
+load at several levels; a model that was rejected predicts nothing. Without a
+run, it gives the fewest workers that keep the SLO. Requests that find no free
+worker queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B);
+with --clients the load comes from that many clients (finite source).
 """
 
 

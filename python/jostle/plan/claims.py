@@ -107,11 +107,11 @@ class Drawn(Table):
     form: Literal["boxes", "density", "ranks"] = Field(
         description="box plots or densities of five published numbers, or response times by rank"
     )
-    workload: str = Field(description="the workload that stands for what was drawn")
+    workload: str = Field(description="the workload that corresponds to the picture")
 
 
 class Published(Table):
-    """Figures to stand beside the measured ones."""
+    """Published figures, which reports show beside the measured ones."""
 
     source: str = Field(default="", description="author, title, publisher, date")
     url: str = Field(default="", description="where they can be read: http:// or https://")
@@ -132,7 +132,7 @@ class Published(Table):
 
 
 class Opponent(Table):
-    """What a quantity is divided by. Keys that are not given are as on the left side."""
+    """What the quantity is divided by. Keys that are not given have the values of the part itself."""
 
     contestant: str = Field(default="", description="another server")
     workload: str = Field(default="", description="another workload")
@@ -144,8 +144,8 @@ class Ratio(Table):
 
     title: str = Field(min_length=1, description="title in reports")
     quantity: Quantity = Field(description='"throughput", "mean", …')
-    workload: str = Field(description="of this workload")
-    against: str = Field(description="divided by the same metric of this one")
+    workload: str = Field(description="the workload whose quantity is divided")
+    against: str = Field(description="the workload by whose quantity it is divided")
 
     @model_validator(mode="after")
     def _of_two(self) -> "Ratio":
@@ -161,11 +161,12 @@ class Part(Table):
 
     quantity: Quantity = Field(description='"p99", "throughput", "spread", "starvation index", …')
     contestant: str = Field(
-        description="for this server; a bare name means all of its variants if no other was measured"
+        description="for this server; a name alone (go) stands for all of its variants, unless it was itself "
+        "measured"
     )
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
-        default=None, description="the rule applies to the ratio to this, round by round"
+        default=None, description="the rule applies to the ratio to this one, paired by round"
     )
     above: float | None = Field(default=None, description="the whole interval must lie above this")
     below: float | None = Field(default=None, description="the whole interval must lie below this")
@@ -245,7 +246,7 @@ class Needs(Table):
     server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
     settled: Share | None = Field(
         default=None,
-        description='the last of several `runs` differs by no more than this from the one before: "3 %"',
+        description='the throughputs of the last two of several `runs` differ by no more than this: "3 %"',
     )
     memory_limit: bool = Field(
         default=False, description="every memory limit that its workloads ask for was set"

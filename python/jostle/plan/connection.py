@@ -76,7 +76,7 @@ class Http2(Table):
 
     connections: PositiveCount | None = Field(
         default=None,
-        description="connections that the clients share; each has its own when not given",
+        description="connections that the clients share; if not given, each client has its own",
     )
 
 
@@ -88,7 +88,8 @@ class Connection(Table):
     )
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
-        default=[], description='"IP:PORT" or "unix:/path" to connect to instead of the host, in turn'
+        default=[],
+        description='"IP:PORT" or "unix:/path" to connect to instead of the host; of a list, each in turn',
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
         default=[], description="local addresses to connect from, in turn; each has its own range of ports"

@@ -90,7 +90,7 @@ Command = Annotated[
 class Need(Table):
     """A command that must be there before the build."""
 
-    command: str = Field(min_length=1, description="searched on PATH, then in `paths`")
+    command: str = Field(min_length=1, description="looked up on PATH, then in `paths`")
     paths: list[str] = Field(default=[], description="full paths where it may be, besides PATH")
     version: list[str] = Field(
         default=[], description="prints the version for the record; `{command}` is its path"
@@ -182,8 +182,8 @@ class ContestantFile(Table):
     user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")
     folder: str | None = Field(
         default=None,
-        description="where it is started, relative to the plan; without a command, as its contestant.toml "
-        "says",
+        description="the folder it is started in, relative to the plan; without a `command`, the folder's "
+        "contestant.toml says how",
     )
     url: str | None = Field(default=None, description="a server that is already running: http://host:port")
     simulate: Simulated | None = Field(

@@ -54,7 +54,7 @@ class DatabaseTable(Table):
     pool: Pool = Field(default=10, description="connections per server process")
     delay: Delay = Field(default=0.0, description='delay added to each of its answers: "2ms"')
     index: bool = Field(
-        default=True, description="whether orders.customer_id has an index; the date never has"
+        default=True, description="whether orders.customer_id has an index; orders.ordered_on never has one"
     )
     customers: Customers = Field(default=8000, description="customers in it")
 

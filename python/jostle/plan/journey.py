@@ -88,13 +88,13 @@ class Step(Call):
     )
     stop_when: Annotated[str | None, BeforeValidator(_when)] = Field(
         default=None,
-        description="the journey is completed after its answer if this holds, also between repeats: "
-        '"{state} == done"',
+        description="the journey ends here, as completed, if this holds after an answer of this step, even with "
+        'repeats left: "{state} == done"',
     )
     repeat: PositiveCount = Field(default=1, description="how often it is sent, one after another")
     think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
     once_per_client: bool = Field(
-        default=False, description="each client does it once, in its first journey; recorded separately"
+        default=False, description="each client sends it once, in its first journey; recorded separately"
     )
     on_failure: Literal["end", "go-on"] = Field(
         default="end", description="after a request that failed, the journey ends (end) or goes on (go-on)"

@@ -27,8 +27,8 @@ class _Connections(Table):
     """Keys of both kinds of load."""
 
     for_: PositiveDuration | None = Field(default=None, description='how long: "5s", "20m"')
-    requests: PositiveCount | None = Field(default=None, description="requests of all clients together")
-    iterations: PositiveCount | None = Field(default=None, description="journeys of all clients together")
+    requests: PositiveCount | None = Field(default=None, description="the total number of requests")
+    iterations: PositiveCount | None = Field(default=None, description="the total number of journeys")
     keep_alive: bool = Field(default=True, description="false: a connection for every request")
     requests_per_connection: PositiveCount | None = Field(
         default=None, description="requests on a connection before it is closed; unlimited when not given"

@@ -60,7 +60,8 @@ class Requirement(Table):
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
         default="",
-        description="for this contestant only; a bare name means its variants if the plan has no other",
+        description="for this contestant only; a name alone (go) stands for all of its variants, unless the "
+        "plan also lists it alone",
     )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})

@@ -211,8 +211,8 @@ class Call(Table):
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
-        description="header lines; a list repeats the header. With Accept-Encoding (gzip, br, zstd), expect "
-        "and capture see the answer decoded",
+        description="header lines; a list of values sends the header once for each. With Accept-Encoding "
+        "(gzip, br, zstd), expect and capture see the answer decoded",
     )
     body: str = Field(default="", description="the request's body")
     body_file: File | None = Field(default=None, description="a file that is the request's body")

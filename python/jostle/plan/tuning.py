@@ -21,7 +21,8 @@ class Tune(Table):
 
     on: str = Field(description="the server to calibrate on")
     get: str = Field(
-        description="path; with `takes`, {value} in it is the parameter, with which the work must grow"
+        description="path; with `takes`, it contains {value}, which stands for the parameter: the larger, "
+        "the more work"
     )
     takes: PositiveDuration | None = Field(
         default=None, description='how long the request should take: "200ms"'

@@ -27,7 +27,7 @@ LOAD = "(load)"
 
 
 class Background(Request):
-    """A request and its load in one table. It ends with the workload, and its results stand apart."""
+    """A request and its load in one table. It ends with the workload; its results are kept apart."""
 
     load: Load = Field(alias="(load)")
 
@@ -101,8 +101,8 @@ class Workload(Table):
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
-        description="measure only these; a bare name means its variants if the plan has no other; "
-        "if not given, all of the plan's",
+        description="measure only these; a name alone (go) stands for all of its variants, unless the plan "
+        "also lists it alone; if not given, all of the plan's",
     )
     runs: PositiveCount = Field(
         default=1,
@@ -112,7 +112,7 @@ class Workload(Table):
     settle: Share | None = Field(
         default=None,
         description="with `runs`: once the throughputs of two runs in a row differ by no more than this, the "
-        'next run is the last one, which is measured: "3 %"',
+        'next run is the last and is measured: "3 %"',
     )
     garbage: bool = Field(
         default=False,
@@ -129,8 +129,8 @@ class Workload(Table):
     memory: Size | None = Field(
         default=None,
         description="the most memory that the measured server's processes may hold together, without swap, "
-        'as in a container: "512MB"; if no limit can be set, the server runs without one, and the run '
-        "says so",
+        'as in a container: "512MB"; if no limit can be set, the server runs without one, and the '
+        "report says so",
     )
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
