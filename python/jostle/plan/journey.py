@@ -88,8 +88,8 @@ class Step(Call):
     )
     stop_when: Annotated[str | None, BeforeValidator(_when)] = Field(
         default=None,
-        description="the journey ends here, as completed, if this holds after an answer of this step, even with "
-        'repeats left: "{state} == done"',
+        description="the journey ends here, as completed, if this holds after an answer of this step, even "
+        'with repeats left: "{state} == done"',
     )
     repeat: PositiveCount = Field(default=1, description="how often it is sent, one after another")
     think: ThinkTime = Field(default=Think(), description='pause after its answer: "1s ± 20%"')
