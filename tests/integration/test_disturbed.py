@@ -64,6 +64,6 @@ def test_bursts_of_others_end_in_repeats_and_a_sentence(jostle_command: Jostle, 
     aside = [entry for entry in journal if entry["event"] == "trial set aside"]
     assert len(aside) in (1, 2)
     assert all((run / entry["folder"] / "machine.ndjson").is_file() for entry in aside)
-    assert any("other processes had the cores for" in entry["why"] for entry in aside)
+    assert any("other processes used the cores for" in entry["why"] for entry in aside)
     assert sum(note.startswith("Measured again") for note in result["notes"]) == len(aside)
     assert [trial["number"] for trial in result["trials"]] == [1]

@@ -41,7 +41,7 @@ def test_specifications_are_of_the_version_that_altair_knows() -> None:
 def test_a_figure_stays_whole_where_a_title_is_broken() -> None:
     picture = next(iter(pictures_of(make_plain()).values()))
     for shift in range(10):
-        title = "x" * shift + " p99 with a slow request: node ≥ 984 ms (was 1.91 ms), " * 4
+        title = "x" * shift + " p99 with a slow request: node ≥ 984 ms (alone: 1.91 ms), " * 4
         lines = standalone(replace(picture, title=title))["title"]["text"]
         assert len(lines) > 2
         assert not any(re.search(r"(≥|\s\d[\d.]*)$", line) for line in lines), lines
@@ -141,7 +141,7 @@ def test_the_stall_is_that_of_the_most_harmed_beside_the_least_harmed() -> None:
     picture = charts.stall(found)
     validated(picture)
     assert picture.title.startswith("python-asyncio completes nothing for 4.")
-    assert "in the same part of its trial java-virtual-threads completes 79" in picture.title
+    assert "at the same point of its trial, java-virtual-threads completes 79" in picture.title
     spared = make_starvation([RUNTIMES[1], RUNTIMES[2]])
     assert charts.find_stall(spared, views(spared)) is None
 
@@ -203,7 +203,7 @@ def test_a_server_that_answered_nobody_is_drawn_and_said_to_have_answered_nobody
     closed = views(replace(result, summaries=summaries))[0]
     picture = charts.strips([closed])
     validated(picture)
-    assert "node answered no request (was " in picture.title
+    assert "node answered no request (alone: " in picture.title
     assert any(r.get("text") == "100 %" for rows in picture.datasets.values() for r in rows)
     for draw in (charts.density, charts.percentiles):
         validated(draw(closed, 50))
@@ -262,14 +262,14 @@ def test_the_colours_are_the_pages() -> None:
 def test_titles_name_the_worst_and_the_best() -> None:
     closed, opened = views(make_starvation())
     top = charts.throughput(closed)
-    assert top.title.startswith("One slow request takes 99.8 % of python-asyncio's fast requests")
-    assert charts.strips([opened]).title.startswith("p99 with a slow request: node 2.26 s (was 393 µs), ")
+    assert top.title.startswith("One slow request costs python-asyncio 99.8 % of its fast requests")
+    assert charts.strips([opened]).title.startswith("p99 with a slow request: node 2.26 s (alone: 393 µs), ")
 
 
 def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
     result = make_starvation([RUNTIMES[1], RUNTIMES[2]])
     top = charts.throughput(views(result)[0])
-    assert top.title.startswith("One slow request takes no contestant more than")
+    assert top.title.startswith("One slow request costs no contestant more than")
 
 
 def test_quantiles_that_cannot_be_told_are_not_told() -> None:

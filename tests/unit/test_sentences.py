@@ -167,8 +167,8 @@ TABLE = [
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
-        "every fast request waits for about one time slice (median 10.0 ms, longest 31.0 ms), so one closed "
-        "client gets through 5 % as many as without one",
+        "each fast request of its only client waits for about one time slice (median 10.0 ms, longest "
+        "31.0 ms). It loses",
         lambda: starved(
             "closed",
             index=share(0.94, 0.96),
@@ -179,7 +179,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
     ),
     Row(
-        "3 closed clients get through 5 % as many as without one",
+        "each fast request of its 3 clients waits for about one time slice",
         lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),
@@ -255,17 +255,17 @@ TABLE = [
         ),
     ),
     Row(
-        "Some fast requests of x wait for a whole slow request, most do not",
+        "Some fast requests to x wait for a whole slow request, but most do not",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "It waits for a time slice: beside a long slow request, none waits for its end",
+        "Late ones wait for a time slice: beside longer slow requests, none waits until those end",
         lambda: starved("open", **GO, waits="a turn"),
         (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
     ),
     Row(
-        "1 in 100 fast requests of x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
+        "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
         lambda: starved("open", **GO, waits="cannot tell"),
         (lambda: starved("open", blocking=share(0.0, 0.05)),),
     ),
@@ -275,7 +275,7 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.05, 0.2)), lambda: starved("open", **GO)),
     ),
     Row(
-        "Slow requests delay the fast ones of x by a part of their own time",
+        "Slow requests delay x's fast ones by part of their own duration",
         lambda: starved("open", blocking=share(0.2, 0.4)),
         (lambda: starved("open", blocking=share(0.6, 0.8)), lambda: starved("open", blocking=share(0, 0.05))),
     ),
@@ -403,37 +403,37 @@ TABLE = [
     Row("large", lambda: comparing.size_of_effect(e(-0.5)), (lambda: comparing.size_of_effect(e(None)),)),
     # Pictures.
     Row(
-        "One slow request takes 80 % of node's fast requests, and 2 % of go's.",
+        "One slow request costs node 80 % of its fast requests, and go 2 %.",
         lambda: titles.about_throughput(view(panel("go", index=0.02), panel("node", index=0.8))),
         (lambda: titles.about_throughput(view(panel("go", index=0.8), panel("node", index=0.02))),),
     ),
     Row(
-        "One slow request takes 80 % of node's fast requests.",
+        "One slow request costs node 80 % of its fast requests.",
         lambda: titles.about_throughput(view(panel("node", index=0.8))),
         (lambda: titles.about_throughput(view(panel("node", index=0.8), panel("go", index=0.0))),),
     ),
     Row(
-        "One slow request takes no contestant more than 2 % of its fast requests.",
+        "One slow request costs no contestant more than 2 % of its fast requests.",
         lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.01))),
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6), open_loop=True)),),
     ),
     Row(
-        "on go its p99 grows by 60 % of the slow request's time",
+        "on go the p99 grows by 60 % of the slow request's time",
         lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6), open_loop=True)),
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.05), open_loop=True)),),
     ),
     Row(
-        "p99 with a slow request: node 2.00 ms (was 200 µs), go 1.00 ms (was 200 µs).",
+        "p99 with a slow request: node 2.00 ms (alone: 200 µs), go 1.00 ms (alone: 200 µs).",
         lambda: titles.about_quantile(view(panel("go", index=0, p99=0.001), panel("node", index=0.8)), "p99"),
         (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
     ),
     Row(
-        "node answered no request (was 200 µs)",
+        "node answered no request (alone: 200 µs)",
         lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None, n=0)), "p99"),
         (lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),),
     ),
     Row(
-        "node unknown (was 200 µs)",
+        "node unknown (alone: 200 µs)",
         lambda: titles.about_quantile(view(panel("node", index=0.8, p99=None)), "p99"),
         (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
     ),

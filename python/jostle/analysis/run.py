@@ -334,7 +334,9 @@ def _repeated(record: RunRecord) -> list[str]:
     if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
         notes.append(f"{plural(more, 'other trial')} measured again: journal.ndjson says why.")
     if any(entry["event"] == "repeats given up" for entry in record.journal):
-        notes.append("After that nothing was measured again, as repeating a whole round had not helped.")
+        notes.append(
+            "After that, nothing was measured again, because repeating a whole round had not helped."
+        )
     return notes
 
 
@@ -351,8 +353,8 @@ def _aside(data: Sequence[TrialData], aside: set[int]) -> list[str]:
     if not cells:
         return []
     return [
-        f"{plural(len(aside), 'trial')} did not count: {', '.join(each)}. The machine was taken away in each "
-        f"and in its repeats, and at least {LEAST_ROUNDS} other rounds remain."
+        f"{plural(len(aside), 'trial')} did not count: {', '.join(each)}. Other programs or virtual machines "
+        f"disturbed each of them and its repeats; at least {LEAST_ROUNDS} other rounds remain."
     ]
 
 

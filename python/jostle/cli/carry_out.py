@@ -125,4 +125,5 @@ def _write_pages(result: "RunResult", folder: Path, *, say: bool) -> None:
         report.write_page(result, page)
         report.write_pictures(result, folder)
     if say:
-        print(f"\nreport    {page}\ndetails   jostle report --full {folder}")
+        gap = "" if result.claims else "\n"  # their tally is a line like these two
+        print(f"{gap}report      {page}\ndetails     jostle report --full {folder}")

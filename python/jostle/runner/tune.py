@@ -85,7 +85,7 @@ def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> in
     for entry in known:
         if all(entry.get(k) == v for k, v in key.items()):
             return _written(int(entry["value"]), tune)
-    tell(f"finding out {name}, {tune.goal}")
+    tell(f"tuning {name}: {tune.goal}")
     value = _measured(server, plan, tune, plan.parameters[name])
     known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
     write_whole(file, json.dumps(known, indent=2) + "\n")

@@ -238,7 +238,7 @@ def _told(verdict: PartVerdict, rule: Rule, size: Rule | None, unit: str) -> str
     if verdict == "fails":
         return f", is not {asked_for}"
     if verdict == "cannot tell":
-        return f", asked: {asked_for}"
+        return f"; required: {asked_for}"
     if size is None:
         return f", is {asked_for}"
     sizes = {

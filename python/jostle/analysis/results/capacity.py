@@ -28,7 +28,7 @@ spent. none: missed at the lowest level. cannot tell: too little was measured.""
 
 Decided = Literal["holds", "misses", "open", "generator", "spoiled"]
 """Of a level. open: too near to the limit, or too few requests. generator: it, not the server, was the limit.
-spoiled: the machine was taken away in all of its blocks."""
+spoiled: other programs or virtual machines disturbed all of its blocks."""
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def why_not(values: Sequence[Value]) -> str:
     missing = sum(value is None for value in values)
     if not missing:
         return "requests were given up before they were answered"
-    return f"{missing} of {len(values)} rounds have too few requests, or did not measure it"
+    return f"too few requests, or no measurement, in {missing} of {len(values)} rounds"
 
 
 def round_quantile(sample: WeightedSample, p: float) -> Value:

@@ -97,13 +97,10 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
 def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
-    clients = (
-        "one closed client gets" if meanwhile.clients == 1 else f"{meanwhile.clients} closed clients get"
-    )
-    through = s.left.value if s.left.value is not None else 1 - (s.index.value or 0.0)
+    clients = "its only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
     return (
-        f"{s.contestant} keeps serving while a slow request runs, but every fast request waits for about one "
-        f"time slice ({waits}), so {clients} through {percent(through)} as many as without one. {lost}"
+        f"{s.contestant} keeps serving while a slow request runs, but each fast request of {clients} waits "
+        f"for about one time slice ({waits}). {lost}"
     )
 
 
@@ -132,23 +129,23 @@ def _open(s: Starvation, waits: Answer) -> str:
         return (
             f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would decide it."
         )
-    return f"Slow requests delay the fast ones of {name} by a part of their own time: {change}."
+    return f"Slow requests delay {name}'s fast ones by part of their own duration: {change}."
 
 
 def _delayed(s: Starvation, waits: Answer, change: str) -> str:
     """By half of a slow request or more, at the p99."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "cannot tell":
-        return f"1 in 100 fast requests of {name} is late: {change}. {_unknown_wait(s)}"
+        return f"1 in 100 fast requests to {name} is late: {change}. {_unknown_wait(s)}"
     if waits == "a turn":
         return (
-            f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. It "
-            "waits for a time slice: beside a long slow request, none waits for its end."
+            f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. "
+            "Late ones wait for a time slice: beside longer slow requests, none waits until those end."
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (
-            f"Some fast requests of {name} wait for a whole slow request, most do not: {change}; the median "
-            f"is {_time(median)}."
+            f"Some fast requests to {name} wait for a whole slow request, but most do not: {change}; the "
+            f"median is {_time(median)}."
         )
     return f"While a slow request runs, {name} answers no other: {change}."
 

@@ -366,7 +366,7 @@ def _arrivals(data: TrialData) -> Check | None:
     verdict = _graded(statistic, limit)
     message = "requests were sent as a Poisson process"
     if verdict is not Verdict.VALID:
-        message = "requests were not sent as the Poisson process of the plan, but bunched or too evenly"
+        message = "requests did not follow the plan's Poisson process: they were bunched or too evenly spaced"
     remedy = "the generator was late, or all connections were busy: see lateness and offered load"
     return Check(
         "arrivals",

@@ -39,7 +39,8 @@ def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
 
 def named(figures: Collection[str]) -> str:
     """For a reader: "p99 and the longest", "throughput and response times"."""
-    groups = {"throughput": RATES, "response times": RESPONSE_TIMES, "service times": SERVICE_TIMES}
+    kinds = {"response times": RESPONSE_TIMES, "service times": SERVICE_TIMES}
+    groups = {"throughput": RATES, **({"all times": TIMES} if set(TIMES) <= set(figures) else kinds)}
     whole = [name for name, group in groups.items() if set(group) <= set(figures)]
     grouped = {figure for name in whole for figure in groups[name]}
     single = [figure for figure in figures if figure not in grouped]

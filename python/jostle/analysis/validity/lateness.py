@@ -31,7 +31,7 @@ __all__ = ["Effect", "lateness", "lateness_effects", "mostly_lateness"]
 SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
-REMEDY = "give the generator a core of its own, or trust only differences much larger than this"
+REMEDY = "give the generator its own core, or trust only much larger differences"
 
 NEVER_INVALID = ("min", "p5", "p25", "max")
 """The longest time is one request's, and nobody judges a server by the shortest ones."""
@@ -127,8 +127,9 @@ def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
 
 def _told(touched: Mapping[str, Effect]) -> str:
     shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or dict(touched)
-    each = [
-        f"{name} would be {format_duration(e.without_s)} instead of {format_duration(e.reported_s)}"
+    (first, *others) = (
+        (name, f"{format_duration(e.without_s)} instead of {format_duration(e.reported_s)}")
         for name, e in shown.items()
-    ]
-    return f"without the generator's own lateness {listed(each)}"
+    )
+    each = [f"{first[0]} would be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
+    return f"without the generator's own lateness, {listed(each)}"

@@ -48,16 +48,21 @@ def troubles(data: TrialData) -> list[Trouble]:
     """The longest first. Seconds count from the trial's start."""
     m = data.machine
     found = [
-        *_runs(m.start_s, m.steal_s, m.steal_s >= TOLD_S, "the machine was taken away for {} at {} (steal)"),
+        *_runs(
+            m.start_s,
+            m.steal_s,
+            m.steal_s >= TOLD_S,
+            "the hypervisor withheld a core for {} at t = {} (steal)",
+        ),
         *_runs(
             m.start_s,
             m.others_s,
             m.others_s > np.maximum(ERRORS * m.others_error_s, np.maximum(TOLD_S, OTHERS_SHARE * m.length_s)),
-            "other processes had the cores for {} from {} on",
+            "other processes used the cores for {} from t = {}",
         ),
-        *_runs(m.start_s, m.waited_s, m.waited_s >= TOLD_S, "the generator waited {} for a core at {}"),
-        *_runs(m.start_s, m.memory_s, m.memory_s >= TOLD_S, "work waited {} for memory at {} (PSI)"),
-        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "work waited {} for the disk at {} (PSI)"),
+        *_runs(m.start_s, m.waited_s, m.waited_s >= TOLD_S, "the generator waited {} for a core at t = {}"),
+        *_runs(m.start_s, m.memory_s, m.memory_s >= TOLD_S, "processes waited {} for memory at t = {} (PSI)"),
+        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "processes waited {} for the disk at t = {} (PSI)"),
         *_slow(m.start_s, m.length_s, m.mhz),
     ]
     return sorted(found, key=lambda trouble: -trouble.length_s)
@@ -77,7 +82,7 @@ def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
     highest = float(mhz.max())
     slow = mhz < SLOWER * highest
     words = f"the cores ran at {percent(float(mhz.min()) / highest)} of their highest frequency"
-    yield from _runs(start_s, length_s, slow, words + " for {} at {}")
+    yield from _runs(start_s, length_s, slow, words + " for {} at t = {}")
 
 
 def told(data: TrialData) -> str:
@@ -104,14 +109,17 @@ def machine(data: TrialData) -> Check | None:
     share = lost / wanted if wanted and lost > TOLD_S else 0.0
     verdict = Verdict.INVALID if share > INVALID else Verdict.SUSPECT if share > SUSPECT else Verdict.VALID
     limit = INVALID if verdict is Verdict.INVALID else SUSPECT
-    message = f"other programs or machines had the processor for {percent(share)} of the server's time"
-    remedy = "run it on a machine that does nothing else" if verdict is not Verdict.VALID else ""
+    message = (
+        f"other programs or virtual machines used the server's cores for {percent(share)} of the time in "
+        "which it had work"
+    )
+    remedy = "run on a machine that is otherwise idle" if verdict is not Verdict.VALID else ""
     affects = (*RATES, *TIMES) if verdict is Verdict.SUSPECT else ()
     return Check("machine", verdict, share, limit, "share", message, remedy, affects, "machine")
 
 
 def stolen(data: TrialData) -> Check | None:
-    """Quantiles beyond which so many requests lie as were due while a processor was taken away.
+    """Quantiles beyond which so many requests lie as were due while a hypervisor withheld a core.
 
     Only those are touched that a theft could lengthen by more than a twentieth.
     """
@@ -128,6 +136,9 @@ def stolen(data: TrialData) -> Check | None:
     )
     if not affects:
         return None
-    message = f"a processor was taken away for {percent(share)} of the time, which delayed as many requests"
-    remedy = "run it on a machine of its own, or read these quantiles with that in mind"
+    message = (
+        f"the hypervisor withheld a core for {percent(share)} of the time, which delayed about that share of "
+        "the requests"
+    )
+    remedy = "run on a dedicated machine, or read these quantiles with that in mind"
     return Check("steal", Verdict.SUSPECT, share, 0, "share", message, remedy, affects, "machine")

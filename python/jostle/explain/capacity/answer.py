@@ -359,5 +359,5 @@ def _notes(found: Measured) -> list[str]:
         notes.append(f"The run is not complete: {found.record.incomplete_why}")
     spoiled = sum(bool(block.spoiled) for level in found.levels for block in level.blocks)
     if spoiled:
-        notes.append(f"{spoiled} blocks do not count: the machine was taken away in them.")
+        notes.append(f"{spoiled} blocks do not count: other programs or virtual machines disturbed them.")
     return notes

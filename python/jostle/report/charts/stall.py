@@ -85,7 +85,7 @@ def _title(found: Stall) -> str:
     line = trial.timeline
     busy = [c for t, c in zip(line.server_t_s, line.server_cpu, strict=True) if begin <= t <= end]
     if busy:
-        text += f" while its server uses {amount(sum(busy) / len(busy), '')} cores"
+        text += f" while using {amount(sum(busy) / len(busy), '')} cores"
     for name, other in others:
         done = [
             rate
@@ -93,15 +93,15 @@ def _title(found: Stall) -> str:
             if begin <= t <= end
         ]
         if done:
-            text += f"; in the same part of its trial {name} completes {amount(sum(done) / len(done), '/s')}"
+            text += (
+                f"; at the same point of its trial, {name} completes {amount(sum(done) / len(done), '/s')}"
+            )
     return text + "."
 
 
 def _reading(found: Stall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
-    return (
-        f"{found.view.title}; beside the slow request. Shown: the trials with median throughput, {numbers}."
-    )
+    return f"{found.view.title}, with the slow request. Shown: the trials with median throughput, {numbers}."
 
 
 def _table(clients: Rows) -> Table:

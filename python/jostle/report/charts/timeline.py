@@ -136,7 +136,8 @@ def _title(contestant: str, drawn: list[tuple[str, TrialResult]]) -> str:
     if still:
         return f"{contestant}{where}: nothing completes for {amount(still, 's')}."
     busiest = max(trial.timeline.server_cpu, default=None)
-    used = f"; the server uses up to {busiest:.2g} cores" if busiest is not None else ""
+    noun = "core" if busiest is not None and f"{busiest:.2g}" == "1" else "cores"
+    used = f"; the server uses up to {busiest:.2g} {noun}" if busiest is not None else ""
     return f"{contestant}{where}: the longest request takes {amount(longest, 's')}{used}."
 
 

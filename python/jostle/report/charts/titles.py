@@ -49,17 +49,17 @@ def about_throughput(view: View) -> str:
     if lost < 0.05 and _harm(harmed, view) > HARMFUL:
         grown = percent(_harm(harmed, view))
         return (
-            f"Throughput stays the same beside a slow request, but on {harmed.contestant} its p99 grows by"
+            f"Throughput stays the same beside a slow request, but on {harmed.contestant} the p99 grows by"
             f" {grown} of the slow request's time."
         )
     if lost < 0.05:
         return (
-            f"One slow request takes no contestant more than {percent(max(lost, 0.0))} of its fast requests."
+            f"One slow request costs no contestant more than {percent(max(lost, 0.0))} of its fast requests."
         )
-    sentence = f"One slow request takes {percent(lost)} of {worst.contestant}'s fast requests"
+    sentence = f"One slow request costs {worst.contestant} {percent(lost)} of its fast requests"
     if best is worst:
         return sentence + "."
-    return sentence + f", and {percent(max(_index(best), 0.0))} of {best.contestant}'s."
+    return sentence + f", and {best.contestant} {percent(max(_index(best), 0.0))}."
 
 
 def about_quantile(view: View, name: str) -> str:
@@ -81,7 +81,7 @@ def about_quantile(view: View, name: str) -> str:
 def _pair(panel: Panel, name: str) -> str:
     found = {s.name: s for s in panel.series}
     before, after = (_quantile(found[n], name) if n in found else None for n in (ALONE, WITH_SLOW))
-    was = f" (was {formatted(before).value})" if before else ""
+    was = f" (alone: {formatted(before).value})" if before else ""
     if after is None:
         slow = found.get(WITH_SLOW)
         nobody = slow is not None and not slow.distribution.n

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 STYLES: dict[Tone, str] = {"good": "green", "warning": "yellow", "bad": "red", "plain": ""}
-MOST_REASONS = 3
+MOST_REASONS = 2
+"""Kinds of reasons: a race of two stays within 35 lines. The full report has all."""
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
 BINS = 10
@@ -66,10 +67,10 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    if more > 0:
-        _say(console, f"and {more} more (--json or jostle report --full lists all)", lead="  ")
-    if document.affects:
-        _say(console, document.affects, lead="  affects: ")
+    left = f"and {more} more (--json)" if more > 0 else ""
+    affects = f"affects: {document.affects}" if document.affects else ""
+    if left or affects:
+        _say(console, "; ".join(filter(None, (left, affects))), lead="  ")
     if document.cut_short:
         _say(console, document.cut_short, "yellow", lead="  cut short: ")
     if document.finish:

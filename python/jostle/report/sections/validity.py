@@ -14,7 +14,7 @@ from jostle.text import first_line
 __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
 
 MOST_NUMBERS = 6
-MOST_PLACES = 4
+MOST_PLACES = 2
 
 EVERY_FIGURE = "every figure"
 
@@ -103,8 +103,9 @@ def affects(result: RunResult) -> str:
 
 
 def _some(places: Sequence[str]) -> str:
-    more = len(places) - MOST_PLACES
-    return "; ".join(places) if more <= 0 else f"{'; '.join(places[:MOST_PLACES])}; and {more} more"
+    if len(places) <= MOST_PLACES:
+        return "; ".join(places)
+    return f"{places[0]} and {len(places) - 1} more"
 
 
 def incomplete(result: RunResult) -> str:
