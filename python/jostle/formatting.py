@@ -103,16 +103,16 @@ def interval(found: HasInterval, unit: str | None = None) -> str:
 
 
 def change(ratio: float, low: float | None = None, high: float | None = None) -> str:
-    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "3.4 times".
+    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "× 3.4".
 
-    The interval stands in the same unit: "−48 % [−67, −17]", "0.21 times [0.10, 0.43]".
+    The interval stands in the same unit: "−48 % [−67, −17]", "× 0.21 [0.10, 0.43]".
     """
     ends = [] if low is None or high is None else [low, high]
     if any(r >= 3 or r <= 1 / 3 for r in (ratio, *ends)):
-        write, unit = _times, " times"
+        write, told = _times, f"× {_times(ratio)}"
     else:
-        write, unit = _signed_percent, " %"
-    return f"{write(ratio)}{unit}" + (f" [{', '.join(map(write, ends))}]" if ends else "")
+        write, told = _signed_percent, f"{_signed_percent(ratio)} %"
+    return told + (f" [{', '.join(map(write, ends))}]" if ends else "")
 
 
 def points(difference: float, low: float | None = None, high: float | None = None) -> str:

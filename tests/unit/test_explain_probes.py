@@ -129,7 +129,7 @@ def test_a_server_that_is_never_full_keeps_its_discipline_to_itself() -> None:
     explanation = explained(Server(workers=100), FAST, SLOW)
     assert of(explanation, Topic.DISCIPLINE).reason is Reason.NOT_SATURATED
     assert of(explanation, Topic.PARALLELISM).says == "At least 16 requests progress at once."
-    assert "cannot be told" in explanation.paragraph
+    assert "The order of service is unknown" in explanation.paragraph
 
 
 def test_routes_that_take_the_same_time_do_not_tell_who_is_served_when() -> None:

@@ -45,12 +45,12 @@ def _title(explanation: Explanation) -> str:
 def _facts(explanation: Explanation) -> list[str]:
     when = datetime.fromtimestamp(explanation.started_unix_ns / 1e9, UTC)
     asked = (
-        f"{plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s, at most "
+        f"sent {plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s over at most "
         f"{plural(explanation.connections, 'connection')} at once"
     )
     return [
         asked,
-        f"allowed ({explanation.limits})",
+        f"limits ({explanation.limits})",
         f"the server says it is {explanation.server}" if explanation.server else "",
         f"it may use {plural(explanation.cores, 'core')}" if explanation.cores else "",
         f"others disturbed it: threads of this machine waited for a core for "

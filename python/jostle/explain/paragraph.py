@@ -60,8 +60,8 @@ def _chosen(topic: Topic, says: list[str]) -> list[str]:
 
 
 ASKED = {
-    Topic.DISCIPLINE: "Who is served when cannot be told",
-    Topic.SERVICE_TIME: "How long a request takes cannot be told",
+    Topic.DISCIPLINE: "The order of service is unknown",
+    Topic.SERVICE_TIME: "The service time is unknown",
 }
 
 

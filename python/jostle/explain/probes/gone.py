@@ -35,7 +35,7 @@ def gone(session: Session) -> Finding:
         return cannot_tell(
             topic,
             Reason.NOT_OURS,
-            "jostle did not start the server and does not know its process, whose CPU would tell",
+            "jostle did not start the server and does not know its process, whose CPU time would tell",
             "--pid, if the server runs on this machine",
         )
     if slow is None or slow.cpu_share is None or slow.cpu_share + (slow.queued_share or 0.0) < COMPUTES:

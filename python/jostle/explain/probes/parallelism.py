@@ -148,6 +148,6 @@ def unlike(took: Mapping[int, Sequence[float]]) -> bool:
 
 
 def _line(count: int, ratios: Sequence[float]) -> str:
-    lengths = f"{min(ratios):.2f} to {max(ratios):.2f}" if len(ratios) > 1 else f"{ratios[0]:.2f}"
-    took = f"{plural(count, 'request')} at once took {lengths} times as long as one"
+    lengths = " to ".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (min(ratios), max(ratios))))
+    took = f"{plural(count, 'request')} at once took {lengths} times as long as a single one"
     return f"{took} ({plural(len(ratios), 'burst')})."

@@ -149,7 +149,7 @@ def cpu_or_waiting(session: Session) -> Finding:
         return cannot_tell(
             Topic.CPU,
             Reason.NOT_OURS,
-            "jostle did not start the server and does not know its process, whose CPU would tell",
+            "jostle did not start the server and does not know its process, whose CPU time would tell",
             "--pid, if the server runs on this machine",
         )
     if slow.cpu_share is None:

@@ -77,16 +77,17 @@ def _only(y: Spec) -> Spec:
 def _title(views: Sequence[View]) -> str:
     """Of the view in which somebody waits longest."""
     worst = most_harmed(views)
-    return (f"{worst.title}: " if len(views) > 1 else "") + about_quantile(worst, "p99")
+    sentence = about_quantile(worst, "p99")
+    return f"{sentence.removesuffix('.')} ({worst.title})." if len(views) > 1 else sentence
 
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:
     text = BY_STRENGTH if views[0].paired else ""
     text += "Bars run from the median to the p99, the line to the longest answer (dot)."
     if any(not row["known"] for row in found.medians):
-        text += " Without a bar: the p99 is not known; the table says why."
+        text += " Where there is no bar, the p99 is not known; the table says why."
     return text + (
-        " Frames at the right edge: the share of requests without an answer." if found.gauges else ""
+        " The frames at the right edge show the share of requests without an answer." if found.gauges else ""
     )
 
 
