@@ -353,7 +353,7 @@ def _aside(data: Sequence[TrialData], aside: set[int]) -> list[str]:
     if not cells:
         return []
     return [
-        f"{plural(len(aside), 'trial')} did not count: {', '.join(each)}. Other programs or virtual machines "
+        f"{plural(len(aside), 'trial')} did not count: {'; '.join(each)}. Other programs or virtual machines "
         f"disturbed each of them and its repeats; at least {LEAST_ROUNDS} other rounds remain."
     ]
 

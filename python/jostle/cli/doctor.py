@@ -13,7 +13,7 @@ HELP = """Check whether this machine can measure: cores, limits, ports, timers.
 \b
   jostle doctor
   jostle doctor --calibrate   first measure the floor of this machine, against a
-                              server that answers at once (20 seconds); later
+                              server that answers immediately (20 seconds); later
                               results are shown beside it
 
 The exit code is 1 if something would make runs fail.

@@ -118,7 +118,12 @@ class RequestOptions:
 
     method: Annotated[
         str | None,
-        _option(*("-m", "--method", "-X"), metavar="METHOD", help="GET, or POST with a body.", group=REQUEST),
+        _option(
+            *("-m", "--method", "-X"),
+            metavar="METHOD",
+            help="Default: GET, or POST with a body.",
+            group=REQUEST,
+        ),
     ] = None
     headers: Annotated[
         list[str] | None,

@@ -30,7 +30,7 @@ class Tune(Table):
     times: float | None = Field(
         default=None,
         gt=0,
-        description="instead of `takes`: the parameter is a time, this many times that of the request",
+        description="instead of `takes`: the parameter is a time, so many times as long as the request takes",
     )
 
     share: float | None = Field(

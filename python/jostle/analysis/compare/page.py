@@ -61,9 +61,10 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     if len({c.workload for c in comparisons}) < 2:
         return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} would be found by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
-    names = listed(sorted({quantity for _, quantity in primary}))
+    names = sorted({quantity for _, quantity in primary})
+    noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
     return (
         f"{told_of} If nothing differed, about {expected:.1g} would be found by chance in the primary "
-        f"quantity ({names}). Of those found in the others, at most one in twenty is chance."
+        f"{noun} ({listed(names)}). Of those found in the others, at most one in twenty is chance."
     )

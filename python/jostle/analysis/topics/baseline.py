@@ -18,8 +18,8 @@ def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
     if not lines:
         return ""
     return (
-        f"Floor of this machine, a server that answers at once (measured {str(floor.get('measured'))[:10]}): "
-        f"{'; '.join(lines)}. Response times close to it come from the machine and the generator."
+        "Floor of this machine, from a server that answers immediately (measured "
+        f"{str(floor.get('measured'))[:10]}): {'; '.join(lines)}. Response times close to it come from the machine and the generator."
     )
 
 

@@ -101,7 +101,7 @@ def _title(found: Stall) -> str:
 
 def _reading(found: Stall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
-    return f"{found.view.title}, with the slow request. Shown: the trials with median throughput, {numbers}."
+    return f"{found.view.title}. Shown, with the slow request: the trials with median throughput, {numbers}."
 
 
 def _table(clients: Rows) -> Table:

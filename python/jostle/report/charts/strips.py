@@ -77,8 +77,7 @@ def _only(y: Spec) -> Spec:
 def _title(views: Sequence[View]) -> str:
     """Of the view in which somebody waits longest."""
     worst = most_harmed(views)
-    sentence = about_quantile(worst, "p99")
-    return f"{sentence.removesuffix('.')} ({worst.title})." if len(views) > 1 else sentence
+    return (f"{worst.title}; " if len(views) > 1 else "") + about_quantile(worst, "p99")
 
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:

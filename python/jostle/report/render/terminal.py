@@ -67,7 +67,7 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    left = f"and {more} more (--json)" if more > 0 else ""
+    left = f"and {more} more (see --json)" if more > 0 else ""
     affects = f"affects: {document.affects}" if document.affects else ""
     if left or affects:
         _say(console, "; ".join(filter(None, (left, affects))), lead="  ")
