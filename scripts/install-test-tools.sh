@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
-# wrk and h2load, whose figures they hold beside those of jostle, Redis, which answers raw bytes, and g++, which builds
-# the fuzzer. Quick when nothing
-# is missing.
+# wrk and h2load, whose figures they hold beside those of jostle, Redis and dnsmasq, which answer raw bytes and
+# datagrams, and g++, which builds the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
@@ -10,6 +9,7 @@ command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
 command -v g++ >/dev/null || packages+=(g++)
 command -v redis-server >/dev/null || packages+=(redis-server)
+[ -x /usr/sbin/dnsmasq ] || packages+=(dnsmasq-base)
 command -v ip >/dev/null || packages+=(iproute2)     # hosts of the cluster tests are network namespaces
 command -v pgrep >/dev/null || packages+=(procps)
 [ ${#packages[@]} -gt 0 ] || exit 0

@@ -43,6 +43,10 @@ class WorkloadState(TypedDict):
     redirects: int  # that were followed: the request to which each led counts as one of its own
     stream_waits: int  # requests that had to wait for a free stream of their connection (HTTP/2)
     stream_wait_ns: int  # how long all of them together
+    duplicate_answers: int  # datagrams whose request had been answered before
+    late_answers: int  # datagrams whose request had been given up
+    overtaken_answers: int  # those of them that came after the answer of a later request
+    stray_answers: int  # datagrams that answered no request which their client remembered
 
 class JourneyEnd(TypedDict):
     """Journeys that one step ended, in one way."""

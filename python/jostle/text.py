@@ -144,9 +144,9 @@ def _option(word: str) -> tuple[str, str, Callable[[str], str]]:
 def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
     if name == "capture":
         return value  # where something is found in an answer, and not what
-    if isinstance(value, str) and name in ("body", "send", "tcp"):
+    if isinstance(value, str) and name in ("body", "send", "tcp", "udp"):
         return redact_body(_redact_text(value, known))
-    if isinstance(value, dict) and name == "tcp":
+    if isinstance(value, dict) and name in ("tcp", "udp"):
         hidden = names_a_secret(_raw_text(value))
         return {"text": HIDDEN} if hidden else redact(value, known)
     if value and names_a_secret(name):
@@ -157,10 +157,13 @@ def _redact_value(name: str, value: Any, known: Collection[str]) -> Any:
     return redact(value, known)
 
 
+_BRACES = re.compile(r"\{[^{}]*\}")
+
+
 def _raw_text(sent: dict[str, Any]) -> str:
     """What a request of raw bytes sends, if it stands in the plan."""
     if "hex" in sent:
-        return bytes.fromhex(sent["hex"]).decode(errors="replace")
+        return bytes.fromhex(_BRACES.sub("", sent["hex"])).decode(errors="replace")
     return str(sent.get("text", ""))
 
 

@@ -40,6 +40,7 @@ NOT_RUN = {
     "jostle run plan.toml --rounds 10": "ten rounds of the tutorial's plan",
     "jostle hit http://localhost:8000/v1/chat": "it needs a model; test_streams.py has its options",
     "jostle hit https://localhost:8443/ --http2": "it needs a certificate; test_http2.py makes one",
+    "jostle hit udp://127.0.0.1:53": "it needs a DNS server; test_datagrams.py has one",
     "jostle hit tcp://127.0.0.1:6379": "it needs Redis; test_raw.py has one",
     "make wheel": "CI builds the wheel",
     "docker": "it needs a daemon and an image from a registry",
@@ -80,7 +81,7 @@ class Api(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
-    """What stands for the ports of the documents: four reference servers, and an API that takes orders."""
+    """What stands for the ports of the documents: five reference servers, and an API that takes orders."""
     api = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
     threading.Thread(target=api.serve_forever, daemon=True).start()
     with (
@@ -88,8 +89,9 @@ def ports() -> Iterator[dict[str, str]]:
         reference_server("events") as events,
         reference_server("websocket") as sockets,
         reference_server("lines") as lines,
+        reference_server("datagrams") as datagrams,
     ):
-        of = {"8080": url, "8000": events, "8001": sockets, "8002": lines}
+        of = {"8080": url, "8000": events, "8001": sockets, "8002": lines, "8003": datagrams}
         yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()} | {
             "9000": str(api.server_port)
         }

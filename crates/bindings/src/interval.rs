@@ -185,6 +185,10 @@ fn workload<'py>(py: Python<'py>, state: &WorkloadState) -> PyResult<Bound<'py, 
     dict.set_item("redirects", state.redirects)?;
     dict.set_item("stream_waits", state.stream_waits)?;
     dict.set_item("stream_wait_ns", state.stream_wait_ns)?;
+    dict.set_item("duplicate_answers", state.duplicate_answers)?;
+    dict.set_item("late_answers", state.late_answers)?;
+    dict.set_item("overtaken_answers", state.overtaken_answers)?;
+    dict.set_item("stray_answers", state.stray_answers)?;
     Ok(dict)
 }
 

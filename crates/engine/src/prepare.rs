@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "the limit of open files")]
 
+use std::sync::Arc;
+
 use crate::machine::open_files;
 use crate::plan::{Plan, Workload};
 use crate::scenario::Mix;
@@ -25,6 +27,7 @@ use crate::wire::redirect::Redirects;
 use crate::wire::request::Request;
 use crate::wire::tap::Tap;
 use crate::wire::target::Target;
+use crate::wire::udp::{self, Matching};
 use crate::wire::url::Origin;
 use crate::wire::verify::BodyVerifier;
 use crate::wire::watch::Limits;
@@ -200,12 +203,18 @@ fn prepare_request(
         .map_err(invalid)?;
     let until = spec.raw.as_ref().map(|raw| Until::new(&raw.until));
     let until = until.transpose().map_err(invalid)?;
-    let (keep_alive, close) = if upgrade.is_some() || until.is_some() {
+    let alone = upgrade.is_some() || until.is_some() || spec.datagram.is_some();
+    let (keep_alive, close) = if alone {
         let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
         (message.clone(), message)
     } else {
         (encode(true)?, encode(false)?)
     };
+    let datagram = spec
+        .datagram
+        .as_ref()
+        .map(|datagram| Matching::new(&datagram.matched, spec, &keep_alive).map(Arc::new));
+    let datagram = datagram.transpose().map_err(invalid)?;
     let check = spec.expect.body.as_ref().map(BodyVerifier::new).transpose();
     let check = check.map_err(|error| invalid(error.to_string()))?;
     let kept = step.map_or(Ok(Vec::new()), keeps).map_err(invalid)?;
@@ -225,10 +234,11 @@ fn prepare_request(
         close,
         params: spec.params.values().cloned().collect(),
         turns,
-        statuses: match (&upgrade, &until) {
-            (Some(_), _) => vec![ws::STATUS],
-            (None, Some(_)) => vec![raw::STATUS],
-            (None, None) => spec.expect.status.clone(),
+        statuses: match (&upgrade, &until, &datagram) {
+            (Some(_), ..) => vec![ws::STATUS],
+            (_, Some(_), _) => vec![raw::STATUS],
+            (.., Some(_)) => vec![udp::STATUS],
+            (None, None, None) => spec.expect.status.clone(),
         },
         cookies: spec.cookies,
         reads_head: spec.cookies
@@ -240,6 +250,7 @@ fn prepare_request(
         stream: spec.stream.clone(),
         websocket: upgrade,
         raw: until,
+        datagram,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::datagrams::Path;
 use crate::extras::{Extras, Full};
 use crate::hostile::{self, Behaviour};
 use crate::kinds::{self, Made, Settings};
@@ -37,6 +38,7 @@ pub enum Server {
     WebSocket,
     /// Each comes back so long after it came.
     Lines(Nanos),
+    Datagrams(Path),
     Scheduled {
         name: String,
         made: Made,
@@ -87,6 +89,9 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("slower") => settings.slower = Some(slower(&mut parser)?),
             Long("to") => settings.to = Some(target(&mut parser)?),
             Long("delay-ms") => settings.delay = Some(delay(&mut parser)?),
+            Long("lose") => settings.lose = Some(count(&mut parser, "--lose", MAX_REQUESTS)?),
+            Long("double") => settings.double = Some(count(&mut parser, "--double", MAX_REQUESTS)?),
+            Long("hold") => settings.hold = Some(count(&mut parser, "--hold", MAX_REQUESTS)?),
             Value(name) => names.push(name.string()?),
             Long(option) => {
                 let option = format!("--{option}");
@@ -102,6 +107,9 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         return Ok(Command::ListHostile);
     }
     let server = server(&names, &mut settings)?;
+    if processes > 1 && matches!(server, Server::Datagrams(_)) {
+        return Err("--processes has no meaning for datagrams; see --help".into());
+    }
     match unused(&settings) {
         None if !list => Ok(Command::Serve(
             server,
@@ -124,6 +132,12 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
         ["events"] => Ok(Server::Events),
         ["websocket"] => Ok(Server::WebSocket),
         ["lines"] => Ok(Server::Lines(settings.delay.take().unwrap_or(0))),
+        ["datagrams"] => Ok(Server::Datagrams(Path {
+            delay: settings.delay.take().unwrap_or(0),
+            lose: settings.lose.take(),
+            double: settings.double.take(),
+            hold: settings.hold.take(),
+        })),
         ["hostile"] => Err("say which behaviour; jostle-reference hostile --list shows them".into()),
         ["hostile", behaviour] => hostile::find(behaviour).map(Server::Hostile).ok_or_else(|| {
             format!("no hostile behaviour is called {behaviour:?}; jostle-reference hostile --list shows them").into()
@@ -276,6 +290,9 @@ fn unused(settings: &Settings) -> Option<&'static str> {
         (settings.slower.is_some(), "--slower"),
         (settings.to.is_some(), "--to"),
         (settings.delay.is_some(), "--delay-ms"),
+        (settings.lose.is_some(), "--lose"),
+        (settings.double.is_some(), "--double"),
+        (settings.hold.is_some(), "--hold"),
     ];
     own.into_iter()
         .chain(settings.extras.given())

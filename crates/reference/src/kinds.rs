@@ -31,6 +31,10 @@ pub struct Settings {
     pub extras: Extras,
     pub to: Option<String>,
     pub delay: Option<Nanos>,
+    /// Of datagrams: one in so many is lost, comes back twice, or late.
+    pub lose: Option<u64>,
+    pub double: Option<u64>,
+    pub hold: Option<u64>,
 }
 
 /// A discipline, and how many requests it has in service at once.

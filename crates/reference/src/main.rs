@@ -4,6 +4,7 @@
 mod args;
 mod bucket;
 mod connection;
+mod datagrams;
 mod delay;
 mod events;
 mod extras;
@@ -80,13 +81,22 @@ async fn serve(
     processes: usize,
 ) -> Result<(), Box<dyn Error>> {
     let stop = server::asked_to_stop()?;
+    if let Server::Datagrams(path) = server {
+        let socket = server::bind(address).await?;
+        server::say_where(socket.local_addr()?)?;
+        tokio::select! {
+            () = stop => {}
+            result = datagrams::echo(socket, path) => result?,
+        }
+        return Ok(());
+    }
     let listener = server::listen(address, processes > 1)?;
     if siblings::is_sibling() {
         siblings::end_with_parent()?;
     } else if processes > 1 {
         siblings::start(processes - 1, listener.local_addr()?)?;
     }
-    server::say_where(&listener)?;
+    server::say_where(listener.local_addr()?)?;
     tokio::select! {
         () = stop => {}
         result = serve_kind(server, listener) => result?,
@@ -99,6 +109,7 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
         Server::Null => serve_site(Null::new(), listener).await,
         Server::Events => serve_site(Events, listener).await,
         Server::WebSocket => serve_site(WebSocket, listener).await,
+        Server::Datagrams(_) => unreachable!("it has no connections"),
         Server::Lines(delay) => {
             server::accept(listener, move |connection| lines::echo(connection, delay)).await
         }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, UdpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 
 const BACKLOG: u32 = 4096;
@@ -33,14 +33,24 @@ pub fn listen(address: SocketAddr, shared: bool) -> Result<TcpListener, String> 
         socket.bind(address)?;
         socket.listen(BACKLOG)
     };
-    attempt().map_err(|error: io::Error| {
-        format!("cannot listen on {address}: {error}\nchoose another port, or --port 0 for any that is free")
-    })
+    attempt().map_err(|error| cannot_listen(address, &error))
+}
+
+/// Takes datagrams at `address`.
+pub async fn bind(address: SocketAddr) -> Result<UdpSocket, String> {
+    let bound = UdpSocket::bind(address).await;
+    bound.map_err(|error| cannot_listen(address, &error))
+}
+
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+    format!(
+        "cannot listen on {address}: {error}\nchoose another port, or --port 0 for any that is free"
+    )
 }
 
 /// Tells on standard output that connections may come, and where to.
-pub fn say_where(listener: &TcpListener) -> io::Result<()> {
-    writeln!(io::stdout(), "listening on {}", listener.local_addr()?)
+pub fn say_where(address: SocketAddr) -> io::Result<()> {
+    writeln!(io::stdout(), "listening on {address}")
 }
 
 /// Handles each connection in a task of its own, for ever.

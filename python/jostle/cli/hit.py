@@ -40,6 +40,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/ticks --stream sse  events, each with its time
   jostle hit ws://localhost:8080/chat --send hello     a message and its answer
   jostle hit tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'   raw bytes
+  jostle hit udp://localhost:7 --send 'ping {id:u32}' --match echo     datagrams
   jostle hit https://localhost:8443/ --http2           HTTP/2
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
@@ -146,8 +147,9 @@ class RequestOptions:
         _option(
             "--send",
             metavar="TEXT",
-            help="With ws://: the message that each request sends, or @FILE. With tcp://: text with escapes "
-            "(\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE.",
+            help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
+            "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is two bytes, another "
+            "number in each request.",
             group=REQUEST,
         ),
     ] = None
@@ -156,8 +158,10 @@ class RequestOptions:
         _option(
             "--match",
             metavar="HOW",
-            help="With ws://: the answer is the next message (order), or the next that equals what was sent "
-            "(echo), or has the same value at a JSON pointer (json:/id).",
+            help="The answer is the next message or datagram (order), or the next that equals what was sent "
+            "(echo), or has the same value at a JSON pointer (with ws://: json:/id), the same bytes "
+            "(with udp://: bytes:0..2), or the same found by a regular expression (with udp://: "
+            "regex:PATTERN).",
             group=REQUEST,
         ),
     ] = None

@@ -175,13 +175,14 @@ def attach(label: str, url: str, pid: int | None, connect_to: Sequence[str] = ()
     """A server that runs already: no request is sent, only a connection is tried, to every place of
     `connect_to` ("IP:PORT", "unix:/path") where clients will not connect to its host.
 
-    Raises `UnreachableTarget` when none can be made.
+    Over udp:// there is nothing to connect. Raises `UnreachableTarget` when none can be made.
     """
     host, port = host_and_port(url)
     server = Server(label, host, port, pid, urlsplit(url).scheme)
     if not server.alive():
         raise UnreachableTarget(f"{label}: there is no process {pid}", "correct or remove 'pid'")
-    for place in connect_to or [f"{host}:{port}"]:
+    places = [] if server.scheme == "udp" else connect_to or [f"{host}:{port}"]
+    for place in places:
         try:
             _connect(place).close()
         except OSError as error:

@@ -184,7 +184,7 @@ def _workload(
     """The specification of a workload that asks for `url`; the server, which accepts connections; the
     path.
     """
-    if url.startswith(("ws://", "wss://", "tcp://")):
+    if url.startswith(("ws://", "wss://", "tcp://", "udp://")):
         raise PlanError(f"{url}: explain asks HTTP servers", "write http:// or https://")
     options: dict[str, Any] = {"headers": list(headers)} | ({"insecure": True} if insecure else {})
     plan = hit_plan(url, options)

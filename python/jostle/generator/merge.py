@@ -213,6 +213,10 @@ STATE = (
     "redirects",
     "stream_waits",
     "stream_wait_ns",
+    "duplicate_answers",
+    "late_answers",
+    "overtaken_answers",
+    "stray_answers",
 )
 TEXTS = ("excess", "passed_over")
 

@@ -14,7 +14,7 @@ from jostle.generator.journeys import engine_journeys
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
-from jostle.plan.raw import Sent, Until
+from jostle.plan.raw import SERIALS, Sent, Until, bytes_matched
 from jostle.plan.request import PEER, Call, EventStream, Expect, Request, StreamBound
 from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
@@ -220,6 +220,10 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
     if isinstance(request, Request) and request.tcp is not None and request.until is not None:
         body = _sent(request.tcp)
         raw = {"until": _until(request.until)}
+    datagram = None
+    if isinstance(request, Request) and request.udp is not None:
+        body = _sent(request.udp)
+        datagram = {"match": _datagram_match(request.match)}
     return {
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
@@ -232,12 +236,11 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
         ],
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
-        "params": {name: _param(param) for name, param in request.params.items()}
-        if isinstance(request, Request)
-        else {},
+        "params": _params(request) if isinstance(request, Request) else {},
         "stream": _stream(request.stream) if request.stream is not None else None,
         "websocket": websocket,
         "raw": raw,
+        "datagram": datagram,
     }
 
 
@@ -249,7 +252,23 @@ def _match(match: str) -> str | dict[str, str]:
 def _sent(sent: Sent) -> bytes:
     if sent.file is not None:
         return _bytes(sent.file)
-    return bytes.fromhex(sent.hex) if sent.hex is not None else (sent.text or "").encode()
+    return sent.template()
+
+
+def _datagram_match(match: str) -> str | dict[str, Any]:
+    if (found := bytes_matched(match)) is not None:
+        return {"bytes": {"from": found[0], "to": found[1]}}
+    return {"regex": match.removeprefix("regex:")} if match.startswith("regex:") else match
+
+
+def _params(request: Request) -> dict[str, Any]:
+    """Those of the plan, and the serial numbers in what is sent as bytes."""
+    params = {name: _param(param) for name, param in request.params.items()}
+    sent = request.tcp or request.udp
+    if sent is not None:
+        found = SERIALS.findall(sent.text or sent.hex or "")
+        params |= {name: {"serial": {"bytes": int(bits) // 8}} for name, bits in found}
+    return params
 
 
 def _until(until: Until) -> Any:

@@ -185,7 +185,10 @@ class ContestantFile(Table):
         description="the folder it is started in, relative to the plan; without a `command`, the folder's "
         "contestant.toml says how",
     )
-    url: str | None = Field(default=None, description="a server that is already running: http://host:port")
+    url: str | None = Field(
+        default=None,
+        description="a server that is already running: http://host:port; one that takes datagrams, udp://host:port",
+    )
     simulate: Simulated | None = Field(
         default=None, description="a server that is calculated and not run: see `contestant.simulate`"
     )
@@ -290,8 +293,9 @@ class ContestantFile(Table):
 def _check_url(url: str) -> None:
     parts = urlsplit(url)
     if (
-        parts.scheme not in ("http", "https")
+        parts.scheme not in ("http", "https", "udp")
         or not parts.hostname
+        or (parts.scheme == "udp" and parts.port is None)
         or parts.path not in ("", "/")
         or parts.query
     ):

@@ -103,8 +103,9 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
     each request, or "@" and a file's name, and `match` says which message is its answer. With tcp://,
     `send` is the bytes of each request (a text with escapes, "hex:" or "@" and a file's name), and `until`
-    says where its answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". `http2`: speak
-    HTTP/2, over a connection for each client, or over `http2_connections` that they share. `name_of`: what
+    says where its answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://,
+    `send` is one datagram, and `match` says which one is its answer. `http2`: speak HTTP/2, over a
+    connection for each client, or over `http2_connections` that they share. `name_of`: what
     the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
@@ -118,7 +119,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
     journeys = _journeys(given, name_of)
     socket = scheme in ("ws", "wss")
-    raw = scheme == "tcp"
+    raw = scheme in ("tcp", "udp")
     if raw and journeys:
         raise PlanError(f"{name_of('journey')}: a step is no raw bytes yet", "write http://")
     if socket and journeys:
@@ -126,7 +127,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     if socket:
         request = _message(given, path, name_of)
     elif raw:
-        request = _raw(given, name_of)
+        request = _raw(given, scheme, name_of)
     else:
         _no_socket(given, name_of)
         request = _request(given, path, name_of)
@@ -151,7 +152,9 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
         "rounds": 1,
         "repeats": False,
         "workload": {"hit": {"request": request, "load": {}, "connection": {}}},
-        "contestant": {name: {"url": f"{'https' if tls else 'http'}://{address}"}},
+        "contestant": {
+            name: {"url": f"{'https' if tls else 'udp' if scheme == 'udp' else 'http'}://{address}"}
+        },
     }
     if pid is not None:
         data["contestant"][name]["pid"] = pid
@@ -169,7 +172,11 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     names = {place: name_of(option) for option, place in (PLACES | places).items()}
     names |= dict.fromkeys((WORKLOAD, f"{WORKLOAD}.load", f"{WORKLOAD}.request"), "")
     file = name_of("send" if socket else "body")
-    names |= {f"{WORKLOAD}.request.tcp{key}": name_of("send") for key in ("", ".text", ".hex", ".file")}
+    names |= {
+        f"{WORKLOAD}.request.{way}{key}": name_of("send")
+        for way in ("tcp", "udp")
+        for key in ("", ".text", ".hex", ".file")
+    }
     names |= {
         f"{WORKLOAD}.request.until.{key}": name_of("until") for key in ("text", "hex", "length", "regex")
     }
@@ -318,18 +325,30 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     return request
 
 
-def _raw(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str, Any]:
+_READ: dict[str, dict[str, Callable[[str], dict[str, Any]]]] = {
+    "tcp": {"send": sent_as, "until": until_as},
+    "udp": {"send": sent_as},
+}
+"""What requests of raw bytes need."""
+
+
+def _raw(given: dict[str, Any], scheme: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     """The request of raw bytes."""
+    own = {"tcp": ("send", "until", "expect"), "udp": ("send", "match", "expect")}[scheme]
     for option in (*_OF_REQUESTS, "redirects", "http2", "http2_connections"):
-        if given.get(option) and option not in ("send", "until", "expect"):
+        if given.get(option) and option not in own:
             hint = f"write {name_of('send')}" if option == "body" else "leave it out, or write http://"
-            raise PlanError(f"{name_of(option)} has no meaning for raw bytes (tcp://)", hint)
+            if option == "until":
+                hint = f"an answer is one datagram: {name_of('match')} says which"
+            raise PlanError(f"{name_of(option)} has no meaning for raw bytes ({scheme}://)", hint)
     request: dict[str, Any] = {}
     examples = {"send": r"'PING\r\n'", "until": r"'\r\n', length:7, regex:PATTERN or close"}
-    for option, key, read in (("send", "tcp", sent_as), ("until", "until", until_as)):
+    needs = "what is sent and where the answer ends" if scheme == "tcp" else "what is sent"
+    for option, read in _READ[scheme].items():
+        key = scheme if option == "send" else option
         if option not in given:
             raise PlanError(
-                f"{name_of(option)} is missing: tcp:// needs what is sent and where the answer ends",
+                f"{name_of(option)} is missing: {scheme}:// needs {needs}",
                 f"give for example {name_of(option)} {examples[option]}",
             )
         try:
@@ -371,13 +390,17 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
-        if parts.scheme not in ("http", "https", "ws", "wss", "tcp"):
+        if parts.scheme not in ("http", "https", "ws", "wss", "tcp", "udp"):
             raise PlanError(
                 f"{url!r}: {parts.scheme!r} is not supported",
-                "write http://, https://, ws://, wss:// or tcp://",
+                "write http://, https://, ws://, wss://, tcp:// or udp://",
             )
-        if parts.scheme == "tcp" and (parts.port is None or parts.path or parts.query or "@" in parts.netloc):
-            raise PlanError(f"{url!r} is not a host and a port", "write for example tcp://127.0.0.1:6379")
+        bare = parts.port is not None and not (parts.path or parts.query or "@" in parts.netloc)
+        if parts.scheme in ("tcp", "udp") and not bare:
+            port = {"tcp": 6379, "udp": 53}[parts.scheme]
+            raise PlanError(
+                f"{url!r} is not a host and a port", f"write for example {parts.scheme}://127.0.0.1:{port}"
+            )
         host, port = host_and_port(full)
     except ValueError as error:
         raise PlanError(f"{url!r} is not a URL: {error}", example) from None

@@ -1,4 +1,4 @@
-"""Requests that are bytes without a protocol: what is sent, and where the answer ends."""
+"""Requests that are bytes without a protocol: what is sent, where the answer ends, and how it is known."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -9,7 +9,23 @@ from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import File, PositiveCount, check_regex, shown
 
-__all__ = ["RawSent", "RawUntil", "Sent", "Until", "sent_as", "unescaped", "until_as"]
+__all__ = [
+    "PLACEHOLDER",
+    "SERIALS",
+    "RawSent",
+    "RawUntil",
+    "Sent",
+    "Until",
+    "bytes_matched",
+    "sent_as",
+    "unescaped",
+    "until_as",
+]
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+SERIALS = re.compile(r"\{([A-Za-z_]\w*:u(8|16|32|64))\}")
+"""In what is sent: a number that is another one in each request of a client, in so many bits."""
+_RANGE = re.compile(r"bytes:(\d+)\.\.(\d+)")
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[rnt0\\]|.|$)", re.DOTALL)
 _CONTROL = {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}
@@ -82,6 +98,29 @@ def _hex(value: Any) -> Any:
 Hex = Annotated[str, BeforeValidator(_hex)]
 
 
+def _hex_with_gaps(value: Any) -> Any:
+    """`{name}` and `{name:u16}` may stand between the bytes."""
+    if isinstance(value, str):
+        for part in PLACEHOLDER.split(value)[::2]:
+            _hex(part)
+    return value
+
+
+HexWithGaps = Annotated[str, BeforeValidator(_hex_with_gaps)]
+
+
+def bytes_matched(match: str) -> tuple[int, int] | None:
+    """The place of `bytes:0..2`; None for another match. Raises `BadValue` where there are none."""
+    if not match.startswith("bytes:"):
+        return None
+    found = _RANGE.fullmatch(match)
+    if found is None or int(found[1]) >= int(found[2]):
+        raise BadValue(
+            f"match: {shown(match)} names no bytes", 'write for example "bytes:0..2": the first two'
+        )
+    return int(found[1]), int(found[2])
+
+
 def _regex(value: Any) -> Any:
     if isinstance(value, str):
         check_regex(value)
@@ -100,8 +139,15 @@ def _text(value: Any) -> Any:
 class Sent(Table):
     """What is sent; exactly one key. A text stands for `{ text = … }`."""
 
-    text: str | None = Field(default=None, description="text; `{name}` is filled from `params`")
-    hex: Hex | None = Field(default=None, description='bytes, hexadecimal: "50 49 4e 47 0d 0a"')
+    text: str | None = Field(
+        default=None,
+        description="text; `{name}` is filled from `params`, and `{id:u16}` (u8, u16, u32, u64) is a number "
+        "of so many bits, highest byte first, that is another one in each request of a client",
+    )
+    hex: HexWithGaps | None = Field(
+        default=None,
+        description='bytes, hexadecimal: "50 49 4e 47 0d 0a"; `{name}` and `{id:u16}` as in a text',
+    )
     file: File | None = Field(default=None, description="a file whose content is sent")
 
     @model_validator(mode="after")
@@ -111,9 +157,23 @@ class Sent(Table):
             raise BadValue(
                 "text, hex and file each say what is sent", 'give one of them, for example "PING\\r\\n"'
             )
-        if self.text == "" or (self.hex is not None and not bytes.fromhex(self.hex)):
+        if self.text == "" or (self.hex is not None and not self.hex.strip()):
             raise BadValue("nothing is sent, so that nothing answers it", "give at least one byte")
         return self
+
+    @property
+    def gaps(self) -> list[str]:
+        """What stands in braces. In a text braces may be text."""
+        return PLACEHOLDER.findall(self.text or self.hex or "")
+
+    def template(self) -> bytes:
+        """What is sent, `{name}` as it stands; not of a file."""
+        if self.hex is None:
+            return (self.text or "").encode()
+        parts = PLACEHOLDER.split(self.hex)
+        gaps = (f"{{{name}}}".encode() for name in parts[1::2])
+        literals = [bytes.fromhex(part) for part in parts[::2]]
+        return literals[0] + b"".join(gap + after for gap, after in zip(gaps, literals[1:], strict=True))
 
 
 class Until(Table):

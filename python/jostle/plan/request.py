@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
-from jostle.plan.raw import RawSent, RawUntil
+from jostle.plan.raw import PLACEHOLDER, SERIALS, RawSent, RawUntil, Sent, bytes_matched
 from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 CODINGS = "gzip, br, zstd"
 """The content codings that the engine decodes, as a value of Accept-Encoding."""
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 PEER = "{peer}"
 """In a path: the address of the workload's `peer`."""
 
@@ -255,18 +254,18 @@ class Call(Table):
     def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
         """Its method; that of the upgrade, where it goes over a WebSocket. Of raw bytes it means nothing."""
         (way,) = self._ways()
-        return "GET" if way in ("ws", "tcp") else way.upper()  # type: ignore[return-value]
+        return "GET" if way in ("ws", "tcp", "udp") else way.upper()  # type: ignore[return-value]
 
     @property
     def path(self) -> str:
         (way,) = self._ways()
-        return "/" if way == "tcp" else str(getattr(self, way))
+        return "/" if way in ("tcp", "udp") else str(getattr(self, way))
 
     @property
     def label(self) -> str:
         """Its name in the results."""
-        if not self.name and self._ways() == ["tcp"]:
-            return "tcp"
+        if not self.name and self._ways() in (["tcp"], ["udp"]):
+            return self._ways()[0]
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
 
 
@@ -289,16 +288,19 @@ def _message(value: Any) -> Any:
 
 
 def _match(value: Any) -> Any:
-    if not isinstance(value, str) or not re.fullmatch(r"order|echo|json:/.*", value):
+    if not isinstance(value, str) or not re.fullmatch(r"order|echo|(json:/|bytes:|regex:.).*", value, re.S):
         raise BadValue(
             f"match: {shown(value)} does not say which message is the answer",
-            'write "order", "echo", or a JSON pointer: "json:/id"',
+            'write "order", "echo", or "json:/id" (a JSON pointer); with udp "bytes:0..2" or "regex:id=(.*)"',
         )
+    if value.startswith("regex:"):
+        check_regex(value.removeprefix("regex:"))
+    bytes_matched(value)
     return value
 
 
 class Request(Call):
-    """One request. Give exactly one method, for example `get = "/fast/44"`, or `ws` or `tcp`."""
+    """One request. Give exactly one method, for example `get = "/fast/44"`, or `ws`, `tcp` or `udp`."""
 
     ws: Path | None = Field(
         default=None, description="path of a WebSocket: the request is a message over it, and its answer"
@@ -313,7 +315,9 @@ class Request(Call):
         default="order",
         description='which message of a WebSocket is the answer: the next one ("order"), the next that '
         'equals what was sent ("echo"), or the next that has the same value at a JSON pointer ("json:/id"). '
-        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect',
+        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect. Of '
+        'datagrams (`udp`) it may also be the next that has the same bytes at a place ("bytes:0..2") or in '
+        'which a regular expression finds the same ("regex:id=(.*)": its group); others are counted',
     )
     tcp: RawSent | None = Field(
         default=None,
@@ -324,15 +328,20 @@ class Request(Call):
         description='with `tcp`, where the answer ends: "\\r\\n", { hex = "…" }, { length = 7 }, '
         '{ regex = "…" } or { close = true }',
     )
+    udp: RawSent | None = Field(
+        default=None,
+        description="bytes that are sent as one datagram, as with `tcp`; its answer is one, too: `match` "
+        "says which",
+    )
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
         default={},
-        description="values for the path, or for what is sent over a WebSocket or as `tcp`: "
+        description="values for the path, or for what is sent over a WebSocket or as `tcp` or `udp`: "
         '{ from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
     )
 
     def _ways(self) -> list[str]:
-        return [*super()._ways(), *(way for way in ("ws", "tcp") if getattr(self, way) is not None)]
+        return [*super()._ways(), *(way for way in ("ws", "tcp", "udp") if getattr(self, way) is not None)]
 
     @property
     def message(self) -> str:
@@ -342,7 +351,10 @@ class Request(Call):
     @model_validator(mode="after")
     def _filled(self) -> "Request":
         if self.tcp is not None:
-            self._check_raw()
+            self._check_tcp(self.tcp)
+            return self
+        if self.udp is not None:
+            self._check_udp(self.udp)
             return self
         if self.until is not None:
             raise BadValue("until is for raw bytes", 'write { tcp = "…", until = "…" }')
@@ -379,6 +391,8 @@ class Request(Call):
                 f'match = "{self.match}" is for one message that is sent, and one that answers it',
                 "leave out match, or send a message without stream",
             )
+        if self.match.startswith(("bytes:", "regex:")):
+            raise BadValue(f'match = "{self.match}" is for datagrams (udp)', 'write "json:/id" or "echo"')
         if self.match == "echo" and self.expect.looks_at_body:
             raise BadValue('match = "echo" says already what the answer is', "leave out expect, or match")
         for name in self.headers:
@@ -388,23 +402,45 @@ class Request(Call):
             raise BadValue(f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace")
         self._check_params(self.message if self.send is not None else "")
 
-    def _check_raw(self) -> None:
+    def _check_tcp(self, sent: Sent) -> None:
         if self.until is None:
             raise BadValue(
                 "until is missing: nothing says where an answer ends",
                 'write for example until = "\\r\\n", { length = 7 } or { close = true }',
             )
+        if self.match != "order":
+            raise BadValue(
+                "match is for a WebSocket, and for datagrams", "expect = { contains = … } checks an answer"
+            )
+        self._check_raw(sent, "tcp")
+
+    def _check_udp(self, sent: Sent) -> None:
+        if self.until is not None:
+            raise BadValue(
+                "until is for tcp: an answer over udp is one datagram", 'write match = "…" to say which'
+            )
+        if self.match.startswith("json:"):
+            raise BadValue(
+                f'match = "{self.match}" is for a WebSocket', 'write "bytes:0..2" or "regex:id=(.*)"'
+            )
+        self._check_raw(sent, "udp")
+
+    def _check_raw(self, sent: Sent, way: str) -> None:
         for key in ("headers", "body", "body_file", "stream", "send"):
             if getattr(self, key):
                 raise BadValue(
                     f"{key.replace('_', '-')} has no meaning for raw bytes",
-                    'write what is sent as tcp = "…", or as tcp = { file = "…" }',
+                    f'write what is sent as {way} = "…", or as {way} = {{ file = "…" }}',
                 )
-        if self.match != "order":
-            raise BadValue("match is for a WebSocket", "expect = { contains = … } checks an answer")
         if self.expect.status:
             raise BadValue("an answer of raw bytes has no status to expect", "expect a body")
-        self._check_params((self.tcp.text or "") if self.tcp is not None else "")
+        for name in sent.gaps if sent.hex is not None else []:
+            if name not in self.params and not SERIALS.fullmatch(f"{{{name}}}"):
+                raise BadValue(
+                    f"{{{name}}} in hex has no value",
+                    nearest(name, self.params) if self.params else "write {id:u16} for a number of two bytes",
+                )
+        self._check_params(sent.text or sent.hex or "")
 
     def _check_params(self, text: str) -> None:
         for name in self.params:

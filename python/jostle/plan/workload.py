@@ -187,23 +187,36 @@ class Workload(Table):
 
     def _is_raw_or_not(self) -> None:
         """A client has one connection, which speaks HTTP or does not."""
-        raw = [request for request in self.request if request.tcp is not None]
-        if not raw:
+        ways = [("tcp" if r.tcp is not None else "udp" if r.udp is not None else "") for r in self.request]
+        if not any(ways):
             return
-        if len(raw) < len(self.request):
+        if len(set(ways)) > 1:
             raise BadValue(
-                "requests of a workload are all of raw bytes (tcp), or none is", "make another workload"
+                "requests of a workload are all of raw bytes (tcp), all datagrams (udp), or none is",
+                "make another workload",
             )
         for key, given in (("redirects", self.redirects), ("http2", self.connection.http2)):
             if given is not None:
                 raise BadValue(f"{key} has no meaning for raw bytes", f"leave out {key}")
-        for request in raw:
+        if ways[0] == "udp":
+            self._has_one_kind_of_datagrams()
+        for request in self.request:
             length = request.until.length if request.until is not None else None
             if length is not None and self.body_limit is not None and length > self.body_limit:
                 raise BadValue(
                     f"until: an answer of {length} bytes is longer than body-limit, and never ends",
                     "raise body-limit, or leave it out",
                 )
+
+    def _has_one_kind_of_datagrams(self) -> None:
+        if len({request.match for request in self.request}) > 1:
+            raise BadValue(
+                "answers of a workload are known in one way", "give all of its requests the same match"
+            )
+        if self.connection.tls is not None:
+            raise BadValue("connection.tls: datagrams go without TLS", "leave it out")
+        if any(place.startswith("unix:") for place in self.connection.connect_to):
+            raise BadValue("connection.connect-to: datagrams go over UDP", "write IP:PORT")
 
     def _shares_connections(self) -> None:
         shared = self.connection.shared

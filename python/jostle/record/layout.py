@@ -400,7 +400,10 @@ class WorkloadEntry(TypedDict, total=False):
     to none. `passed_over`: addresses of the host's name that did not accept while another one did.
     `redirects`: those that were followed; the request to which each led counts as one of its own.
     `stream_waits`: requests that waited for a free stream of their HTTP/2 connection before they were sent,
-    `stream_wait_ns` for how long all of them together.
+    `stream_wait_ns` for how long all of them together. Datagrams over UDP that were not the answer of the
+    request in hand: `duplicate_answers` of one that had been answered, `late_answers` of one that had been
+    given up, `overtaken_answers` those of them that came after the answer of a later request, and
+    `stray_answers` of none that the client remembered.
     """
 
     due: Count
@@ -418,6 +421,10 @@ class WorkloadEntry(TypedDict, total=False):
     redirects: Count
     stream_waits: Count
     stream_wait_ns: Ns
+    duplicate_answers: Count
+    late_answers: Count
+    overtaken_answers: Count
+    stray_answers: Count
 
 
 class ThreadEntry(TypedDict):

@@ -61,6 +61,8 @@ pub struct Client {
     pub number: u32,
     route: Route,
     taps: TapStates,
+    /// Requests that it has begun.
+    begun: u64,
 }
 
 /// A client's way to its server.
@@ -105,6 +107,7 @@ impl Client {
                 way: Way::default(),
             },
             taps: TapStates::default(),
+            begun: 0,
         }
     }
 
@@ -212,6 +215,8 @@ impl Client {
             }
         };
         way.used += 1;
+        let before = self.begun;
+        self.begun += 1;
         let last = job.last || per_connection(workload).is_some_and(|most| way.used >= most);
         let call = Call {
             request,
@@ -221,6 +226,7 @@ impl Client {
             },
             random,
             scope: visit.as_deref().map(Visit::scope),
+            before,
             last,
         };
         let mut outcome = link.exchange(call, &mut watch).await;

@@ -298,6 +298,10 @@ impl WorkloadState {
         self.redirects += other.redirects;
         self.stream_waits += other.stream_waits;
         self.stream_wait_ns += other.stream_wait_ns;
+        self.duplicate_answers += other.duplicate_answers;
+        self.late_answers += other.late_answers;
+        self.overtaken_answers += other.overtaken_answers;
+        self.stray_answers += other.stray_answers;
         self.resumed += other.resumed;
         self.excess.append(&other.excess);
         self.passed_over.append(&other.passed_over);

@@ -44,7 +44,10 @@ impl Series {
         }
         if let Some(connect) = &sample.connect {
             self.record(Measure::Connect, connect.total);
-            self.record(Measure::Tcp, connect.tcp);
+            connect
+                .tcp
+                .into_iter()
+                .for_each(|tcp| self.record(Measure::Tcp, tcp));
             connect
                 .dns
                 .into_iter()

@@ -276,6 +276,12 @@ pub struct WorkloadState {
     /// all of them together.
     pub stream_waits: u64,
     pub stream_wait_ns: u64,
+    /// Datagrams whose request had been answered before, or had been given up, and those that answered no request that
+    /// is remembered. `overtaken`: those late ones before which a later request of the client had been answered.
+    pub duplicate_answers: u64,
+    pub late_answers: u64,
+    pub overtaken_answers: u64,
+    pub stray_answers: u64,
 }
 
 impl WorkloadState {

@@ -188,6 +188,23 @@ impl Recorder {
         state.stream_wait_ns += ns;
     }
 
+    /// A datagram answered a request that had been answered.
+    pub fn duplicate_answer(&mut self, workload: usize) {
+        self.loads[workload].state.duplicate_answers += 1;
+    }
+
+    /// A datagram answered a request that had been given up, perhaps after the answer to a later one.
+    pub fn late_answer(&mut self, workload: usize, overtaken: bool) {
+        let state = &mut self.loads[workload].state;
+        state.late_answers += 1;
+        state.overtaken_answers += u64::from(overtaken);
+    }
+
+    /// A datagram answered no request that is remembered.
+    pub fn stray_answer(&mut self, workload: usize) {
+        self.loads[workload].state.stray_answers += 1;
+    }
+
     /// It is closed.
     pub fn parted(&mut self, workload: usize) {
         self.loads[workload].state.connections -= 1;

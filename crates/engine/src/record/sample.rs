@@ -78,7 +78,7 @@ impl Sample {
 pub struct ConnectTimes {
     pub total: u64,
     pub dns: Option<u64>,
-    pub tcp: u64,
+    pub tcp: Option<u64>,
     pub tls: Option<u64>,
     /// The handshake resumed an earlier session.
     pub resumed: bool,

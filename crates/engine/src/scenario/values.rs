@@ -55,6 +55,7 @@ impl Scope<'_> {
             ParamSpec::Client => number(self.client, out),
             ParamSpec::Iteration => number(self.iteration, out),
             ParamSpec::InTurn(_) => unreachable!("a step has feeds for what comes in turn"),
+            ParamSpec::Serial { .. } => unreachable!("a step is no raw bytes"),
         }
     }
 

@@ -3,6 +3,7 @@
 //! A [`RunSpec`] is data only. Python builds it from a plan, sends it as JSON, and it stands in the record as
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
+mod datagram;
 mod journey;
 mod raw;
 mod rows;
@@ -10,6 +11,7 @@ mod stream;
 pub(crate) mod validate;
 mod websocket;
 
+pub use datagram::{DatagramMatch, DatagramSpec};
 pub use journey::{
     CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
     OnFailure, SourceSpec, StepSpec, TestSpec,
@@ -229,6 +231,9 @@ pub struct RequestSpec {
     /// It is bytes without a protocol: the body is what is sent.
     #[serde(default)]
     pub raw: Option<RawSpec>,
+    /// It is a UDP datagram: the body is what is sent.
+    #[serde(default)]
+    pub datagram: Option<DatagramSpec>,
 }
 
 /// How values are escaped in a body.
@@ -277,6 +282,8 @@ pub enum ParamSpec {
     Choice(Vec<String>),
     /// These in turn, dealt out over all clients (rows of a CSV file).
     InTurn(Vec<String>),
+    /// The number of the request among those of its client, from 0, in so many bytes (1 to 8), the highest first.
+    Serial { bytes: u8 },
     /// Of a step: what the client keeps in this slot; `raw`: as it is, without escapes.
     Slot {
         slot: usize,

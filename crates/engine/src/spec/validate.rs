@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::spec::datagram;
 use crate::spec::{
     Arrivals, ClosedSpec, FeedOrder, JourneySpec, LoadSpec, Match, OpenSpec, Order, ParamSpec,
     RateSpec, RequestSpec, Role, RunSpec, StreamFormat, ThinkSpec, UntilSpec, WebSocketSpec,
@@ -167,6 +168,10 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
         check_stream(&workload.name, request)?;
         check_websocket(workload, request)?;
         check_raw(workload, request)?;
+        if let Some(problem) = datagram::problem(workload, request) {
+            let field = format!("request {:?}", request.name);
+            return Err(StartError::invalid(&workload.name, &field, problem));
+        }
     }
     let timeouts = &workload.timeouts;
     for (field, ns) in [
@@ -351,6 +356,10 @@ fn check_parameters_kind(workload: &WorkloadSpec, request: &RequestSpec) -> Chec
     let kept = request.params.values().any(|param| match param {
         ParamSpec::Range { .. } | ParamSpec::Choice(_) => false,
         ParamSpec::InTurn(_) => step,
+        ParamSpec::Serial { bytes } => {
+            let raw = request.raw.is_some() || request.datagram.is_some();
+            !raw || !(1..=8).contains(bytes)
+        }
         ParamSpec::Slot { slot, .. } => !step || *slot >= workload.slots,
         ParamSpec::Uuid | ParamSpec::Now | ParamSpec::Client | ParamSpec::Iteration => !step,
     });

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "a socket option")]
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -28,6 +29,7 @@ use crate::wire::rotation::Rotation;
 use crate::wire::target::{Address, Name, Target, resolve};
 use crate::wire::tls::{Sessions, Tls};
 use crate::wire::transport::{Plain, Transport};
+use crate::wire::udp::Place;
 use crate::wire::watch::Watch;
 
 /// How long a client waits when the queue of a unix socket's listener is full; TCP's own stack does that itself.
@@ -44,8 +46,8 @@ pub struct Dialer {
     pub recorder: Rc<RefCell<Recorder>>,
     /// Of the connections that clients share.
     pub pool: Rc<h2::Pool>,
-    ports: Rc<PortTable>,
-    rotation: Rotation,
+    pub ports: Rc<PortTable>,
+    pub rotation: Rc<Rotation>,
     /// Whose turn it is among the local addresses.
     source: Cell<usize>,
 }
@@ -64,7 +66,7 @@ impl Dialer {
             recorder,
             pool: h2::Pool::new(shared),
             ports,
-            rotation: Rotation::new(worker),
+            rotation: Rc::new(Rotation::new(worker)),
             source: Cell::new(worker),
         }
     }
@@ -79,10 +81,7 @@ impl Dialer {
         let seat = watch.seat;
         let start = seat.now();
         let deadline = watch.connecting(start);
-        let found = match &target.name {
-            Some(name) if name.resolve_each => Some(Box::pin(look_up(seat, name)).await?),
-            _ => None,
-        };
+        let found = looked_up(seat, target).await?;
         let dns = found.is_some().then(|| seat.now() - start);
         let addresses = found.as_ref().unwrap_or(&target.addresses);
         let plain = if target.name.is_some() && addresses.len() > 1 {
@@ -95,7 +94,7 @@ impl Dialer {
         let mut times = ConnectTimes {
             total: connected - start,
             dns,
-            tcp: connected - start - dns.unwrap_or(0),
+            tcp: Some(connected - start - dns.unwrap_or(0)),
             tls: None,
             resumed: false,
         };
@@ -204,6 +203,24 @@ impl Dialer {
         }
     }
 
+    /// Where datagrams may go, the first of them first: to one of the listed addresses, or to any of a name's.
+    pub fn places(&self, target: &Target, addresses: &[Address], now: u64) -> VecDeque<Place> {
+        let order = if target.name.is_some() {
+            self.rotation.order(addresses, now)
+        } else {
+            vec![self.rotation.next() % addresses.len()]
+        };
+        let to = order.iter().filter_map(|index| match addresses[*index] {
+            Address::Tcp(to) => Some(to),
+            Address::Unix(_) => None,
+        });
+        to.map(|to| Place {
+            from: self.next_source(target, to.is_ipv4()),
+            to,
+        })
+        .collect()
+    }
+
     /// The next local address of the family, if any are given. It changes after a round of all addresses, so that
     /// each of them is reached from every source, whatever divides their numbers.
     fn next_source(&self, target: &Target, ipv4: bool) -> Option<IpAddr> {
@@ -228,6 +245,14 @@ pub fn interrupted(interrupt: Interrupt, why: &str) -> Failure {
     match interrupt {
         Interrupt::Deadline => Failure::new(Outcome::ConnectTimeout, why),
         Interrupt::Stop => Failure::new(Outcome::NeverSent, "the run has ended"),
+    }
+}
+
+/// The addresses of a name that is resolved for every connection.
+pub async fn looked_up(seat: &Seat, target: &Target) -> Result<Option<Vec<Address>>, Failure> {
+    match &target.name {
+        Some(name) if name.resolve_each => Box::pin(look_up(seat, name)).await.map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -266,7 +291,7 @@ async fn wait_for_room(seat: &Seat) -> Result<(), Failure> {
     }
 }
 
-fn refusal(error: &io::Error) -> Failure {
+pub fn refusal(error: &io::Error) -> Failure {
     let outcome = match error.kind() {
         io::ErrorKind::ConnectionRefused => Outcome::ConnectRefused,
         io::ErrorKind::TimedOut => Outcome::ConnectTimeout,

@@ -14,6 +14,7 @@ use crate::wire::request::Call;
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::transport::Transport;
+use crate::wire::udp;
 use crate::wire::watch::Watch;
 use crate::wire::ws;
 
@@ -30,6 +31,7 @@ pub enum Link {
     H1(h1::Link),
     H2(h2::Link),
     Raw(raw::Link),
+    Udp(Box<udp::Link>),
     Ws(Box<ws::Link>),
 }
 
@@ -44,6 +46,12 @@ impl Link {
         if target.http2.is_some() {
             let link = h2::Link::open(dialer, target, sessions, watch).await;
             return link.map(Self::H2).map_err(|failure| watch.failed(failure));
+        }
+        if let Some(matching) = watch.request.datagram.clone() {
+            let link = Box::pin(udp::Link::open(dialer, target, matching, watch)).await;
+            return link
+                .map(|link| Self::Udp(Box::new(link)))
+                .map_err(|failure| watch.failed(failure));
         }
         match dialer.connect(target, sessions, watch).await {
             Ok((transport, times)) => match transport.alpn() {
@@ -94,6 +102,7 @@ impl Link {
             Self::H1(link) => link.room(),
             Self::H2(link) => link.room(),
             Self::Raw(link) => link.room(),
+            Self::Udp(_) => Ok(()),
             Self::Ws(link) => link.room(),
         }
     }
@@ -105,6 +114,7 @@ impl Link {
             // Its connection has a task of its own, which listens.
             Self::H2(_) => Poll::Pending,
             Self::Raw(link) => link.poll_unasked(cx),
+            Self::Udp(link) => link.poll_unasked(cx),
             Self::Ws(link) => link.poll_unasked(cx),
         }
     }
@@ -116,6 +126,7 @@ impl Link {
             // Boxed, so that an exchange over HTTP/1.1 takes no more room than it needs.
             Self::H2(link) => Box::pin(link.exchange(call, watch)).await,
             Self::Raw(link) => Box::pin(link.exchange(call, watch)).await,
+            Self::Udp(link) => Box::pin(link.exchange(call, watch)).await,
             Self::Ws(link) => Box::pin(link.exchange(call, watch)).await,
         }
     }
@@ -126,6 +137,7 @@ impl Link {
             Self::H1(link) => link.is_spent(),
             Self::H2(link) => link.is_spent(),
             Self::Raw(link) => link.is_spent(),
+            Self::Udp(link) => link.is_spent(),
             Self::Ws(link) => link.is_spent(),
         }
     }
@@ -136,6 +148,7 @@ impl Link {
             Self::H1(link) => link.part(seat),
             Self::H2(_) => return false,
             Self::Raw(link) => drop(link),
+            Self::Udp(link) => drop(link),
             Self::Ws(link) => link.part(seat),
         }
         true

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  load ─► Link::open ─► Dialer ─► Transport (TCP, unix, TLS)
-//!       ─► Link::exchange(Call, Watch) ─► h1, h2, raw, ws
+//!       ─► Link::exchange(Call, Watch) ─► h1, h2, raw, udp, ws
 //!                               Watch ─► recorder, deadlines, taps
 //! ```
 pub mod coding;
@@ -23,6 +23,7 @@ pub mod tap;
 pub mod target;
 pub mod tls;
 pub mod transport;
+pub mod udp;
 pub mod url;
 pub mod verify;
 pub mod watch;

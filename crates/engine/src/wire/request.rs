@@ -1,5 +1,7 @@
 //! A request, ready to be sent.
 
+use std::sync::Arc;
+
 use crate::scenario::turns::Turns;
 use crate::scenario::values::Scope;
 use crate::schedule::random::Stream;
@@ -7,6 +9,7 @@ use crate::spec::{ParamSpec, StreamSpec};
 use crate::wire::h1::codec::{Gap, Template};
 use crate::wire::raw::Until;
 use crate::wire::tap::Tap;
+use crate::wire::udp::{Matching, write_serial};
 use crate::wire::ws::Upgrade;
 
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct Request {
     pub websocket: Option<Box<Upgrade>>,
     /// It is raw bytes, and its answer ends so.
     pub raw: Option<Until>,
+    /// It is a datagram, and its answer is known so.
+    pub datagram: Option<Arc<Matching>>,
 }
 
 /// One use of a request.
@@ -44,6 +49,8 @@ pub struct Call<'a> {
     pub random: &'a mut Stream,
     /// Of a step: what else its gaps are filled from.
     pub scope: Option<Scope<'a>>,
+    /// So many requests of its client came before it.
+    pub before: u64,
     /// No other request follows on this connection.
     pub last: bool,
 }
@@ -63,7 +70,7 @@ impl Request {
     /// Writes the request with its parameters into `out`. Those that are used in turn take the values of the same row.
     pub fn fill(&self, template: &Template, call: &mut Call<'_>, out: &mut Vec<u8>) {
         match &call.scope {
-            None => self.fill_plain(template, call.random, out),
+            None => self.fill_plain(template, call.random, call.before, out),
             Some(scope) => {
                 let random = &mut *call.random;
                 template.write(out, |gap, out| match gap {
@@ -76,7 +83,7 @@ impl Request {
         }
     }
 
-    fn fill_plain(&self, template: &Template, random: &mut Stream, out: &mut Vec<u8>) {
+    fn fill_plain(&self, template: &Template, random: &mut Stream, before: u64, out: &mut Vec<u8>) {
         let in_turn = |param: &ParamSpec| matches!(param, ParamSpec::InTurn(_));
         let turn = if self.params.iter().any(in_turn) {
             self.turns.take()
@@ -101,6 +108,7 @@ impl Request {
                 ParamSpec::InTurn(values) => {
                     out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
                 }
+                ParamSpec::Serial { bytes } => write_serial(before, *bytes, out),
                 _ => unreachable!("only steps have other parameters"),
             }
         });

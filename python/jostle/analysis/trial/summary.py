@@ -49,7 +49,24 @@ def describe_trial(data: TrialData) -> TrialResult:
         server=dict(trial.server),
         requests=_requests(data),
         received_bytes_per_s=float(data.counts.bytes_in.sum()) / data.duration_s if data.duration_s else 0.0,
+        datagrams=_datagrams(data),
     )
+
+
+def _datagrams(data: TrialData) -> dict[str, int]:
+    """What became of the datagrams of a trial over UDP; nothing elsewhere. What is late is lost, too."""
+    requests = data.workload().get("requests") or [{}]
+    if requests[0].get("datagram") is None:
+        return {}
+    return {
+        "sent": data.total("sent"),
+        "answered": data.ok() + data.outcomes().get(Outcome.WRONG_BODY, 0),
+        "lost": data.outcomes().get(Outcome.RESPONSE_TIMEOUT, 0),
+        "late": data.total("late_answers"),
+        "overtaken": data.total("overtaken_answers"),
+        "duplicates": data.total("duplicate_answers"),
+        "strays": data.total("stray_answers"),
+    }
 
 
 def _trend(data: TrialData) -> Trend | Literal[""]:

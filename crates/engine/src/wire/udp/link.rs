@@ -1,0 +1,295 @@
+//! A socket that carries one exchange after another. What answers none of them is counted, and the socket stays.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use socket2::SockRef;
+use tokio::io::{Interest, ReadBuf, Ready};
+
+use super::matching::Matching;
+use super::memory::{Memory, Other};
+use super::socket::{self, Open, Place};
+use crate::record::interval::Outcome;
+use crate::record::ports::PortTable;
+use crate::record::recorder::Recorder;
+use crate::record::sample::ConnectTimes;
+use crate::wire::Common;
+use crate::wire::dial::{Dialer, looked_up, refusal};
+use crate::wire::failure::Failure;
+use crate::wire::link::Unasked;
+use crate::wire::request::Call;
+use crate::wire::rotation::Rotation;
+use crate::wire::target::{Address, Target};
+use crate::wire::watch::Watch;
+
+/// The status under which every exchange is recorded: it has none.
+pub const STATUS: u16 = 0;
+const REFUSED: &str = "refused (ICMP): nothing listens there";
+/// Before a request is sent whose answer is the next datagram, so many are taken away that came before.
+const MOST_BEFORE: usize = 64;
+
+pub struct Link {
+    open: Open,
+    /// Of the server's name, where nobody has refused yet.
+    others: VecDeque<Place>,
+    matching: Arc<Matching>,
+    memory: Memory,
+    spent: bool,
+    common: Rc<Common>,
+    ports: Rc<PortTable>,
+    rotation: Rc<Rotation>,
+    recorder: Rc<RefCell<Recorder>>,
+    workload: usize,
+}
+
+impl Link {
+    /// A name may have to be asked for; nothing is sent to the server.
+    pub async fn open(
+        dialer: &Dialer,
+        target: &Target,
+        matching: Arc<Matching>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, Failure> {
+        let start = watch.seat.now();
+        watch.connecting(start);
+        let found = looked_up(watch.seat, target).await?;
+        let asked = watch.seat.now();
+        let addresses = found.as_ref().unwrap_or(&target.addresses);
+        let mut others = dialer.places(target, addresses, asked);
+        let first = others.pop_front().expect("there is at least one address");
+        let open = socket::open(first, &dialer.ports).map_err(|error| refusal(&error))?;
+        watch.connected(ConnectTimes {
+            total: watch.seat.now() - start,
+            dns: found.is_some().then_some(asked - start),
+            tcp: None,
+            tls: None,
+            resumed: false,
+        });
+        Ok(Self {
+            open,
+            others,
+            matching,
+            memory: Memory::default(),
+            spent: false,
+            common: dialer.common.clone(),
+            ports: dialer.ports.clone(),
+            rotation: dialer.rotation.clone(),
+            recorder: dialer.recorder.clone(),
+            workload: watch.workload,
+        })
+    }
+
+    /// Counts what comes between exchanges. Nothing that comes makes the socket useless.
+    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            // An error is that of a request which has ended.
+            if ready!(self.open.socket.poll_recv(cx, &mut buffer)).is_ok() {
+                self.count(self.matching.key(buffer.filled()));
+            }
+        }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.spent
+    }
+
+    pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
+        self.spent = true;
+        let common = self.common.clone();
+        let template = call.template;
+        let mut filled = Vec::new();
+        let datagram = template.fixed().unwrap_or_else(|| {
+            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            call.request.fill(template, &mut call, &mut filled);
+            &filled
+        });
+        watch.asking(datagram);
+        let in_order = matches!(*self.matching, Matching::Order);
+        if in_order {
+            self.take_away();
+        }
+        self.memory.begin();
+        let key = self.matching.key(datagram);
+        let mut exchange = Exchange {
+            link: self,
+            watch,
+            datagram,
+            key,
+            sent: false,
+            strays: false,
+            answered: false,
+        };
+        let outcome = loop {
+            let socket = exchange.link.open.socket.clone();
+            let mut alarm = pin!(socket.ready(Interest::ERROR));
+            if let Some(outcome) = poll_fn(|cx| exchange.poll(cx, alarm.as_mut())).await {
+                break outcome;
+            }
+        };
+        let answered = exchange.answered;
+        self.memory.end(key, answered);
+        // In order, what comes late would be taken for the answer of the next request.
+        self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
+        if filled.capacity() > 0 {
+            filled.clear();
+            common.spare.borrow_mut().push(filled);
+        }
+        outcome
+    }
+
+    /// Takes away what has come, and answers no request any more.
+    fn take_away(&mut self) {
+        let common = self.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        for _ in 0..MOST_BEFORE {
+            let read = (&*SockRef::from(&*self.open.socket)).read(&mut scratch);
+            if read.is_err() {
+                return;
+            }
+            self.count(None);
+        }
+    }
+
+    /// Counts a datagram that is not the answer of the request in hand.
+    fn count(&mut self, key: Option<u64>) -> Other {
+        // In order every request before has been answered, or had another socket.
+        let other = match *self.matching {
+            Matching::Order => Other::Duplicate,
+            _ => self.memory.place(key),
+        };
+        let mut recorder = self.recorder.borrow_mut();
+        match other {
+            Other::Duplicate => recorder.duplicate_answer(self.workload),
+            Other::Late { overtaken } => recorder.late_answer(self.workload, overtaken),
+            Other::Stray => recorder.stray_answer(self.workload),
+        }
+        other
+    }
+}
+
+/// What is sent, and its answer.
+struct Exchange<'a, 'w> {
+    link: &'a mut Link,
+    watch: &'a mut Watch<'w>,
+    datagram: &'a [u8],
+    key: Option<u64>,
+    sent: bool,
+    /// Datagrams have come that answer nothing.
+    strays: bool,
+    answered: bool,
+}
+
+impl Exchange<'_, '_> {
+    /// `alarm` rings when the network answers in place of the server. `None`: another one is needed.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        alarm: Pin<&mut impl Future<Output = io::Result<Ready>>>,
+    ) -> Poll<Option<Outcome>> {
+        if let Some(outcome) = self.watch.sending() {
+            return Poll::Ready(Some(outcome));
+        }
+        let problem = match self.poll_answer(cx) {
+            Poll::Ready(Ok(outcome)) => return Poll::Ready(Some(outcome)),
+            Poll::Ready(Err(problem)) => Some(problem),
+            Poll::Pending if alarm.poll(cx).is_ready() => self.link.open.take_error(),
+            Poll::Pending => {
+                let interrupted = self.watch.seat.poll_interrupt();
+                return interrupted.map(|_| Some(self.timed_out()));
+            }
+        };
+        let failed = problem.and_then(|problem| self.go_elsewhere(&problem).err());
+        Poll::Ready(failed.map(|failure| self.watch.failed(failure)))
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Outcome>> {
+        if !self.sent {
+            ready!(self.poll_send(cx))?;
+            self.sent = true;
+            self.watch.wrote(self.datagram.len());
+        }
+        let common = self.link.common.clone();
+        let mut scratch = common.scratch.borrow_mut();
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            ready!(self.link.open.socket.poll_recv(cx, &mut buffer))?;
+            if let Some(outcome) = self.read(buffer.filled()) {
+                return Poll::Ready(Ok(outcome));
+            }
+        }
+    }
+
+    /// Tries at once: that a new socket can be written to is known to the runtime only after its next round.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let socket = &self.link.open.socket;
+        match SockRef::from(&**socket).send(self.datagram) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                socket.poll_send(cx, self.datagram)
+            }
+            sent => Poll::Ready(sent),
+        }
+    }
+
+    /// Takes in a datagram; the outcome, if it is the answer.
+    fn read(&mut self, datagram: &[u8]) -> Option<Outcome> {
+        let key = self.link.matching.key(datagram);
+        let is_answer = match *self.link.matching {
+            Matching::Order => true,
+            _ => key.is_some() && key == self.key,
+        };
+        if !is_answer {
+            self.strays |= self.link.count(key) == Other::Stray;
+            return None;
+        }
+        self.answered = true;
+        self.link.others.clear();
+        self.link
+            .rotation
+            .accepted(&Address::Tcp(self.link.open.place.to));
+        self.watch.received(datagram.len());
+        self.watch.head(STATUS, None, None);
+        if let Some(limit) = self.watch.limits.body
+            && datagram.len() as u64 > limit
+        {
+            let why = format!("the answer is longer than {limit} bytes");
+            return Some(self.watch.failed(Failure::new(Outcome::TooLarge, why)));
+        }
+        self.watch.body(datagram);
+        Some(self.watch.complete())
+    }
+
+    /// Of a name's addresses any will do: where nobody has answered yet, the next one gets the request. The error says
+    /// why it has failed.
+    fn go_elsewhere(&mut self, problem: &io::Error) -> Result<(), Failure> {
+        let link = &mut *self.link;
+        let mut failure = refusal(problem);
+        if failure.outcome == Outcome::ConnectRefused {
+            failure.why = REFUSED.into();
+        }
+        let Some(next) = link.others.pop_front() else {
+            return Err(failure);
+        };
+        let refused = Address::Tcp(link.open.place.to);
+        link.rotation.failed(&refused, self.watch.seat.now(), false);
+        self.watch
+            .passed_over(&format!("{refused}: {}", failure.why));
+        link.open = socket::open(next, &link.ports).map_err(|error| refusal(&error))?;
+        self.sent = false;
+        Ok(())
+    }
+
+    fn timed_out(&mut self) -> Outcome {
+        let outcome = self.watch.timed_out();
+        let why = self.link.matching.missed(self.key, self.strays);
+        self.watch.failed(Failure::new(outcome, why))
+    }
+}

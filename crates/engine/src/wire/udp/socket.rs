@@ -1,0 +1,52 @@
+//! Sockets for datagrams. Connecting one only says where its datagrams go; that nobody is there comes as an answer to
+//! the first of them (ICMP).
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use socket2::{Domain, SockRef, Socket, Type};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+use crate::record::ports::{Port, PortTable};
+
+/// Where datagrams go, and from which address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub from: Option<IpAddr>,
+    pub to: SocketAddr,
+}
+
+#[derive(Debug)]
+pub struct Open {
+    pub socket: Rc<UdpSocket>,
+    pub place: Place,
+    #[expect(dead_code, reason = "held, not looked at")]
+    port: Port,
+}
+
+impl Open {
+    /// What the network has answered in place of the server, once the socket is ready for that.
+    pub fn take_error(&self) -> Option<io::Error> {
+        let error = || {
+            let error = SockRef::from(&*self.socket).take_error()?;
+            error.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+        };
+        self.socket.try_io(Interest::ERROR, error).ok()
+    }
+}
+
+pub fn open(place: Place, ports: &Rc<PortTable>) -> io::Result<Open> {
+    let domain = Domain::for_address(place.to);
+    let socket = Socket::new(domain, Type::DGRAM.nonblocking(), None)?;
+    if let Some(source) = place.from {
+        socket.bind(&SocketAddr::new(source, 0).into())?;
+    }
+    socket.connect(&place.to.into())?;
+    Ok(Open {
+        port: ports.take(place.from, place.to),
+        socket: Rc::new(UdpSocket::from_std(socket.into())?),
+        place,
+    })
+}

@@ -1,0 +1,124 @@
+//! A UDP server: every datagram comes back as it was, so long after it came, but for those that are lost, come twice
+//! or are held back, each of them one in a stated number of all that came.
+
+use crate::timer::Timer;
+use jostle_simulator::discipline::Nanos;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use tokio::net::UdpSocket;
+
+const MAX_DATAGRAM_BYTES: usize = 65_536;
+
+/// What becomes of datagrams, counted over all clients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Path {
+    pub delay: Nanos,
+    /// Of every so many the last one is lost.
+    pub lose: Option<u64>,
+    /// Of every so many the last one comes back twice.
+    pub double: Option<u64>,
+    /// Of every so many the last one comes back after the next one of its client.
+    pub hold: Option<u64>,
+}
+
+/// What is to be sent.
+struct Answer {
+    bytes: Vec<u8>,
+    to: SocketAddr,
+}
+
+#[derive(Default)]
+struct Echo {
+    path: Path,
+    /// Datagrams that have come.
+    count: u64,
+    /// By client.
+    held: HashMap<SocketAddr, Vec<u8>>,
+}
+
+impl Echo {
+    /// What is sent for a datagram, in this order.
+    fn answers(&mut self, bytes: &[u8], from: SocketAddr) -> Vec<Answer> {
+        self.count += 1;
+        let is_due = |each: Option<u64>| each.is_some_and(|each| self.count.is_multiple_of(each));
+        let (lost, held) = (is_due(self.path.lose), is_due(self.path.hold));
+        let times = if is_due(self.path.double) { 2 } else { 1 };
+        if lost {
+            return Vec::new();
+        }
+        let before = self.held.remove(&from);
+        if held {
+            self.held.insert(from, bytes.to_vec());
+        }
+        let own = std::iter::repeat_n(bytes.to_vec(), if held { 0 } else { times });
+        own.chain(before)
+            .map(|bytes| Answer { bytes, to: from })
+            .collect()
+    }
+}
+
+/// Echoes for ever.
+pub async fn echo(socket: UdpSocket, path: Path) -> io::Result<()> {
+    let timer = Timer::new()?;
+    let mut echo = Echo {
+        path,
+        ..Echo::default()
+    };
+    let mut buffer = vec![0; MAX_DATAGRAM_BYTES];
+    let mut waiting: VecDeque<(Nanos, Answer)> = VecDeque::new();
+    loop {
+        tokio::select! {
+            received = socket.recv_from(&mut buffer) => {
+                // An error is that of an answer which nobody was there to take.
+                if let Ok((length, from)) = received {
+                    let due = timer.now() + path.delay;
+                    let answers = echo.answers(&buffer[..length], from);
+                    waiting.extend(answers.into_iter().map(|answer| (due, answer)));
+                }
+            }
+            rung = timer.rung(), if !waiting.is_empty() => rung?,
+        }
+        while let Some((_, answer)) = waiting.pop_front_if(|(due, _)| *due <= timer.now()) {
+            let _ = socket.send_to(&answer.bytes, answer.to).await; // a client that has gone is its own affair
+        }
+        timer.set(waiting.front().map(|(due, _)| *due))?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes back for the datagrams 1, 2, 3, …, each time.
+    fn echoed(path: Path, datagrams: u8) -> Vec<Vec<u8>> {
+        let mut echo = Echo {
+            path,
+            ..Echo::default()
+        };
+        let from = SocketAddr::from(([127, 0, 0, 1], 9));
+        let answers = (1..=datagrams).map(|byte| echo.answers(&[byte], from));
+        answers
+            .map(|answers| answers.iter().map(|answer| answer.bytes[0]).collect())
+            .collect()
+    }
+
+    #[test]
+    fn datagrams_are_lost_doubled_and_held_back() {
+        let path = Path {
+            lose: Some(3),
+            ..Path::default()
+        };
+        assert_eq!(echoed(path, 4), [vec![1], vec![2], vec![], vec![4]]);
+        let path = Path {
+            double: Some(2),
+            ..Path::default()
+        };
+        assert_eq!(echoed(path, 3), [vec![1], vec![2, 2], vec![3]]);
+        let path = Path {
+            hold: Some(2),
+            ..Path::default()
+        };
+        assert_eq!(echoed(path, 4), [vec![1], vec![], vec![3, 2], vec![]]);
+    }
+}

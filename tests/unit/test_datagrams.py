@@ -1,0 +1,154 @@
+"""Requests that are datagrams: how a plan and the command line say them, and what is told of mistakes."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from jostle.errors import PlanError
+from jostle.generator.spec import Address, engine_spec
+from jostle.plan import Plan, parse_plan, to_toml
+from jostle.plan.hit import hit_plan
+
+NAMES = {"send": "--send", "until": "--until", "match": "--match", "body": "-b"}
+URL = "udp://localhost:53"
+
+
+def plan(request: str, more: str = "") -> Plan:
+    return parse_plan(
+        f"""
+        title = "x"
+        contestants = ["dns"]
+        [contestant.dns]
+        url = "udp://127.0.0.1:53"
+        [workload.w]
+        request = {request}
+        load = {{ clients = 1, for = "1s" }}
+        {more}
+        """,
+        "plan.toml",
+    )
+
+
+def hit(url: str, **options: Any) -> Plan:
+    return hit_plan(url, options, lambda name: NAMES.get(name, name))
+
+
+def asked(made: Plan) -> dict[str, Any]:
+    """The first request, as the engine gets it."""
+    (workload,) = made.workload.values()
+    spec = engine_spec("w", workload, Address(host="h", port=53), seed=7, cores=[1])
+    return dict(spec["workloads"][0]["requests"][0])
+
+
+def sent(request: dict[str, Any]) -> bytes:
+    return base64.b64decode(request["body_base64"])
+
+
+def test_a_query_has_a_number_and_parameters_between_its_bytes() -> None:
+    made = plan('{ udp = { hex = "{id:u16} 0100 {n} 00" }, match = "bytes:0..2", params.n = ["a", "b"] }')
+    request = asked(made)
+    assert (request["name"], request["method"], request["path"]) == ("udp", "GET", "/")
+    assert sent(request) == b"{id:u16}\x01\x00{n}\x00"
+    assert request["params"] == {"n": {"choice": ["a", "b"]}, "id:u16": {"serial": {"bytes": 2}}}
+    assert request["datagram"] == {"match": {"bytes": {"from": 0, "to": 2}}}
+    assert request["raw"] is None
+    assert parse_plan(to_toml(made), "again") == made
+
+
+@pytest.mark.parametrize(
+    ("match", "spec"),
+    [
+        (None, "order"),
+        ("echo", "echo"),
+        ("bytes:4..12", {"bytes": {"from": 4, "to": 12}}),
+        (r"regex:id=(\d+)", {"regex": r"id=(\d+)"}),
+    ],
+)
+def test_the_command_line_says_which_datagram_is_the_answer(match: str | None, spec: Any) -> None:
+    request = asked(hit(URL, send="ping {id:u64}", match=match))
+    assert request["datagram"] == {"match": spec}
+    assert request["params"] == {"id:u64": {"serial": {"bytes": 8}}}
+    assert sent(request) == b"ping {id:u64}"
+
+
+def test_the_contestant_of_a_hit_takes_datagrams() -> None:
+    (contestant,) = hit(URL, send="x").contestant.values()
+    assert contestant.url == URL
+
+
+def test_numbers_stand_in_what_is_sent_over_tcp_too() -> None:
+    request = asked(hit("tcp://localhost:53", send="hex:001d {id:u16}", until="length:2"))
+    assert sent(request) == b"\x00\x1d{id:u16}"
+    assert request["params"] == {"id:u16": {"serial": {"bytes": 2}}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "message", "hint"),
+    [
+        ('{ udp = "x", until = "y" }', "until is for tcp", "match"),
+        ('{ udp = "x", tcp = "y", until = "z" }', "tcp and udp in one request", ""),
+        ('{ udp = "" }', "nothing is sent", ""),
+        ('{ udp = { hex = "0" } }', "not hexadecimal", "two digits"),
+        ('{ udp = { hex = "{id:u17}" } }', "{id:u17} in hex has no value", "{id:u16}"),
+        ('{ udp = { hex = "{hots}" }, params.host = ["a"] }', "{hots} in hex has no value", "host"),
+        ('{ udp = "x", params.n = ["1"] }', "params.n is not used", "{n}"),
+        ('{ udp = "x", match = "json:/id" }', "is for a WebSocket", "bytes:0..2"),
+        ('{ udp = "x", match = "bytes:2..2" }', "names no bytes", "bytes:0..2"),
+        ('{ udp = "x", match = "bytes:2" }', "names no bytes", "bytes:0..2"),
+        ('{ udp = "x", match = "regex:(" }', "is not a regular expression", ""),
+        ('{ udp = "x", match = "id" }', "does not say which message", "bytes:0..2"),
+        ('{ udp = "x", headers = { A = "b" } }', "headers has no meaning", "udp ="),
+        ('{ udp = "x", expect = 200 }', "no status to expect", "a body"),
+        ('{ ws = "/", send = "x", match = "bytes:0..1" }', "is for datagrams", "echo"),
+        ('[{ udp = "x" }, { get = "/" }]', "all datagrams", "another workload"),
+        ('[{ udp = "x" }, { tcp = "x", until = "y" }]', "all datagrams", "another workload"),
+        ('[{ udp = "x", name = "a" }, { udp = "y", match = "echo" }]', "known in one way", "the same match"),
+    ],
+)
+def test_mistakes_in_a_plan_are_told(request_: str, message: str, hint: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        plan(request_)
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("redirects = 3", "redirects has no meaning"),
+        ("connection = { http2 = {} }", "http2 has no meaning"),
+        ("connection = { tls = {} }", "without TLS"),
+        ('connection = { connect-to = ["unix:/run/x"] }', "datagrams go over UDP"),
+    ],
+)
+def test_what_belongs_to_connections_is_refused(more: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        plan('{ udp = "x" }', more)
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "message", "hint"),
+    [
+        ("udp://localhost", {"send": "x"}, "is not a host and a port", "udp://127.0.0.1:53"),
+        (URL, {}, "--send is missing", "--send"),
+        (URL, {"send": "x", "until": "close"}, "--until has no meaning", "--match says which"),
+        (URL, {"body": "x"}, "-b has no meaning", "--send"),
+        (URL, {"send": "x", "ca": "ca.pem"}, "does not use TLS", "leave them out"),
+        ("tcp://localhost:1", {"send": "x", "until": "x", "match": "echo"}, "--match has no meaning", ""),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    url: str, options: dict[str, Any], message: str, hint: str
+) -> None:
+    with pytest.raises(PlanError) as refused:
+        hit(url, **options)
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_what_may_be_a_secret_is_hidden_in_records() -> None:
+    made = hit(URL, send="hex:{id:u16} 70617373776f7264", match="bytes:0..2")
+    recorded = parse_plan(to_toml(made), "recorded").workload["hit"].request[0]
+    assert recorded.udp is not None
+    assert recorded.udp.text == "(hidden)"
