@@ -20,7 +20,7 @@ fn answering_datagrams(
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
     std::thread::spawn(move || {
-        let mut buffer = [0; 65_536];
+        let mut buffer = vec![0; 65_536];
         for number in 0.. {
             let (length, from) = socket.recv_from(&mut buffer).unwrap();
             for answer in answers(number, &buffer[..length]) {

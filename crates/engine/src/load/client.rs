@@ -141,6 +141,7 @@ impl Client {
         Box::pin(async move {
             let mut detour = Detour::default();
             loop {
+                self.begun += 1;
                 let ended = self
                     .request(&job, &mut detour, random, visit.as_mut())
                     .await;
@@ -215,8 +216,6 @@ impl Client {
             }
         };
         way.used += 1;
-        let before = self.begun;
-        self.begun += 1;
         let last = job.last || per_connection(workload).is_some_and(|most| way.used >= most);
         let call = Call {
             request,
@@ -226,7 +225,7 @@ impl Client {
             },
             random,
             scope: visit.as_deref().map(Visit::scope),
-            before,
+            before: self.begun - 1,
             last,
         };
         let mut outcome = link.exchange(call, &mut watch).await;
