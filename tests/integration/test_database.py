@@ -1,6 +1,7 @@
 """A private PostgreSQL: made, filled, read-only for servers, near and far, and gone whatever happens."""
 
 import contextlib
+import hashlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from jostle import database
 from jostle.database import Database, Options, server
 from jostle.database.current import CurrentDatabase
+from jostle.database.tables import TABLES
 from jostle.errors import MissingRuntime, PlanError, StartFailed, UnreachableTarget
 from jostle.host.procfs import descendants
 from jostle.plan.contestant import Need
@@ -65,6 +67,19 @@ def test_it_holds_what_was_generated() -> None:
     assert pages == expected_pages(options)
 
 
+def test_it_holds_the_shop_that_was_generated() -> None:
+    with database.start(Options(**SMALL)) as found:
+        sold = ask(found, "SELECT id, name, price FROM shop_items ORDER BY id").stdout.splitlines()
+        known = ask(found, "SELECT customer_id, salt, password_hash FROM shop_accounts ORDER BY 1").stdout
+        stock = found.stock()
+    assert stock is not None
+    assert sold == [f"{item.id}|{item.name}|{item.price}" for item in stock.items]
+    hashes = [line.split("|") for line in known.splitlines()]
+    assert [int(customer) for customer, _, _ in hashes] == [account.customer for account in stock.accounts]
+    for (_, salt, kept), account in zip(hashes, stock.accounts, strict=True):
+        assert hashlib.pbkdf2_hmac("sha256", account.password.encode(), salt.encode(), 100).hex() == kept
+
+
 @pytest.mark.parametrize("index", [True, False])
 def test_the_date_is_not_indexed_and_the_customer_is_if_asked(index: bool) -> None:
     with database.start(Options(**SMALL, index=index)) as found:
@@ -74,9 +89,12 @@ def test_the_date_is_not_indexed_and_the_customer_is_if_asked(index: bool) -> No
     assert "ordered_on" not in indexes
 
 
-def test_servers_may_only_read_and_nobody_is_root() -> None:
+def test_servers_may_only_read_and_add_purchases_and_nobody_is_root() -> None:
     with database.start(Options(**SMALL)) as found:
         assert "permission denied" in ask(found, "DELETE FROM orders").stderr
+        assert "permission denied" in ask(found, "UPDATE shop_items SET price = 0").stderr
+        buy = "INSERT INTO shop_purchases (customer_id, item_id) VALUES (3, 4) RETURNING id"
+        assert ask(found, buy).stdout.splitlines()[0] == "1"
         assert "no pg_hba.conf entry" in ask(found, "SELECT 1", user="postgres").stderr
         assert found.pid is not None
         owners = []
@@ -127,7 +145,7 @@ def test_ones_own_database_is_filled_with_leave_only() -> None:
         as_owner(private, "DELETE FROM customers")
         with pytest.raises(PlanError, match="has no customers"):
             database.start(url=private.url)
-        as_owner(private, "DROP TABLE orders, customers; GRANT CREATE ON SCHEMA public TO jostle")
+        as_owner(private, f"DROP TABLE {', '.join(TABLES)}; GRANT CREATE ON SCHEMA public TO jostle")
         with pytest.raises(PlanError, match=r'(?s)relation "orders" does not exist.*--fill-database makes'):
             database.start(url=private.url)
         for options in (Options(customers=30), Options(customers=7, index=False)):

@@ -63,3 +63,10 @@ def test_readmes_of_the_roster_tell_the_lines_that_are_counted() -> None:
 def test_a_record_says_how_long_the_program_is() -> None:
     lines = find("node").describe()["lines_of_code"]
     assert lines["own"] < 10 < lines["shared"]
+
+
+def test_the_shop_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "shop.js").write_text("sell();\n")
+    counted = lines_of_code(program(tmp_path, "a.js", "f();\n"), tmp_path)
+    assert counted is not None
+    assert counted.own == 1

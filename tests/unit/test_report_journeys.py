@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from jostle.analysis.results import Estimate, JourneyResult, StepResult
 from jostle.report.charts import Picture
+from jostle.report.document import Section, Table
+from jostle.report.sections.journeys import section
 from support.pictures import pictures_of, validated
 from support.results import make_hit
 
@@ -52,3 +54,22 @@ def test_a_step_begins_in_the_waterfall_where_the_one_before_it_ends() -> None:
 def test_there_is_no_picture_of_what_did_not_happen() -> None:
     assert set(pictures([step("search", 0.005, {})], completed=10)) == {"journey-1"}
     assert set(pictures([step("search", None, {"reset": 10})], completed=0)) == {"journey-1-ends"}
+
+
+def test_contestants_stand_side_by_side_at_each_step() -> None:
+    time = {q: Estimate(1.0) for q in ("p50", "p99")}
+    found = [
+        JourneyResult(name, "shop", "buy", 10, 0, 0, time, time, [LOGIN, ORDER]) for name in ("node", "go")
+    ]
+    journeys = section(replace(make_hit(), journeys=found))
+    (compared,) = [block for block in journeys.blocks if isinstance(block, Section) and block.title]
+    assert compared.title == "buy: steps (shop)"
+    table, *pictures = compared.blocks
+    assert isinstance(table, Table)
+    assert [row[:2] for row in table.rows] == [
+        ("login", "node"), ("login", "go"), ("order", "node"), ("order", "go"),
+    ]  # fmt: skip
+    assert [(part.title, part.folded) for part in pictures if isinstance(part, Section)] == [
+        ("buy: steps (node, shop)", True),
+        ("buy: steps (go, shop)", True),
+    ]

@@ -28,6 +28,7 @@ from jostle.analysis.topics import crowd
 from jostle.analysis.topics.garbage import garbage_collection
 from jostle.analysis.topics.goodput import database_cpu_per_request, dispersion, goodput
 from jostle.analysis.topics.iterations import change_from_run_before
+from jostle.analysis.topics.journeys import active
 from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
@@ -111,6 +112,10 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     **{
         f"service {q}": lambda data, p=LEVELS[q]: round_quantile(data.service, p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99", "p99.9")
+    },
+    **{
+        f"journey {q}": lambda data, p=LEVELS[q]: round_quantile(active(data), p)  # type: ignore[misc]
+        for q in ("p50", "p90", "p99")
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]
 }

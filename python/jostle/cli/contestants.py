@@ -156,7 +156,8 @@ def _verified(found: "Contestant", database: "Database | None") -> bool:
     try:
         placeholders = database.placeholders() if database else None
         with found.start(database=placeholders) as server:
-            checks = verify_contract(server, found.file, pages=database.pages() if database else None)
+            pages, stock = (database.pages(), database.stock()) if database else (None, None)
+            checks = verify_contract(server, found.file, pages=pages, stock=stock)
     except ContestantError as error:
         print(f"✗ {found.label}: {error}")
         return False
@@ -179,7 +180,7 @@ def _database_for(chosen: "Iterable[Contestant]") -> "Iterator[Database | None]"
         try:
             started = database.start()
         except ContestantError as error:
-            print(f"/orders is not checked, as there is no database: {error}", file=sys.stderr)
+            print(f"/orders and /shop are not checked, as there is no database: {error}", file=sys.stderr)
     try:
         yield started
     finally:

@@ -125,7 +125,7 @@ class PlanOptions:
         bool,
         typer.Option(
             "--fill-database",
-            help="Create the tables customers and orders in it, overwriting any of these names.",
+            help="Create the tables customers, orders and shop_… in it, overwriting any of these names.",
             rich_help_panel=DATABASE,
         ),
     ] = False

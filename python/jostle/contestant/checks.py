@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jostle.contestant.stock import Stock
+
 __all__ = [
     "HELLO",
+    "HTML",
     "JSON",
     "TEXT",
     "Answers",
@@ -22,6 +25,7 @@ __all__ = [
     "AnswersJson",
     "Check",
     "OrdersPage",
+    "Page",
     "Refuses",
     "RefusesMethods",
     "RemotePair",
@@ -32,7 +36,9 @@ __all__ = [
     "WrongAnswer",
     "bad_numbers",
     "closes_when_asked",
+    "expect",
     "keeps_connections",
+    "kind_of",
 ]
 
 TIMEOUT_S = 30.0
@@ -58,11 +64,13 @@ class Target:
     """The server that is checked.
 
     `pages`: what /orders must show, customer → lines; {} where that is not known, None without a database.
+    `stock`: what /shop must show; None where that is not known.
     """
 
     host: str
     port: int
     pages: Mapping[str, Sequence[str]] | None = None
+    stock: Stock | None = None
 
     @property
     def url(self) -> str:
@@ -114,10 +122,10 @@ class Answers:
 
     def body_of(self, target: Target) -> bytes:
         response, body = target.get(self.path)
-        _expect(f"GET {self.path}: status", response.status, 200)
-        _expect(f"GET {self.path}: content type", _kind(response), self.kind)
+        expect(f"GET {self.path}: status", response.status, 200)
+        expect(f"GET {self.path}: content type", kind_of(response), self.kind)
         if self.body is not None:
-            _expect(f"GET {self.path}: body", body, self.body)
+            expect(f"GET {self.path}: body", body, self.body)
         length = response.headers["Content-Length"]
         if length is None and response.headers["Transfer-Encoding"] != "chunked":
             raise WrongAnswer(f"GET {self.path}: neither Content-Length nor chunked")
@@ -125,8 +133,8 @@ class Answers:
             f"HEAD {self.path} HTTP/1.1\r\nHost: {target.host}\r\nConnection: close\r\n\r\n"
         )
         lines, _, rest = head.partition(b"\r\n\r\n")
-        _expect(f"HEAD {self.path}: status line", lines.split(b"\r\n")[0][:12], b"HTTP/1.1 200")
-        _expect(f"HEAD {self.path}: body", rest, b"")
+        expect(f"HEAD {self.path}: status line", lines.split(b"\r\n")[0][:12], b"HTTP/1.1 200")
+        expect(f"HEAD {self.path}: body", rest, b"")
         return body
 
 
@@ -139,7 +147,7 @@ class AnswersJson:
 
     def __call__(self, target: Target) -> None:
         body = Answers(self.path, JSON).body_of(target)
-        _expect(f"GET {self.path}: body as JSON", _json(self.path, body), self.value)
+        expect(f"GET {self.path}: body as JSON", _json(self.path, body), self.value)
 
 
 @dataclass(frozen=True)
@@ -152,8 +160,8 @@ class Refuses:
     def __call__(self, target: Target) -> None:
         for path in self.paths:
             response, body = target.get(path)
-            _expect(f"GET {path}: status", response.status, self.status)
-            _expect(f"GET {path}: content type", _kind(response), TEXT)
+            expect(f"GET {path}: status", response.status, self.status)
+            expect(f"GET {path}: content type", kind_of(response), TEXT)
             if not body.strip() or b"\n" in body.strip():
                 raise WrongAnswer(f"GET {path}: the message should be one plain line, not {body[:80]!r}")
 
@@ -239,7 +247,7 @@ class OrdersPage:
 
     def _customer(self, target: Target) -> str:
         """The name on a page that is right."""
-        page = _Page(target.get("/orders")[1].decode(errors="replace"))
+        page = Page(target.get("/orders")[1].decode(errors="replace"))
         if len(page.headings) != 1 or not page.items:
             raise WrongAnswer("GET /orders: should show the customer's name in an h1, each order in a li")
         (name,) = page.headings
@@ -248,11 +256,11 @@ class OrdersPage:
         if target.pages:
             if name not in target.pages:
                 raise WrongAnswer(f"GET /orders: there is no customer {name!r}")
-            _expect(f"GET /orders: the orders of {name}", page.items, list(target.pages[name]))
+            expect(f"GET /orders: the orders of {name}", page.items, list(target.pages[name]))
         return name
 
 
-class _Page(html.parser.HTMLParser):
+class Page(html.parser.HTMLParser):
     """The texts of all h1 and li of an HTML page."""
 
     def __init__(self, text: str) -> None:
@@ -286,7 +294,7 @@ class RefusesMethods:
     def __call__(self, target: Target) -> None:
         for method, body in (("POST", b"a=1"), ("PUT", b"a=1"), ("DELETE", None), ("OPTIONS", None)):
             response, _ = target.get(self.path, method, body)
-            _expect(f"{method} {self.path}: status", response.status, 405)
+            expect(f"{method} {self.path}: status", response.status, 405)
 
 
 @dataclass(frozen=True)
@@ -302,7 +310,7 @@ class AnswersInParallel:
             connection.request("GET", self.path, headers={"Connection": "close"})
         for number, connection in enumerate(connections, 1):
             body = connection.getresponse().read()
-            _expect(f"parallel request {number} of {PARALLEL}: body", body, self.body)
+            expect(f"parallel request {number} of {PARALLEL}: body", body, self.body)
             connection.close()
 
 
@@ -314,7 +322,7 @@ def keeps_connections(target: Target) -> None:
     for number in range(1, REQUESTS_ON_ONE_CONNECTION + 1):
         connection.request("GET", "/hello")
         body = connection.getresponse().read()
-        _expect(f"request {number} on one connection: body", body, HELLO)
+        expect(f"request {number} on one connection: body", body, HELLO)
         if connection.sock is not first:
             raise WrongAnswer(f"the server closed the connection after request {number}")
     connection.close()
@@ -333,7 +341,8 @@ def bad_numbers(route: str, most: int) -> list[str]:
     return [f"{route}/{number}" for number in numbers]
 
 
-def _expect(what: str, got: object, wanted: object) -> None:
+def expect(what: str, got: object, wanted: object) -> None:
+    """Raises `WrongAnswer` if it is another."""
     if got != wanted:
         raise WrongAnswer(f"{what}: {_short(got)} instead of {_short(wanted)}")
 
@@ -343,7 +352,8 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:60]}… ({len(value)} long)"  # type: ignore[arg-type]
 
 
-def _kind(response: http.client.HTTPResponse) -> str:
+def kind_of(response: http.client.HTTPResponse) -> str:
+    """Its content type without parameters."""
     return (response.headers["Content-Type"] or "").partition(";")[0].strip().lower()
 
 

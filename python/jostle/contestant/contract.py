@@ -28,6 +28,8 @@ from jostle.contestant.checks import (
     keeps_connections,
 )
 from jostle.contestant.server import Server
+from jostle.contestant.shop import EXAMPLE, SHOP
+from jostle.contestant.stock import Stock
 from jostle.plan.contestant import ContestantFile
 
 __all__ = ["PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
@@ -117,7 +119,11 @@ ROUTES: dict[str, Route] = {
         ],
     ),
     "/orders": Route("/orders", [OrdersPage()]),
+    "/shop": Route(EXAMPLE, SHOP),
 }
+
+WITH_DATABASE = ("/orders", "/shop")
+"""A server that was started without one answers 503 there."""
 
 PROTOCOL: dict[str, Check] = {
     "unknown path": Refuses(404, ["/nothing-of-that-name", "/hello/there", "/count", "/fast/1/2"]),
@@ -146,13 +152,15 @@ def verify(
     file: ContestantFile,
     *,
     pages: Mapping[str, Sequence[str]] | None = None,
+    stock: Stock | None = None,
     parts: Container[str] | None = None,
 ) -> list[CheckResult]:
     """Check every part of the contract, or the `parts` of it that are named. Takes some seconds.
 
     `pages`: what /orders must show, customer → lines; {} when that is not known, None without a database.
+    `stock`: what the shop must show, if that is known.
     """
-    target = Target(server.host, server.port, pages)
+    target = Target(server.host, server.port, pages, stock)
     routes = [
         _check_route(name, route, file, target)
         for name, route in ROUTES.items()
@@ -169,7 +177,7 @@ def verify(
 def _check_route(name: str, route: Route, file: ContestantFile, target: Target) -> CheckResult:
     reason = file.absent.get(name)
     if reason is None:
-        without_database = name == "/orders" and file.database and target.pages is None
+        without_database = name in WITH_DATABASE and file.database and target.pages is None
         return _run(name, [Refuses(503, [route.example])] if without_database else route.checks, target)
     if "/" in file.absent:  # it answers every request alike
         return CheckResult(name, True, f"absent: {reason}")

@@ -1,11 +1,11 @@
-"""The database of the orders page: customers and their orders in PostgreSQL, near or far.
+"""The database of the orders page and the shop: in PostgreSQL, near or far.
 
     with start(Options(delay_ms=2)) as database:
         server = find("node").start(database=database.placeholders())
 
 A private cluster is made, filled and started in about a second, and is gone afterwards, also when jostle is
 killed. Your own database (`url`) is used as it is: it needs the tables customers (id, name) and
-orders (id, customer_id, ordered_on, item), and nothing is written to it without permission to fill it.
+orders (id, customer_id, ordered_on, item); the shop's are made where there is permission to fill it.
 """
 
 from jostle.database.database import Database, start

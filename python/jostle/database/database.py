@@ -6,6 +6,8 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+from jostle.contestant.stock import Stock
+from jostle.database import shop
 from jostle.database.external import prepare
 from jostle.database.options import Options
 from jostle.database.proxy import DelayProxy
@@ -59,6 +61,10 @@ class Database:
             customer.name: [f"{order.ordered_on}: {order.item}" for order in customer.by_date()]
             for customer in self.options.content()
         }
+
+    def stock(self) -> Stock | None:
+        """What the shop sells, and who may buy there; None where the content is its owner's."""
+        return shop.stock(self.options.content()) if self.filled else None
 
     def placeholders(self) -> dict[str, str]:
         """The placeholders of contestant.toml with what stands for them."""

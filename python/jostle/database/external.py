@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from jostle.contestant.tools import MissingTool, find_tool
 from jostle.database.options import Options
-from jostle.database.tables import CREATE, keys, rows
+from jostle.database.tables import CREATE, TABLES, keys, rows
 from jostle.errors import MissingRuntime, PlanError, UnreachableTarget
 from jostle.host.users import User
 from jostle.plan.contestant import Need
@@ -32,13 +32,9 @@ SELECT count(*) FROM (SELECT id, name FROM customers LIMIT 1) AS one;
 """
 FILL = """\
 BEGIN;
-DROP TABLE IF EXISTS orders, customers;
-{create}COPY customers FROM STDIN;
-{customers}\\.
-COPY orders FROM STDIN;
-{orders}\\.
-{keys}COMMIT;
-VACUUM ANALYZE customers, orders;
+DROP TABLE IF EXISTS {tables};
+{create}{copy}{keys}COMMIT;
+VACUUM ANALYZE {tables};
 """
 
 
@@ -51,8 +47,8 @@ def prepare(url: str, options: Options, *, fill: bool) -> str:
     _check_reachable(url)
     version = _version(url)
     if fill:
-        people, orders = rows(options)
-        script = FILL.format(create=CREATE, customers=people, orders=orders, keys=keys(options))
+        copy = "".join(f"COPY {table} FROM STDIN;\n{lines}\\.\n" for table, lines in rows(options).items())
+        script = FILL.format(create=CREATE, copy=copy, keys=keys(options), tables=", ".join(TABLES))
         _fill(url, script)
     else:
         _check_tables(url)
@@ -85,7 +81,8 @@ def _version(url: str) -> str:
 def _check_tables(url: str) -> None:
     needs = (
         "it needs the tables customers (id, name) and orders (id, customer_id, ordered_on, item); "
-        "--fill-database makes them, in place of any of these names"
+        "--fill-database makes them and the shop's (shop_items, shop_accounts, shop_purchases), in place of "
+        "any of these names"
     )
     done = _psql(url, LOOK)
     if done.returncode:

@@ -2,8 +2,8 @@
 
 One supervisor holds everything: its command is a shell that makes the cluster, fills it in single-user mode
 and then becomes the server, so that nothing stays wherever it is cut short. Durability is off; autovacuum
-too, as nothing is written any more. The owner may use the unix socket, servers come in over loopback as a
-user who may only read.
+too, as nothing is written afterwards but the shop's purchases. The owner may use the unix socket, servers
+come in over loopback as a user who may only read, and add purchases.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jostle.contestant.tools import MissingTool, Tool, find_tool
 from jostle.database.options import Options
-from jostle.database.tables import CREATE, keys, rows
+from jostle.database.tables import CREATE, TABLES, keys, rows
 from jostle.errors import MissingRuntime, PlanError, StartFailed
 from jostle.host import ports
 from jostle.host.cache import cache_folder
@@ -68,9 +68,9 @@ CREATE ROLE {USER} LOGIN;
 CREATE DATABASE {NAME};
 """
 FILL = """\
-{create}COPY customers FROM '../customers.tsv';
-COPY orders FROM '../orders.tsv';
-{keys}GRANT SELECT ON customers, orders TO {user};
+{create}{copy}{keys}GRANT SELECT ON {tables} TO {user};
+GRANT INSERT ON shop_purchases TO {user};
+GRANT USAGE ON shop_purchases_id_seq TO {user};
 VACUUM ANALYZE;
 """
 
@@ -171,10 +171,12 @@ def _scratch(user: User, port: int) -> Scratch:
 
 def _write_content(folder: Path, options: Options, user: User) -> None:
     """The files that the cluster is filled from."""
-    people, orders = rows(options)
-    (folder / "customers.tsv").write_text(people, encoding="utf-8")
-    (folder / "orders.tsv").write_text(orders, encoding="utf-8")
+    filled = rows(options)
+    for table, lines in filled.items():
+        (folder / f"{table}.tsv").write_text(lines, encoding="utf-8")
+    copy = "".join(f"COPY {table} FROM '../{table}.tsv';\n" for table in filled)
+    fill = FILL.format(create=CREATE, copy=copy, keys=keys(options), tables=", ".join(TABLES), user=USER)
     (folder / "pg_hba.conf").write_text(ACCESS)
     (folder / "database.sql").write_text(DATABASE)
-    (folder / "fill.sql").write_text(FILL.format(create=CREATE, keys=keys(options), user=USER))
+    (folder / "fill.sql").write_text(fill)
     user.take(*folder.iterdir())

@@ -1,16 +1,27 @@
-"""The two tables as SQL, and their rows as PostgreSQL's COPY reads them."""
+"""The tables as SQL, and their rows as PostgreSQL's COPY reads them."""
+
+from collections.abc import Iterable
 
 from jostle.database.options import Options
+from jostle.database.shop import accounts, items, password_hash, salt
 
-__all__ = ["CREATE", "keys", "rows"]
+__all__ = ["CREATE", "TABLES", "keys", "rows"]
 
+TABLES = ("customers", "orders", "shop_items", "shop_accounts", "shop_purchases")
 CREATE = """\
 CREATE TABLE customers (id integer NOT NULL, name text NOT NULL);
 CREATE TABLE orders (id integer NOT NULL, customer_id integer NOT NULL, ordered_on text, item text);
+CREATE TABLE shop_items (id integer NOT NULL, name text NOT NULL, price integer NOT NULL);
+CREATE TABLE shop_accounts (customer_id integer NOT NULL, salt text NOT NULL, password_hash text NOT NULL);
+CREATE TABLE shop_purchases (id serial, customer_id integer NOT NULL, item_id integer NOT NULL);
 """
+"""A line for each, as single-user mode reads them. Prices are in cents. The last one is filled by servers."""
 KEYS = """\
 ALTER TABLE customers ADD PRIMARY KEY (id);
 ALTER TABLE orders ADD PRIMARY KEY (id);
+ALTER TABLE shop_items ADD PRIMARY KEY (id);
+ALTER TABLE shop_accounts ADD PRIMARY KEY (customer_id);
+ALTER TABLE shop_purchases ADD PRIMARY KEY (id);
 """
 INDEX = "CREATE INDEX orders_customer_id ON orders (customer_id);\n"
 
@@ -20,12 +31,19 @@ def keys(options: Options) -> str:
     return KEYS + (INDEX if options.index else "")
 
 
-def rows(options: Options) -> tuple[str, str]:
-    """The lines of customers and of orders: no value holds a tab, a line end or a backslash."""
-    people: list[str] = []
-    orders: list[str] = []
-    for customer in options.content():
-        people.append(f"{customer.id}\t{customer.name}\n")
-        for order in customer.orders:
-            orders.append(f"{len(orders) + 1}\t{customer.id}\t{order.ordered_on}\t{order.item}\n")
-    return "".join(people), "".join(orders)
+def rows(options: Options) -> dict[str, str]:
+    """The lines of each table that has any: no value holds a tab, a line end or a backslash."""
+    customers = list(options.content())
+    orders = [
+        (customer.id, order.ordered_on, order.item) for customer in customers for order in customer.orders
+    ]
+    return {
+        "customers": _lines((customer.id, customer.name) for customer in customers),
+        "orders": _lines((number, *order) for number, order in enumerate(orders, 1)),
+        "shop_items": _lines((item.id, item.name, item.price) for item in items()),
+        "shop_accounts": _lines((a.customer, salt(a), password_hash(a)) for a in accounts(customers)),
+    }
+
+
+def _lines(values: Iterable[tuple[object, ...]]) -> str:
+    return "".join("\t".join(map(str, row)) + "\n" for row in values)

@@ -1,4 +1,4 @@
-"""The published experiments, one folder each: the plan with the published figures, and a README."""
+"""The experiments, one folder each: the plan, with published figures where there are any, and a README."""
 
 from pathlib import Path
 

@@ -2,11 +2,12 @@
 
 A table may say less: only `command` (with `{port}` in it), or only `url` for a server that runs already.
 
-A server whose /orders uses PostgreSQL says `database = true`. Only then may its start command and environment
-hold `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`, `{database_user}` and `{pool}`
-(connections that each of its processes may hold); the URL may hold a password and so belongs into the
-environment, which is not recorded. The server is also started without a database: all of them are then empty,
-and /orders answers 503 with a plain line. A server that cannot have the route declares it absent instead.
+A server whose /orders or /shop uses PostgreSQL says `database = true`. Only then may its start command and
+environment hold `{database_url}`, `{database_host}`, `{database_port}`, `{database_name}`,
+`{database_user}` and `{pool}` (connections that each of its processes may hold); the URL may hold a
+password and so belongs into the environment, which is not recorded. The server is also started without a
+database: all of them are then empty, and both answer 503 with a plain line. A server that does not have
+such a route declares it absent instead.
 """
 
 import re

@@ -14,6 +14,7 @@ METRICS: dict[str, str] = {
     "throughput": "/s",
     **dict.fromkeys(_TIMES, "s"),
     **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
+    **{f"journey {q}": "s" for q in ("p50", "p90", "p99")},
     "spread": "ratio",
     "quartile spread": "ratio",
     "dispersion": "ratio",

@@ -174,7 +174,8 @@ class Plan(Table):
     journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")
     database: DatabaseTable | None = Field(
-        default=None, description="the database of contestants that use one; without it /orders answers 503"
+        default=None,
+        description="the database of contestants that use one; without it /orders and /shop answer 503",
     )
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     primary: Literal["throughput", "p50", "p90", "p99", "p99.9"] | None = Field(

@@ -255,7 +255,7 @@ class CombinedReport:
         sources = dict.fromkeys(chapter.source for chapter in self.chapters)
         return [
             (
-                source[:1].upper() + source[1:] or "Without a source",
+                source[:1].upper() + source[1:] or "Our own",
                 [c for c in self.chapters if c.source == source],
             )
             for source in sources

@@ -3,7 +3,8 @@
 python -m jostle.roster.lines_of_code          a line for each contestant
 
 Counted are the files of its main source's language in its folder, and apart from them those that it shares with
-others. A line that holds code and a comment is code; a docstring is code, too.
+others. A line that holds code and a comment is code; a docstring is code, too. Files of the shop, which only a few
+have, are left out, so that programs that do the same are compared.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,6 +41,9 @@ LANGUAGES = [
 FETCHED = {"node_modules", "target"}
 """Folders that a build fills."""
 
+NOT_IN_ALL = "shop"
+"""How the names of files begin that are not counted."""
+
 
 @dataclass(frozen=True)
 class LinesOfCode:
@@ -67,7 +71,9 @@ def _in_folders(places: Iterable[Path], language: _Language) -> int:
         path
         for place in places
         for path in ([place] if place.is_file() else place.rglob("*"))
-        if path.suffix in language.suffixes and not FETCHED & {*path.parts}
+        if path.suffix in language.suffixes
+        and not FETCHED & {*path.parts}
+        and not path.name.startswith(NOT_IN_ALL)
     }
     return sum(_in_text(path.read_text(encoding="utf-8"), language) for path in files)
 

@@ -12,7 +12,7 @@ from jostle.analysis.trial.data import MEASURED, TrialData
 if TYPE_CHECKING:
     from jostle.analysis.compare.pairs import Key
 
-__all__ = ["journeys"]
+__all__ = ["active", "journeys"]
 
 
 def journeys(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[JourneyResult]:
@@ -63,6 +63,13 @@ def _journey(
         time=quantiles_over_rounds([_time(data, "journey", number) for data in trials]),
         active=quantiles_over_rounds([_time(data, "journey_active", number) for data in trials]),
         steps=steps,
+    )
+
+
+def active(data: TrialData) -> WeightedSample:
+    """The times of all completed journeys of a trial, without the pauses between their steps."""
+    return pool(
+        [_time(data, "journey_active", number) for number in range(len(data.workload().get("journeys", [])))]
     )
 
 

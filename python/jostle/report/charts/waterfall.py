@@ -39,6 +39,7 @@ def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
     axis = {
         "title": "response times one after another, without pauses",
         "labelExpr": "format(datum.value, '~s') + 's'",
+        "tickCount": 8,
     }
     x = quantitative("start", scale=scale, axis=axis)
     y = quantitative("y", scale={"domain": [0, len(journey.steps)], "nice": False}, axis=None)

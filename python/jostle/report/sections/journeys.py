@@ -1,12 +1,14 @@
 """Journeys: where they end, how long they take, and their steps one after another."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from jostle.analysis.results import JourneyResult, RunResult, StepResult
 from jostle.formatting import amount, percent, tallied
 from jostle.record.outcomes import Outcome, outcome_label
 from jostle.report import charts
-from jostle.report.document import Block, Column, Depth, Figure, Paragraph, Section, Table, columns
+from jostle.report.document import Block, Column, Depth, Figure, Paragraph, Section, Table, Value, columns
 from jostle.report.workload import quantiles
 
 __all__ = ["journey_table", "section", "step_table"]
@@ -20,27 +22,34 @@ HOW = (
 
 
 def section(result: RunResult) -> Section:
-    """Nothing where no workload has journeys."""
+    """Nothing where no workload has journeys. Several contestants are set side by side, step by step."""
     found = result.journeys
+    several = len({journey.contestant for journey in found}) > 1
     blocks: list[Block] = [journey_table(found)]
-    for number, journey in enumerate(found, 1):
-        table = step_table(journey)
-        blocks.append(
-            Section(
-                _title(journey),
-                [
-                    table,
-                    Figure(f"journey-{number}", partial(charts.waterfall, journey, table)),
-                    Figure(f"journey-{number}-ends", partial(charts.flow, journey, table)),
-                ],
-            )
-        )
+    blocks += _side_by_side(found) if several else [_steps(n, journey) for n, journey in enumerate(found, 1)]
     blocks.append(Section("", [Paragraph(HOW, small=True)], Depth.MAIN))
     return Section("Journeys", blocks if found else [], key="journeys")
 
 
-def _title(journey: JourneyResult) -> str:
-    return f"{journey.name}: steps ({journey.contestant}, {journey.workload})"
+def _side_by_side(found: Sequence[JourneyResult]) -> Iterator[Section]:
+    """A section for each journey of each workload; the pictures of each contestant are folded."""
+    groups: dict[tuple[str, str], list[tuple[int, JourneyResult]]] = {}
+    for number, journey in enumerate(found, 1):
+        groups.setdefault((journey.workload, journey.name), []).append((number, journey))
+    for (workload, name), members in groups.items():
+        compared = _compared([journey for _, journey in members])
+        pictures = [replace(_steps(n, journey), depth=Depth.DETAIL, folded=True) for n, journey in members]
+        yield Section(f"{name}: steps ({workload})", [compared, *pictures], Depth.MAIN)
+
+
+def _steps(number: int, journey: JourneyResult) -> Section:
+    table = step_table(journey)
+    pictures = [
+        Figure(f"journey-{number}", partial(charts.waterfall, journey, table)),
+        Figure(f"journey-{number}-ends", partial(charts.flow, journey, table)),
+    ]
+    title = f"{journey.name}: steps ({journey.contestant}, {journey.workload})"
+    return Section(title, [table, *pictures])
 
 
 def journey_table(found: list[JourneyResult]) -> Table:
@@ -59,21 +68,38 @@ def journey_table(found: list[JourneyResult]) -> Table:
 
 def step_table(journey: JourneyResult) -> Table:
     """A row per step: how often it was sent, its times, how it failed, and how many journeys it ended."""
-    names = [
-        Column("step", "word", "step"),
-        *columns("", "requests = | p50 = | p99 = | longest"),
-        *columns("not as expected = | journeys ended ="),
-    ]
-    table = Table(f"Steps of {journey.name} ({journey.contestant}, {journey.workload})", names)
+    caption = f"Steps of {journey.name} ({journey.contestant}, {journey.workload})"
+    table = Table(caption, [Column("step", "word", "step"), *OF_STEP])
     for step in journey.steps:
-        table.add(
-            f"{step.name} 1×" if step.once else step.name,
-            amount(step.requests, "count"),
-            *quantiles(step.response, ("p50", "p99", "max")),
-            _failed(step),
-            _ended(journey, step),
-        )
+        table.add(_name(step), *_of_step(journey, step))
     return table
+
+
+def _compared(found: Sequence[JourneyResult]) -> Table:
+    """The same for several contestants: all of them at one step, then at the next."""
+    caption = f"Steps of {found[0].name} ({found[0].workload})"
+    table = Table(caption, [*columns("step = | contestant =", ""), *OF_STEP])
+    for steps in zip(*(journey.steps for journey in found), strict=True):
+        for journey, step in zip(found, steps, strict=True):
+            table.add(_name(step), journey.contestant, *_of_step(journey, step))
+    return table
+
+
+OF_STEP = [
+    *columns("", "requests = | p50 = | p99 = | longest"),
+    *columns("not as expected = | journeys ended ="),
+]
+
+
+def _of_step(journey: JourneyResult, step: StepResult) -> Iterator[Value]:
+    yield amount(step.requests, "count")
+    yield from quantiles(step.response, ("p50", "p99", "max"))
+    yield _failed(step)
+    yield _ended(journey, step)
+
+
+def _name(step: StepResult) -> str:
+    return f"{step.name} 1×" if step.once else step.name
 
 
 def _failed(step: StepResult) -> str:

@@ -354,6 +354,7 @@ func routes() *http.ServeMux {
 	mux.Handle("GET /alloc/strings", handler(allocateStrings))
 	mux.Handle("GET /spawn/{n}", handler(spawn))
 	mux.Handle("GET /orders", handler(orders))
+	shopRoutes(mux)
 	return mux
 }
 

@@ -1,6 +1,9 @@
 """Read by gunicorn from the folder in which it is started."""
 
 import os
+import secrets
+
+os.environ["SECRET"] = secrets.token_hex()  # of the shop's sessions, which any worker may be asked about
 
 bind = f"{os.environ['HOST']}:{os.environ['PORT']}"
 workers = int(os.environ["WORKERS"])

@@ -15,7 +15,8 @@ from urllib.error import URLError
 from urllib.parse import parse_qs
 from urllib.request import ProxyHandler, build_opener
 
-import psycopg
+import shop
+from web import Html, HTTPError, bad_request, connected, whole
 
 KILOBYTE = b"x" * 1023 + b"\n"
 MOST_THREADS = 10_000
@@ -23,32 +24,9 @@ MOST_THREADS = 10_000
 Query = dict[str, list[str]]
 
 
-class Html(str):
-    pass
-
-
 Answer = bytes | str | Html | dict[str, Any]
 
 direct = build_opener(ProxyHandler({}))
-database: psycopg.Connection | None = None
-"""Of this worker, which never serves two requests at once."""
-
-
-class HTTPError(Exception):
-    def __init__(self, status: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def bad_request(message: str) -> HTTPError:
-    return HTTPError("400 Bad Request", message)
-
-
-def whole(text: str, most: int) -> int:
-    if re.fullmatch("[0-9]{1,19}", text) and int(text) <= most:
-        return int(text)
-    raise bad_request(f"a whole number from 0 to {most} is needed here")
-
 
 def decimal(query: Query, name: str, otherwise: str, most: float) -> float:
     [text] = query.get(name, [otherwise])[-1:]
@@ -170,18 +148,8 @@ def spawn(query: Query, n: str) -> Answer:
     return str(len(held))
 
 
-def connected() -> psycopg.Connection:
-    """The worker's connection, opened when it is first needed: after the fork, and anew when it broke."""
-    global database
-    if database is None or database.closed:
-        database = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
-    return database
-
-
 def orders(_query: Query) -> Answer:
     """Four questions, one after the other; while the database thinks, the worker waits."""
-    if not os.environ["DATABASE_URL"]:
-        raise HTTPError("503 Service Unavailable", "started without a database")
     with connected().cursor() as cursor:
         [least] = cursor.execute("SELECT min(id) FROM customers").fetchone()
         [most] = cursor.execute("SELECT max(id) FROM customers").fetchone()
@@ -225,8 +193,12 @@ def answer(environ: dict[str, Any]) -> Answer:
 
 def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
     status, kind = "200 OK", "text/plain"
+    headers: list[tuple[str, str]] = []
     try:
-        body = answer(environ)
+        if reply := shop.answer(environ):
+            status, headers, body = reply.status, reply.headers, reply.body
+        else:
+            body = answer(environ)
     except HTTPError as error:
         status, body = error.status, str(error)
     if isinstance(body, Html):
@@ -234,7 +206,7 @@ def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Itera
     if isinstance(body, dict):
         kind, body = "application/json", json.dumps(body)
     data = body.encode() if isinstance(body, str) else body
-    headers = [("Content-Type", kind), ("Content-Length", str(len(data)))]
+    headers = [*headers, ("Content-Type", kind), ("Content-Length", str(len(data)))]
     if status.startswith("405"):
         headers.append(("Allow", "GET, HEAD"))
     start_response(status, headers)

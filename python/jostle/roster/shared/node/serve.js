@@ -13,9 +13,7 @@ class Html {
   }
 }
 
-// about: what `GET /` answers; compute(name, n): runs a computation, and gives its result or a promise of it.
-function router(about, compute) {
-  const database = work.connect();
+function router(about, compute, database) {
   return async (path, query) => {
     const [name, ...args] = path.slice(1).split('/');
     switch (`${name}/${args.length}`) {
@@ -44,10 +42,16 @@ function send(res, status, type, body, headers = {}) {
   res.end(body);
 }
 
-module.exports = function serve(about, compute = work.inline) {
-  const route = router(about, compute);
+// about: what `GET /` answers; compute(name, n): runs a computation, and gives its result or a promise of it;
+// pages(database): what else the server has, as a function of a request that gives undefined for what is not its own.
+module.exports = function serve(about, compute = work.inline, pages = () => () => undefined) {
+  const database = work.connect();
+  const route = router(about, compute, database);
+  const page = pages(database);
   work.listen(async (req, res) => {
     try {
+      const own = await page(req);
+      if (own) return send(res, own.status ?? 200, 'text/html; charset=utf-8', own.body, own.headers);
       if (req.method !== 'GET' && req.method !== 'HEAD') throw new HttpError(405, 'only GET and HEAD');
       const [path, query] = req.url.split('?', 2);
       const answer = await route(path, parse(query));

@@ -158,6 +158,6 @@ function listen(handle) {
 }
 
 module.exports = {
-  HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, inline, listen, orders, pair, sleep,
+  HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, escape, inline, listen, orders, pair, sleep,
   spawn, whole,
 };

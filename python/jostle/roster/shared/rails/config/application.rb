@@ -12,7 +12,7 @@ module Shop
     config.cache_classes = true
     config.consider_all_requests_local = false
     config.action_controller.perform_caching = true
-    config.secret_key_base = SecureRandom.hex(64) # there are no sessions
+    config.secret_key_base = SecureRandom.hex(64) # sessions end with the server
     config.logger = ActiveSupport::Logger.new($stderr)
     config.log_level = :error
   end

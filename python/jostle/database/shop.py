@@ -1,0 +1,63 @@
+"""What the shop sells and who may buy there: the same on every machine."""
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator
+
+from jostle.contestant.stock import Account, Item, Stock
+from jostle.database.content import ITEMS, Customer
+
+__all__ = ["accounts", "items", "password_hash", "salt", "stock"]
+
+KINDS = (
+    "antique",
+    "blue",
+    "brass",
+    "folding",
+    "green",
+    "heavy",
+    "new",
+    "old",
+    "red",
+    "small",
+    "tin",
+    "wooden",
+)
+ITEM_COUNT = 2000
+MOST_PRICE = 20_000
+MOST_ACCOUNTS = 1000
+ITERATIONS = 100
+"""Of PBKDF2 with SHA-256. A real shop would take some 100,000: a login is to be a cheap request here."""
+SEED = 1
+
+
+def items() -> Iterator[Item]:
+    """Items 1 to `ITEM_COUNT`; some have the same name, at different prices."""
+    chance = random.Random(SEED)
+    for number in range(1, ITEM_COUNT + 1):
+        name = f"{chance.choice(KINDS)} {chance.choice(ITEMS)}"
+        yield Item(number, name, chance.randint(50, MOST_PRICE))
+
+
+def accounts(customers: Iterable[Customer]) -> Iterator[Account]:
+    """The first customers have one each."""
+    for customer in customers:
+        if customer.id > MOST_ACCOUNTS:
+            return
+        yield Account(customer.id, customer.name, f"secret of {customer.id}")
+
+
+def salt(account: Account) -> str:
+    """Each has its own."""
+    return f"salt of {account.customer}"
+
+
+def password_hash(account: Account) -> str:
+    """As the database holds it: hexadecimal."""
+    password, salted = account.password.encode(), salt(account).encode()
+    return hashlib.pbkdf2_hmac("sha256", password, salted, ITERATIONS).hex()
+
+
+def stock(customers: Iterable[Customer]) -> Stock:
+    """What is known of a shop with these customers."""
+    return Stock(list(items()), list(accounts(customers)))
