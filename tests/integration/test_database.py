@@ -75,9 +75,9 @@ def test_it_holds_the_shop_that_was_generated() -> None:
     assert stock is not None
     assert sold == [f"{item.id}|{item.name}|{item.price}" for item in stock.items]
     hashes = [line.split("|") for line in known.splitlines()]
-    assert [int(customer) for customer, _, _ in hashes] == [account.customer for account in stock.accounts]
-    for (_, salt, kept), account in zip(hashes, stock.accounts, strict=True):
-        assert hashlib.pbkdf2_hmac("sha256", account.password.encode(), salt.encode(), 100).hex() == kept
+    assert [int(customer) for customer, _, _ in hashes] == [buyer.customer for buyer in stock.buyers]
+    for (_, salt, kept), buyer in zip(hashes, stock.buyers, strict=True):
+        assert hashlib.pbkdf2_hmac("sha256", buyer.password.encode(), salt.encode(), 100).hex() == kept
 
 
 @pytest.mark.parametrize("index", [True, False])

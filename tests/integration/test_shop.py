@@ -1,4 +1,4 @@
-"""`jostle race shop` on a real server and a real PostgreSQL: every step of a visit is right, alone and beside others."""
+"""`jostle race shop` on a real server and PostgreSQL: every step of a visit is right, alone and beside others."""
 
 import pytest
 
@@ -10,7 +10,16 @@ STEPS = ["form", "login", "search", "order", "receipt"]
 
 
 def test_visits_come_to_their_receipt(jostle_command: Jostle) -> None:
-    settings = ("--set", "window=6s", "--set", "visits=5/s", "--set", "think=10ms", "--set", "crowd-window=3s")
+    settings = (
+        "--set",
+        "window=6s",
+        "--set",
+        "visits=5/s",
+        "--set",
+        "think=10ms",
+        "--set",
+        "crowd-window=3s",
+    )
     chosen = ("--contestants", "go", "--workloads", "buying,buying-beside-one,crowd", "--rounds", "1")
     result = as_json(jostle_command("race", "shop", *chosen, *settings, "--json", "--no-pages", timeout=300))
     found = {(journey["workload"], journey["name"]): journey for journey in result["journeys"]}

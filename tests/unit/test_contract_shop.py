@@ -15,7 +15,7 @@ import pytest
 from jostle import experiments
 from jostle.contestant import Server
 from jostle.contestant.contract import CheckResult, verify
-from jostle.contestant.stock import Account, Item, Stock
+from jostle.contestant.stock import Buyer, Item, Stock
 from jostle.database import Options, shop
 from jostle.plan.contestant import ContestantFile
 
@@ -79,12 +79,12 @@ class Shop(http.server.BaseHTTPRequestHandler):
         )
 
     def login(self) -> None:
-        known = {str(account.customer): account for account in STOCK.accounts}
-        account = known.get(self.fields["customer"])
-        if account is None or (self.fields["password"] != account.password and self.flaw != "any password"):
+        known = {str(buyer.customer): buyer for buyer in STOCK.buyers}
+        buyer = known.get(self.fields["customer"])
+        if buyer is None or (self.fields["password"] != buyer.password and self.flaw != "any password"):
             return self.reply(401, "who are you?")
         self.session = secrets.token_hex(8)
-        self.sessions[self.session] = account.customer
+        self.sessions[self.session] = buyer.customer
         return self.see("/shop/search")
 
     def search(self) -> None:
@@ -113,10 +113,10 @@ class Shop(http.server.BaseHTTPRequestHandler):
         at = int(number) - 1 if number.isdecimal() else -1
         if at not in range(len(self.sold)):
             return self.reply(404, "no such receipt")
-        buyer, item = self.sold[at]
-        if buyer != customer and self.flaw != "everybody's receipts":
+        customer_of, item = self.sold[at]
+        if customer_of != customer and self.flaw != "everybody's receipts":
             return self.reply(404, "no such receipt")
-        name = next(account.name for account in STOCK.accounts if account.customer == buyer)
+        name = next(buyer.name for buyer in STOCK.buyers if buyer.customer == customer_of)
         return self.page(f"<h1>{escape(name)}</h1><li>{escape(item.line)}</li>")
 
     def gifts(self) -> None:
@@ -211,15 +211,15 @@ def test_the_gifts_are_the_dearest_three_within_the_budget() -> None:
     assert [item.id for item in stock.gifts(1200, 3)] == [1, 2, 3]
 
 
-def test_the_experiments_users_have_accounts_and_find_something() -> None:
+def test_the_experiments_users_may_buy_and_find_something() -> None:
     stock = shop.stock(Options().content())
     with (Path(experiments.__file__).parent / "shop" / "users.csv").open(
         newline="", encoding="utf-8"
     ) as file:
         users = list(csv.DictReader(file))
-    known = {account.customer: account for account in stock.accounts}
+    known = {buyer.customer: buyer for buyer in stock.buyers}
     assert len(users) == 200
     for user in users:
-        account: Account = known[int(user["customer"])]
-        assert user["password"] == account.password
+        buyer: Buyer = known[int(user["customer"])]
+        assert user["password"] == buyer.password
         assert stock.found(user["word"])

@@ -31,7 +31,7 @@ from jostle.contestant.checks import (
     expect,
     kind_of,
 )
-from jostle.contestant.stock import Account, Item, Stock, euros
+from jostle.contestant.stock import Buyer, Item, Stock, euros
 
 __all__ = ["EXAMPLE", "SHOP"]
 
@@ -81,10 +81,10 @@ class Visitor:
             raise WrongAnswer(f"GET {path}: there is no hidden field authenticity_token")
         return unescape(found[1])
 
-    def log_in(self, account: Account) -> None:
+    def log_in(self, buyer: Buyer) -> None:
         token = self.token("/shop/login")
         response, _ = self.post(
-            "/shop/login", customer=account.customer, password=account.password, authenticity_token=token
+            "/shop/login", customer=buyer.customer, password=buyer.password, authenticity_token=token
         )
         expect("POST /shop/login: status", response.status, 303)
         expect("POST /shop/login: Location", _place(response), "/shop/search")
@@ -132,17 +132,17 @@ def searches_find_what_there_is(target: Target) -> None:
 def a_visit_ends_with_its_receipt(target: Target) -> None:
     """Two customers at once: each gets what was ordered, and nobody sees the other's receipt."""
     stock = _stock(target)
-    first, second = stock.accounts[0], stock.accounts[-1]
+    first, second = stock.buyers[0], stock.buyers[-1]
     one, other = Visitor(target), Visitor(target)
     one.log_in(first)
     other.log_in(second)
     bought, sold = stock.items[0], stock.items[-1]
     receipts = [one.order(bought), other.order(sold)]
-    for visitor, account, item, path in zip(
+    for visitor, buyer, item, path in zip(
         (one, other), (first, second), (bought, sold), receipts, strict=True
     ):
         page = Page(visitor.get(path)[1])
-        expect(f"GET {path}: heading", page.headings, [account.name])
+        expect(f"GET {path}: heading", page.headings, [buyer.name])
         expect(f"GET {path}: items", page.items, [item.line])
     one.is_refused(404, receipts[1])
     one.is_refused(404, "/shop/orders/0")
@@ -153,8 +153,8 @@ def a_visit_ends_with_its_receipt(target: Target) -> None:
 
 def forgeries_are_refused(target: Target) -> None:
     """No token, another visitor's token, a wrong password, no login, a cookie that was changed."""
-    account, item = _stock(target).accounts[0], _stock(target).items[0]
-    right = {"customer": account.customer, "password": account.password}
+    buyer, item = _stock(target).buyers[0], _stock(target).items[0]
+    right = {"customer": buyer.customer, "password": buyer.password}
     visitor, other = Visitor(target), Visitor(target)
     token, others = visitor.token("/shop/login"), other.token("/shop/login")
     visitor.is_refused(403, "/shop/login", **right)
@@ -164,7 +164,7 @@ def forgeries_are_refused(target: Target) -> None:
         visitor.is_refused(401, "/shop/login", **wrong, authenticity_token=visitor.token("/shop/login"))
     token = visitor.token(EXAMPLE)
     visitor.is_refused(401, "/shop/orders", item=item.id, authenticity_token=token)
-    visitor.log_in(account)
+    visitor.log_in(buyer)
     visitor.is_refused(403, "/shop/orders", item=item.id)
     for wrong_item in (0, "x"):
         token = visitor.token(EXAMPLE)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-__all__ = ["Account", "Item", "Stock", "euros"]
+__all__ = ["Buyer", "Item", "Stock", "euros"]
 
 SHOWN = 10
 """Of what a search finds."""
@@ -30,7 +30,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Buyer:
     """Somebody who may buy; `name` stands on the receipt."""
 
     customer: int
@@ -43,7 +43,7 @@ class Stock:
     """What the database behind a shop holds."""
 
     items: Sequence[Item]
-    accounts: Sequence[Account]
+    buyers: Sequence[Buyer]
 
     def found(self, text: str) -> list[Item]:
         """What a search shows: the cheapest first."""

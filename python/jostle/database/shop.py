@@ -4,10 +4,10 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator
 
-from jostle.contestant.stock import Account, Item, Stock
+from jostle.contestant.stock import Buyer, Item, Stock
 from jostle.database.content import ITEMS, Customer
 
-__all__ = ["accounts", "items", "password_hash", "salt", "stock"]
+__all__ = ["buyers", "items", "password_hash", "salt", "stock"]
 
 KINDS = (
     "antique",
@@ -25,7 +25,7 @@ KINDS = (
 )
 ITEM_COUNT = 2000
 MOST_PRICE = 20_000
-MOST_ACCOUNTS = 1000
+MOST_BUYERS = 1000
 ITERATIONS = 100
 """Of PBKDF2 with SHA-256. A real shop would take some 100,000: a login is to be a cheap request here."""
 SEED = 1
@@ -39,25 +39,25 @@ def items() -> Iterator[Item]:
         yield Item(number, name, chance.randint(50, MOST_PRICE))
 
 
-def accounts(customers: Iterable[Customer]) -> Iterator[Account]:
+def buyers(customers: Iterable[Customer]) -> Iterator[Buyer]:
     """The first customers have one each."""
     for customer in customers:
-        if customer.id > MOST_ACCOUNTS:
+        if customer.id > MOST_BUYERS:
             return
-        yield Account(customer.id, customer.name, f"secret of {customer.id}")
+        yield Buyer(customer.id, customer.name, f"secret of {customer.id}")
 
 
-def salt(account: Account) -> str:
+def salt(buyer: Buyer) -> str:
     """Each has its own."""
-    return f"salt of {account.customer}"
+    return f"salt of {buyer.customer}"
 
 
-def password_hash(account: Account) -> str:
+def password_hash(buyer: Buyer) -> str:
     """As the database holds it: hexadecimal."""
-    password, salted = account.password.encode(), salt(account).encode()
+    password, salted = buyer.password.encode(), salt(buyer).encode()
     return hashlib.pbkdf2_hmac("sha256", password, salted, ITERATIONS).hex()
 
 
 def stock(customers: Iterable[Customer]) -> Stock:
     """What is known of a shop with these customers."""
-    return Stock(list(items()), list(accounts(customers)))
+    return Stock(list(items()), list(buyers(customers)))

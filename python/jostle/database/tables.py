@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from jostle.database.options import Options
-from jostle.database.shop import accounts, items, password_hash, salt
+from jostle.database.shop import buyers, items, password_hash, salt
 
 __all__ = ["CREATE", "TABLES", "keys", "rows"]
 
@@ -41,7 +41,7 @@ def rows(options: Options) -> dict[str, str]:
         "customers": _lines((customer.id, customer.name) for customer in customers),
         "orders": _lines((number, *order) for number, order in enumerate(orders, 1)),
         "shop_items": _lines((item.id, item.name, item.price) for item in items()),
-        "shop_accounts": _lines((a.customer, salt(a), password_hash(a)) for a in accounts(customers)),
+        "shop_accounts": _lines((a.customer, salt(a), password_hash(a)) for a in buyers(customers)),
     }
 
 
