@@ -38,14 +38,15 @@ class Tally:
 
 @dataclass(frozen=True)
 class Block:
-    """`tallies`: one for each SLO, in their order. `limited`: why the generator was the limit, ""
-    where it was not. `spoiled`: what the machine did. `died`: how the server ended in the middle. `response`:
-    times after the start.
+    """`tallies`: one for each SLO, in their order. `rate`: of an open load, per second; 0 of a crowd.
+    `limited`: why the generator was the limit, "" where it was not. `spoiled`: what the machine did. `died`:
+    how the server ended in the middle. `response`: times after the start.
     """
 
     level: float
     trial: int
     tallies: tuple[Tally, ...]
+    rate: float = 0.0
     limited: str = ""
     spoiled: str = ""
     died: str = ""
@@ -88,6 +89,7 @@ def block_of(data: TrialData, level: float, slos: Sequence[Slo]) -> Block:
         level,
         number,
         tallies,
+        0.0 if data.open is None else level,
         limited=_limited(data, validity, slos, tallies),
         spoiled=_spoiled(validity),
         response=pool(parts),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from jostle.analysis.capacity.block import Block
 from jostle.analysis.capacity.slo import Slo
+from jostle.analysis.queueing.clusters import cluster_size
 from jostle.analysis.results.capacity import Decided
 from jostle.analysis.stats.crossing import Crossing, crossing
 from jostle.analysis.stats.sprt import around, decide
@@ -51,9 +52,14 @@ class Level:
 
     def tau(self, slo: int) -> float:
         """The autocorrelation time of "breaks the SLO": its own, or that of the levels near the limit, where
-        that is longer. A level at which nothing was too late does not show how what is too late clusters.
+        that is longer. A level at which nothing was too late does not show how what is too late clusters, and
+        a few clusters show too little of it: never less than queueing theory expects at the limit.
         """
-        return max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
+        seen = max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
+        limit_s, rate = self.slos[slo].limit_s, max((block.rate for block in self.counted), default=0.0)
+        if limit_s is None or not rate:
+            return seen
+        return max(seen, cluster_size(rate, limit_s, self.slos[slo].share))
 
     @property
     def died(self) -> str:

@@ -12,8 +12,9 @@ from jostle.analysis.capacity.block import Block, block_of
 from jostle.analysis.capacity.levels import by_level
 from jostle.analysis.results import Validity
 from jostle.analysis.trial.data import TrialData
+from jostle.explain.capacity.block_length import block_s
 from jostle.explain.capacity.question import Question, level_name, with_loads
-from jostle.explain.capacity.search import DOUBLING, Search, Step, estimate_of
+from jostle.explain.capacity.search import Search, Step, estimate_of
 from jostle.formatting import amount, percent
 from jostle.generator import executor_for, simulated_in
 from jostle.plan import Plan
@@ -29,21 +30,6 @@ __all__ = ["BACK", "DRAIN", "Tell", "measure"]
 
 Tell = Callable[[str, bool], None]
 """Hears what is measured and what is decided. False: what goes on now, until the next line."""
-
-LEAST_S, MOST_S = 3.0, 20.0
-QUICK_LEAST_S = 2.0
-PER_SHARE = 5.0
-"""A block is so long that this many requests may break the SLO at the limit."""
-
-MODEL_S = 8.0
-"""A block that a model is fitted to, or judged at: means vary more than shares."""
-
-FORGETS = 2.0
-"""A queue whose tail reaches t at 1 % has forgotten what it was after some 0.2 λt²; so many times λt² are a
-block."""
-
-PARTS = 12
-"""A block takes at most this part of the budget."""
 
 AROUND_S = 1.5
 """What a trial takes beside its load."""
@@ -245,23 +231,10 @@ class Explorer(Silent):
         """A simulated run spends what a real one would: it is the same on every machine."""
         return self.question.budget_s - self._spent_s if self.simulated else self._budget.left_s
 
-    @property
-    def _least_s(self) -> float:
-        return QUICK_LEAST_S if self.question.quick else LEAST_S
-
     def _seconds(self, level: float, step: Step | None = None) -> float:
-        """Of a block: long enough for the SLO's quantile, and for many times its limit; where it counts, for
-        many of the times in which a queue forgets, which grow as λt² (t: the limit that its tail reaches).
-        """
-        rate = self._rate(level)
-        smallest = min(slo.share for slo in self.question.slos)
-        longest = max((slo.limit_s or 0.0 for slo in self.question.slos), default=0.0)
-        wanted = max(PER_SHARE / (smallest * rate), 20 * longest)
-        if step is not None and step.why != DOUBLING:
-            wanted = max(wanted, FORGETS * rate * longest**2)
-        most = max(self._least_s, min(MOST_S, self.question.budget_s / PARTS))
-        least = MODEL_S if step is not None and level in step.model else self._least_s
-        return float(f"{min(max(wanted, least), max(least, most)):.2g}")
+        """Of a block."""
+        model = step is not None and level in step.model
+        return block_s(self.question, self._rate(level), step, model=model)
 
     def _rate(self, level: float) -> float:
         """Requests per second there; of a crowd as far as it is known."""
