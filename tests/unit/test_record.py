@@ -188,7 +188,7 @@ def test_journal_tells_a_whole_run_from_one_cut_short(tmp_path: Path) -> None:
     assert [e["event"] for e in whole.journal][:3] == ["run started", "trial planned", "trial planned"]
     cut = RunRecord.open(make_run(tmp_path, [trials[0], Trial("go", "w", 1, [], status=None)], ended=False))
     assert not cut.complete
-    assert cut.incomplete_why.startswith("1 of 2 trials are whole")
+    assert cut.incomplete_why.startswith("1 of 2 trials are complete")
     assert "killed" in cut.incomplete_why
     assert [t.status for t in cut.trials] == ["ended", "cut short"]
 
@@ -197,7 +197,7 @@ def test_a_run_stopped_by_its_user_says_so(tmp_path: Path) -> None:
     writer = RunWriter.create(tmp_path, "x", "", {"jostle": "0.1.0"})
     writer.journal("trial planned", number=1)
     writer.journal("run stopped", why="stopped by the user")
-    assert RunRecord.open(writer.folder).incomplete_why == "0 of 1 trials are whole; stopped by the user"
+    assert RunRecord.open(writer.folder).incomplete_why == "0 of 1 trials are complete; stopped by the user"
 
 
 @given(st.integers(min_value=0, max_value=10_000))

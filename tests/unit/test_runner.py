@@ -164,7 +164,7 @@ def test_ctrl_c_ends_the_trial_whole_and_the_run(lab: Laboratory, number: signal
         lab.run(lab.plan(rounds=2))
     assert statuses(lab) == [("ended", ""), ("cut short", "stopped by the user")]
     assert len(list(RunRecord.open(lab.folder).trials[1].intervals)) == 3
-    assert RunRecord.open(lab.folder).incomplete_why == "1 of 4 trials are whole; stopped by the user"
+    assert RunRecord.open(lab.folder).incomplete_why == "1 of 4 trials are complete; stopped by the user"
     assert not any(contestant.running for contestant in lab.contestants.values())
 
 
@@ -227,7 +227,7 @@ def test_a_full_disk_in_a_trial_stops_the_load_and_says_how_to_go_on(
     assert not any(contestant.running for contestant in lab.contestants.values())
     assert [status for status, _ in statuses(lab)] == ["ended", "cut short"]
     monkeypatch.undo()
-    assert RunRecord.open(lab.folder).incomplete_why.startswith("1 of 4 trials are whole")
+    assert RunRecord.open(lab.folder).incomplete_why.startswith("1 of 4 trials are complete")
 
 
 def test_a_folder_that_vanishes_in_a_trial_ends_the_run_with_one_message(lab: Laboratory) -> None:

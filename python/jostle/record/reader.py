@@ -554,7 +554,7 @@ class RunRecord:
             if self.being_written
             else "its journal just ends: jostle was killed, or could write no more"
         )
-        yield f"{over} of {len(self.planned)} trials are whole; {why}"
+        yield f"{over} of {len(self.planned)} trials are complete; {why}"
 
 
 PLAN_BYTES_AT_MOST = 4 << 20

@@ -19,7 +19,8 @@ def floor_note(host: Mapping[str, Any], data: Sequence[TrialData]) -> str:
         return ""
     return (
         "Floor of this machine, from a server that answers immediately (measured "
-        f"{str(floor.get('measured'))[:10]}): {'; '.join(lines)}. Response times close to it come from the machine and the generator."
+        f"{str(floor.get('measured'))[:10]}): {'; '.join(lines)}. "
+        "Response times close to it come from the machine and the generator."
     )
 
 

@@ -53,12 +53,12 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     index, name = s.index, s.contestant
     if index.value is None:
         return f"It is unknown whether a slow request starves {name}: {index.note}."
-    longest = _longest(s.with_response["max"])
     if index.low is None or index.high is None:
         return (
             f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput beside a slow "
-            f"request, and {longest}. {TOO_FEW_ROUNDS.capitalize()}."
+            f"request, and {_longest(s.with_response['max'], 'waited')}. {TOO_FEW_ROUNDS.capitalize()}."
         )
+    longest = _longest(s.with_response["max"], "wait")
     lost, low, high = _lost(s, meanwhile)
     if low >= SEVERE and waits == "cannot tell":
         return f"{name} slows down while a slow request runs: {longest}. {lost} {_unknown_wait(s)}"
@@ -160,12 +160,12 @@ def _rounds(n: int) -> str:
     return "the only round" if n == 1 else f"{n} rounds"
 
 
-def _longest(largest: Estimate) -> str:
+def _longest(largest: Estimate, wait: str) -> str:
     if largest.value is None:
         return "no fast request was answered"
     if largest.bound:
         return f"a fast request waited for {format_duration(largest.value)} without an answer"
-    return f"fast requests wait for up to {format_duration(largest.value)}"
+    return f"fast requests {wait} for up to {format_duration(largest.value)}"
 
 
 def _time(estimate: Estimate) -> str:

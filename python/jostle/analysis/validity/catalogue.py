@@ -59,7 +59,7 @@ CATALOGUE = [
         "mostly lateness",
         "Is a response time mostly the generator's own lateness?",
         NEVER,
-        f"more than {percent(lateness.INVALID)}, for each quantile; all figures where the median is",
+        f"more than {percent(lateness.INVALID)}, for each quantile; all figures if the median is",
     ),
     Entry(
         "Little's law",
@@ -82,7 +82,7 @@ CATALOGUE = [
     Entry("background", "Did the background requests succeed?", "any failed", "none was sent"),
     Entry(
         "arrivals",
-        "Were requests sent as the Poisson process of the plan (Anderson and Darling)?",
+        "Did requests follow the plan's Poisson process (Anderson and Darling)?",
         f"above {checks.ARRIVALS_FACTOR:g} times the critical value of 1 %",
         NEVER,
     ),
@@ -106,13 +106,13 @@ CATALOGUE = [
     ),
     Entry(
         "machine",
-        "For how much of the time in which the server had something to do did others have its processors?",
+        "For how much of the time in which the server had work did others use its cores?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),
     Entry(
         "steal",
-        "Did a hypervisor take processors away while requests were due?",
+        "Did the hypervisor withhold a core while requests were due?",
         "for enough requests that a quantile lies among them",
         NEVER,
     ),
