@@ -1,4 +1,4 @@
-"""`jostle race shop` on a real server and PostgreSQL: every step of a visit is right, alone and beside others."""
+"""`jostle race shop` on a real server: every step of a visit is right, alone and beside others."""
 
 import pytest
 
