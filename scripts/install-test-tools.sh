@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
 # wrk and h2load, whose figures they hold beside those of jostle, Redis and dnsmasq, which answer raw bytes and
-# datagrams, and g++, which builds the fuzzer. Quick when nothing is missing.
+# datagrams, httpbin, on which journeys go, and g++, which builds the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
 command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
 command -v g++ >/dev/null || packages+=(g++)
+/usr/bin/python3 -c 'import httpbin' 2>/dev/null || packages+=(python3-httpbin)
 command -v redis-server >/dev/null || packages+=(redis-server)
 [ -x /usr/sbin/dnsmasq ] || packages+=(dnsmasq-base)
 command -v ip >/dev/null || packages+=(iproute2)     # hosts of the cluster tests are network namespaces
