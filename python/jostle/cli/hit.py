@@ -148,8 +148,8 @@ class RequestOptions:
             "--send",
             metavar="TEXT",
             help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
-            "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is two bytes, another "
-            "number in each request.",
+            "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
+            "number that differs in each request.",
             group=REQUEST,
         ),
     ] = None
@@ -158,10 +158,9 @@ class RequestOptions:
         _option(
             "--match",
             metavar="HOW",
-            help="The answer is the next message or datagram (order), or the next that equals what was sent "
-            "(echo), or has the same value at a JSON pointer (with ws://: json:/id), the same bytes "
-            "(with udp://: bytes:0..2), or the same found by a regular expression (with udp://: "
-            "regex:PATTERN).",
+            help="Which message or datagram is the answer: the next one (order), or the next that equals "
+            "what was sent (echo). With ws:// also the next with the same value at a JSON pointer (json:/id); "
+            "with udp:// also the next with the same bytes (bytes:0..2) or the same match (regex:PATTERN).",
             group=REQUEST,
         ),
     ] = None

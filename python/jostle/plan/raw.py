@@ -142,7 +142,7 @@ class Sent(Table):
     text: str | None = Field(
         default=None,
         description="text; `{name}` is filled from `params`, and `{id:u16}` (u8, u16, u32, u64) is a number "
-        "of so many bits, highest byte first, that is another one in each request of a client",
+        "of that many bits, highest byte first, which differs in each request of a client",
     )
     hex: HexWithGaps | None = Field(
         default=None,

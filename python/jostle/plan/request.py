@@ -315,9 +315,9 @@ class Request(Call):
         default="order",
         description='which message of a WebSocket is the answer: the next one ("order"), the next that '
         'equals what was sent ("echo"), or the next that has the same value at a JSON pointer ("json:/id"). '
-        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect. Of '
-        'datagrams (`udp`) it may also be the next that has the same bytes at a place ("bytes:0..2") or in '
-        'which a regular expression finds the same ("regex:id=(.*)": its group); others are counted',
+        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect. For '
+        'datagrams (`udp`) the answer may also be the next one with the same bytes at a place ("bytes:0..2") or '
+        'with the same match of a regular expression\'s group ("regex:id=(.*)"); others are counted',
     )
     tcp: RawSent | None = Field(
         default=None,
@@ -330,8 +330,8 @@ class Request(Call):
     )
     udp: RawSent | None = Field(
         default=None,
-        description="bytes that are sent as one datagram, as with `tcp`; its answer is one, too: `match` "
-        "says which",
+        description="bytes that are sent as one datagram, written as for `tcp`; its answer is also one "
+        "datagram, and `match` says which",
     )
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
