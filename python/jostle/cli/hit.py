@@ -159,8 +159,9 @@ class RequestOptions:
             "--match",
             metavar="HOW",
             help="Which message or datagram is the answer: the next one (order), or the next that equals "
-            "what was sent (echo). With ws:// also the next with the same value at a JSON pointer (json:/id); "
-            "with udp:// also the next with the same bytes (bytes:0..2) or the same match (regex:PATTERN).",
+            "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
+            "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
+            "(regex:PATTERN).",
             group=REQUEST,
         ),
     ] = None

@@ -316,8 +316,8 @@ class Request(Call):
         description='which message of a WebSocket is the answer: the next one ("order"), the next that '
         'equals what was sent ("echo"), or the next that has the same value at a JSON pointer ("json:/id"). '
         'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect. For '
-        'datagrams (`udp`) the answer may also be the next one with the same bytes at a place ("bytes:0..2") or '
-        'with the same match of a regular expression\'s group ("regex:id=(.*)"); others are counted',
+        'datagrams (`udp`) the answer may also be the next one with the same bytes at a place ("bytes:0..2") '
+        'or with the same match of a regular expression\'s group ("regex:id=(.*)"); others are counted',
     )
     tcp: RawSent | None = Field(
         default=None,
