@@ -168,6 +168,12 @@ class Run:
 def merge_v2(parts: list[bytes]) -> Hist | None:
     """The sum of several `Hist["v2"]`, exactly; None when nothing is in them. Raises ValueError."""
 
+def script_requests(file: str, source: str) -> list[tuple[str, str, list[int]]]:
+    """Method, name and accepted statuses of each request of a Luau script, in the order of their numbers.
+
+    Raises ValueError for a script that cannot run, with the line in `file`.
+    """
+
 def burst_answers(
     discipline_json: str, bursts: list[list[tuple[int, int, int]]], seed: int, room: int | None = None
 ) -> list[list[int | None]]:

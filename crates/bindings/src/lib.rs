@@ -125,6 +125,20 @@ fn burst_answers(
         .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))
 }
 
+/// Method, name and accepted statuses of each request of a script.
+#[pyfunction]
+fn script_requests(
+    py: Python<'_>,
+    file: &str,
+    source: &str,
+) -> PyResult<Vec<(String, String, Vec<u16>)>> {
+    let found = py.detach(|| jostle_engine::scenario::script::requests(file, source));
+    let sites = found.map_err(PyValueError::new_err)?.into_iter();
+    Ok(sites
+        .map(|site| (site.method, site.name, site.expect))
+        .collect())
+}
+
 /// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
 #[pyfunction]
 #[expect(
@@ -145,5 +159,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Run>()?;
     module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(burst_answers, module)?)?;
+    module.add_function(wrap_pyfunction!(script_requests, module)?)?;
     module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

@@ -3,6 +3,7 @@
 use crate::record::recorder::{Outline, WorkloadOutline};
 use crate::scenario::Mix;
 use crate::scenario::program::Journeys;
+use crate::scenario::script::Script;
 use crate::schedule::phases::Phases;
 use crate::spec::{LoadSpec, Role, ShareSpec};
 use crate::wire::redirect::Redirects;
@@ -24,6 +25,8 @@ pub struct Plan {
     /// When the run ends by its plan; `u64::MAX` if only its requests end it.
     pub end_ns: u64,
     pub workloads: Vec<Workload>,
+    /// Of all workloads.
+    pub scripts: Vec<Script>,
 }
 
 #[derive(Debug)]
@@ -58,6 +61,15 @@ impl Plan {
                 .chain(self.workloads.iter().filter_map(Workload::outline_apart))
                 .collect(),
         }
+    }
+
+    /// Clients, or connections of open loads, that a worker of this run has at most.
+    pub fn clients_per_worker(&self) -> u64 {
+        let clients = self.workloads.iter().map(|workload| match &workload.load {
+            LoadSpec::Closed(closed) => closed.clients,
+            LoadSpec::Open(open) => open.max_connections,
+        });
+        clients.sum::<u64>().div_ceil(self.workers() as u64)
     }
 
     /// Worker threads of all generators.

@@ -11,15 +11,16 @@ use crate::scenario::capture::{InBody, InHead};
 use crate::scenario::cookies::Site;
 use crate::scenario::feed::Feed;
 use crate::scenario::program::{Journeys, Program};
+use crate::scenario::script::{self, MOST_BODY_BYTES, Script, Vm};
 use crate::scenario::turns::Turns;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
 use crate::spec::validate::{StartError, validate};
 use crate::spec::{
-    JourneySpec, LoadSpec, Order, RequestSpec, Role, RunSpec, ShareSpec, SourceSpec, StepSpec,
-    WorkloadSpec,
+    JourneySpec, LoadSpec, OnFailure, Order, RequestSpec, Role, RunSpec, ScriptSpec, ShareSpec,
+    SourceSpec, StepSpec, WorkloadSpec,
 };
-use crate::wire::h1::codec::{Template, encode_message, encode_request};
+use crate::wire::h1::codec::{Template, encode_asked, encode_message, encode_request};
 use crate::wire::h2;
 use crate::wire::linger::MOST_LINGERING;
 use crate::wire::raw::{self, Until};
@@ -42,14 +43,15 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
     validate(&spec)?;
     raise_open_files(&spec)?;
     let share = share_of(spec.share);
+    let mut scripts = Vec::new();
     let workloads = spec
         .workloads
         .into_iter()
         .enumerate()
-        .map(|(index, workload)| prepare_workload(index, workload, share));
+        .map(|(index, workload)| prepare_workload(index, workload, share, &mut scripts));
     let mut workloads: Vec<Workload> = workloads.collect::<Result<_, _>>()?;
     number_those_apart(&mut workloads);
-    Ok(Plan {
+    let plan = Plan {
         attentive: spec.attentive,
         seed: spec.seed,
         threads: spec.threads,
@@ -59,7 +61,12 @@ pub fn prepare(spec: RunSpec) -> Result<Plan, StartError> {
         trace: spec.trace,
         end_ns: planned_end(&workloads).min(spec.duration_ns.unwrap_or(u64::MAX)),
         workloads,
-    })
+        scripts,
+    };
+    if !plan.scripts.is_empty() {
+        Vm::new(&plan.scripts, plan.clients_per_worker(), false).map_err(StartError::Script)?;
+    }
+    Ok(plan)
 }
 
 fn share_of(spec: Option<ShareSpec>) -> ShareSpec {
@@ -79,6 +86,7 @@ fn prepare_workload(
     index: usize,
     spec: WorkloadSpec,
     share: ShareSpec,
+    scripts: &mut Vec<Script>,
 ) -> Result<Workload, StartError> {
     let target = &spec.target;
     let host = Origin::new(target.tls.is_some(), &target.host, target.port).authority();
@@ -86,14 +94,21 @@ fn prepare_workload(
     let name = spec.name;
     let mut requests = Vec::with_capacity(spec.requests.len());
     for (index, request) in spec.requests.iter().enumerate() {
-        let mut steps = spec.journeys.iter().flat_map(|journey| &journey.steps);
-        let step = steps.find(|step| step.request == index);
+        let mut steps = spec.journeys.iter().flat_map(|journey| {
+            let script = journey.script.as_ref();
+            journey.steps.iter().map(move |step| (step, script))
+        });
+        let made_by = steps.find(|(step, _)| step.request == index);
         if spec.target.http2.is_some() {
             let field = format!("request {:?}", request.name);
             h2::check(request).map_err(|problem| StartError::invalid(&name, &field, problem))?;
         }
         let turns = Turns::new(&spec.load, share);
-        requests.push(prepare_request(&name, request, step, &host, turns)?);
+        let (step, script) = made_by.map_or((None, None), |(step, script)| (Some(step), script));
+        requests.push(match script {
+            Some(script) => request_of_script(&name, request, script, turns)?,
+            None => prepare_request(&name, request, step, &host, turns)?,
+        });
     }
     let site = Site {
         host: spec
@@ -107,21 +122,22 @@ fn prepare_workload(
         LoadSpec::Closed(closed) if !closed.phases.is_empty() => Some(Phases::new(&closed.phases)),
         _ => None,
     };
+    let mut programs = Vec::with_capacity(spec.journeys.len());
+    let weights: Vec<u32> = spec.journeys.iter().map(|journey| journey.weight).collect();
+    for journey in spec.journeys {
+        let script = script_of(&name, &journey, &spec.requests, &host)?;
+        let number = script.is_some().then_some(scripts.len());
+        scripts.extend(script);
+        programs.push(compile(journey, &requests, &spec.load, share, number));
+    }
     Ok(Workload {
         index,
         role: spec.role,
         target: Target::new(&name, &spec.target)?,
         mix: Mix::new(spec.order, &spec.requests),
-        journeys: (!spec.journeys.is_empty()).then(|| Journeys {
-            mix: Mix::of(
-                Order::Weighted,
-                spec.journeys.iter().map(|journey| journey.weight),
-            ),
-            programs: spec
-                .journeys
-                .into_iter()
-                .map(|journey| compile(journey, &requests, &spec.load, share))
-                .collect(),
+        journeys: (!programs.is_empty()).then(|| Journeys {
+            mix: Mix::of(Order::Weighted, weights.into_iter()),
+            programs,
             slots: spec.slots,
             site,
         }),
@@ -161,14 +177,22 @@ fn compile(
     requests: &[Request],
     load: &LoadSpec,
     share: ShareSpec,
+    script: Option<usize>,
 ) -> Program {
+    if script.is_some() {
+        for step in &mut spec.steps {
+            step.on_failure = OnFailure::GoOn; // the script decides
+        }
+    }
     let feeds = std::mem::take(&mut spec.feeds).into_iter();
     let feeds = feeds.map(|feed| Feed::new(feed, Turns::new(load, share)));
     let first_tap = |request: usize| {
         let taps = requests[request].taps.iter();
         taps.take_while(|tap| matches!(tap, Tap::Check(_))).count()
     };
-    Program::compile(spec, feeds.collect(), first_tap)
+    let mut program = Program::compile(spec, feeds.collect(), first_tap);
+    program.script = script;
+    program
 }
 
 /// What the step keeps of the answer's body, in the order in which it says so.
@@ -252,6 +276,70 @@ fn prepare_request(
         raw: until,
         datagram,
     })
+}
+
+/// A request that a script makes: what is sent is known only then.
+fn request_of_script(
+    workload: &str,
+    spec: &RequestSpec,
+    script: &ScriptSpec,
+    turns: Turns,
+) -> Result<Request, StartError> {
+    let encode = |keep_alive| {
+        encode_asked(&spec.method, keep_alive, spec.cookies).map_err(|error| {
+            let field = format!("request {:?}", spec.name);
+            StartError::invalid(workload, &field, error.to_string())
+        })
+    };
+    let source = script.source.to_ascii_lowercase();
+    Ok(Request {
+        keep_alive: encode(true)?,
+        close: encode(false)?,
+        params: Vec::new(),
+        turns,
+        statuses: spec.expect.status.clone(),
+        cookies: spec.cookies,
+        reads_head: true,
+        decodes: source.contains("accept-encoding"),
+        taps: vec![Tap::Keep(InBody::Whole {
+            most: MOST_BODY_BYTES,
+        })],
+        stream: None,
+        websocket: None,
+        raw: None,
+    })
+}
+
+/// The script of a journey, if it has one; its steps are the requests that stand in it.
+fn script_of(
+    workload: &str,
+    journey: &JourneySpec,
+    requests: &[RequestSpec],
+    host: &str,
+) -> Result<Option<Script>, StartError> {
+    let Some(script) = &journey.script else {
+        return Ok(None);
+    };
+    let (sites, source) =
+        script::outline(&script.file, &script.source).map_err(StartError::Script)?;
+    let steps = || journey.steps.iter().map(|step| &requests[step.request]);
+    let same = steps()
+        .map(|request| request.method.as_str())
+        .eq(sites.iter().map(|site| site.method.as_str()));
+    if !same {
+        let field = format!("journey {:?}", journey.name);
+        let problem = "its steps are not the requests of its script";
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    Ok(Some(Script {
+        file: script.file.clone(),
+        source,
+        methods: sites.into_iter().map(|site| site.method).collect(),
+        authority: host.to_owned(),
+        cookies: steps().any(|request| request.cookies),
+        columns: script.columns.clone(),
+        sleeps: script.sleeps,
+    }))
 }
 
 fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {

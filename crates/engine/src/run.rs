@@ -221,7 +221,8 @@ impl Thread {
                 self.finish.clone(),
                 recorder,
             );
-            let worker = worker.expect("a timer can be had: open files were counted before");
+            let worker =
+                worker.expect("there is room for a timer, and the scripts were loaded before");
             worker.run().await;
         });
     }

@@ -4,14 +4,17 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from jostle.errors import PlanError
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
 from jostle.plan.values import Think
 from jostle.plan.variables import RAW, as_in_forms, built_in, without_raw
 from jostle.plan.when import When
+from jostle.text import reason
 
 __all__ = ["engine_journeys"]
 
@@ -30,7 +33,7 @@ def engine_journeys(
 ) -> dict[str, Any]:
     """The keys `requests`, `journeys` and `slots` of a `WorkloadSpec`.
 
-    `request`: makes a `RequestSpec` of a step as of any request; `think`: a `ThinkSpec`. Reads the feeds.
+    The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of any request; `think`: a `ThinkSpec`. Reads the feeds.
     Raises `PlanError`.
     """
     requests: list[dict[str, Any]] = []
@@ -38,15 +41,19 @@ def engine_journeys(
     slots = _Slots()
     for name, weight in weights.items():
         journey, own = journeys[name], _Names(slots)
+        script = None if journey.script is None else _script(journey.script, journey.feed, own)
         steps = []
-        for step in journey.steps:
+        for step in journey.steps if script is None else sent_by(script["file"], script["source"]):
             label = step.label if len(weights) == 1 else f"{name}: {step.label}"
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
             requests.append(spec | _filled(step, spec, own))
             steps.append(_step(step, len(requests) - 1, own, think))
-        drawn = (_feed(feed, journey, own) for feed in journey.feed)
+        used = None if script is not None else set(_used(journey))
+        drawn = (_feed(feed, used, own) for feed in journey.feed)
         feeds = [feed for feed in drawn if feed is not None]
-        compiled.append({"name": name, "weight": weight, "steps": steps, "feeds": feeds})
+        compiled.append(
+            {"name": name, "weight": weight, "steps": steps, "feeds": feeds, "script": script}
+        )
     return {"requests": requests, "journeys": compiled, "slots": slots.count}
 
 
@@ -128,10 +135,9 @@ def _condition(condition: When | None, names: _Names) -> dict[str, Any] | None:
     return {"value": _param(condition.name, names), "test": condition.test}
 
 
-def _feed(feed: Feed, journey: Journey, names: _Names) -> dict[str, Any] | None:
-    """None where the journey uses none of its columns and it does not say when to end."""
-    used = set(_used(journey))
-    columns = [column for column in feed.columns() or [] if column in used]
+def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, Any] | None:
+    """None where the journey uses none of its columns and it does not say when to end. `used`: None for all."""
+    columns = [column for column in feed.columns() or [] if used is None or column in used]
     if not columns:
         if feed.order != "once":
             return None
@@ -142,6 +148,36 @@ def _feed(feed: Feed, journey: Journey, names: _Names) -> dict[str, Any] | None:
         "columns": [names[column] for column in columns],
         "rows": _rows(feed.values(columns)),
     }
+
+
+def _script(path: Path, feeds: Sequence[Feed], names: _Names) -> dict[str, Any]:
+    """`ScriptSpec` of the engine."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PlanError(f"{path} cannot be read: {why}", "a script is UTF-8 text") from None
+    columns = [column for feed in feeds for column in feed.columns() or ()]
+    return {
+        "file": path.name,
+        "source": source,
+        "columns": [[column, names[column]] for column in columns],
+        "sleeps": True,
+    }
+
+
+def sent_by(file: str, source: str) -> list[Step]:
+    """The requests of a script as the steps of its journey. Raises `PlanError`, with the line."""
+    from jostle._engine import script_requests
+
+    try:
+        found = script_requests(file, source)
+    except ValueError as error:
+        raise PlanError(str(error), "docs/how-to/scripts.md says how a script is written") from None
+    return [
+        Step.model_validate({method.lower(): "/", "name": name, "expect": {"status": statuses}})
+        for method, name, statuses in found
+    ]
 
 
 _SHORT = [bytes([length]) for length in range(128)]

@@ -131,10 +131,17 @@ def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
     if "journeys" not in workload:
         return dict(workload)
     journeys = [
-        journey | {"feeds": [feed | {"rows": None} for feed in journey["feeds"]]}
+        journey
+        | {"feeds": [feed | {"rows": None} for feed in journey["feeds"]], "script": _without_keys(journey["script"])}
         for journey in workload["journeys"]
     ]
     return {**workload, "journeys": journeys}
+
+
+def _without_keys(script: dict[str, Any] | None) -> dict[str, Any] | None:
+    if script is None or not names_a_secret(script["source"]):
+        return script
+    return script | {"source": HIDDEN}
 
 
 def _bound_by_feeds(workload: dict[str, Any]) -> None:

@@ -97,8 +97,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     stream of events, "sse" or "lines", which ends with `stream_events` of them or with the text
     `stream_until`; `stall`: the longest time between two; `stream_usage`: a regular expression that finds
     how many tokens it had; `slo`: what it has to keep, "first event < 500 ms, gap p99 < 50 ms". `journey`:
-    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, or a .hurl file, which
-    are sent in place of requests, each as often; `requests` and `requests_per_client` then count journeys.
+    what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, or a .hurl file, or a
+    script (.luau), which are sent in place of requests, each as often; `requests` and `requests_per_client` then count journeys.
     `pid`: the server's process, to be watched on this machine.
     Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
     each request, or "@" and a file's name, and `match` says which message is its answer. With tcp://,
@@ -203,8 +203,8 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
             )
     if isinstance(file, JourneyBuilder):
         return {file.name: file.table()}
-    if Path(file).suffix == ".hurl":
-        return {Path(file).stem: {"hurl": str(file)}}
+    if (kind := _OTHER_JOURNEYS.get(Path(file).suffix)) is not None:
+        return {Path(file).stem: {kind: str(file)}}
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -216,6 +216,9 @@ def _journeys(given: dict[str, Any], name_of: Callable[[str], str]) -> dict[str,
     return {name: _anchored(table, Path(file).absolute().parent) for name, table in tables.items()}
 
 
+_OTHER_JOURNEYS = {".hurl": "hurl", ".luau": "script"}
+"""Files that are no tables of a plan, by their endings: as what a journey has them."""
+
 _JOURNEY_EXAMPLE = 'write a table [journey.NAME] with steps = [{ get = "/" }]'
 
 
@@ -224,7 +227,7 @@ def _anchored(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
         return [_anchored(item, folder) for item in value]
     if isinstance(value, dict):
-        files = ("csv", "jsonl", "body-file", "hurl")
+        files = ("csv", "jsonl", "body-file", "hurl", "script")
         return {
             key: str(folder / item) if key in files and isinstance(item, str) else _anchored(item, folder)
             for key, item in value.items()

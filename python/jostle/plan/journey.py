@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -155,6 +155,10 @@ class Journey(Table):
         description="instead of steps: a Hurl file (https://hurl.dev) whose entries are the steps; clients "
         "then keep their cookies unless cookies = false",
     )
+    script: File | None = Field(
+        default=None,
+        description="instead of steps: a Luau script that makes the requests (docs/how-to/scripts.md)",
+    )
     cookies: bool = Field(
         default=False, description="each client keeps the cookies that answers set, as a browser does"
     )
@@ -166,10 +170,13 @@ class Journey(Table):
     @classmethod
     def _from_hurl(cls, data: Any, info: ValidationInfo) -> Any:
         """The steps of a Hurl file take its place, so that a recorded plan needs no other file."""
-        if not isinstance(data, dict) or data.get("hurl") is None:
+        if not isinstance(data, dict):
             return data
-        if "steps" in data:
-            raise BadValue("steps and hurl both say what is sent", "give one of them")
+        given = [key for key in ("steps", "hurl", "script") if data.get(key)]
+        if len(given) > 1:
+            raise BadValue(f"{' and '.join(given)} both say what is sent", "give one of them")
+        if data.get("hurl") is None:
+            return data
         if (info.context or {}).get("base") is None:
             raise BadValue("hurl: this plan has no folder in which its file could be", "write steps")
         return hurl_journey(file_named(data["hurl"], info)) | {
@@ -178,6 +185,9 @@ class Journey(Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Journey":
+        if self.script is not None:
+            feed_columns(self.feed)
+            return self
         if not self.steps:
             raise BadValue("a journey without steps", 'write for example steps = [{ get = "/" }]')
         label, times = Counter(step.label for step in self.steps).most_common(1)[0]
@@ -192,21 +202,25 @@ class Journey(Table):
         return self
 
 
+def feed_columns(feeds: Sequence[Feed]) -> set[str]:
+    """Of all feeds whose files are there. Raises `BadValue` for a name that two of them have."""
+    known: set[str] = set()
+    for feed in feeds:
+        for column in feed.columns() or ():
+            if column in known:
+                raise BadValue(f"two feeds have a column {column!r}", "rename one of them")
+            known.add(column)
+    return known
+
+
 class _Variables:
     """What is known at each step."""
 
     def __init__(self, journey: Journey) -> None:
         self._steps = journey.steps
-        self._unknown_columns = False
-        self._sure: set[str] = set()
+        self._sure = feed_columns(journey.feed)
+        self._unknown_columns = any(feed.columns() is None for feed in journey.feed)
         self._maybe: dict[str, str] = {}  # by name: the step that may capture it
-        for feed in journey.feed:
-            columns = feed.columns()
-            self._unknown_columns |= columns is None
-            for column in columns or ():
-                if column in self._sure:
-                    raise BadValue(f"two feeds have a column {column!r}", "rename one of them")
-                self._sure.add(column)
 
     def check(self) -> None:
         for number, step in enumerate(self._steps, 1):

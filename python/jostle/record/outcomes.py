@@ -48,6 +48,8 @@ class Outcome(StrEnum):
     """The answer is no stream of events."""
     UPGRADE_REFUSED = "upgrade_refused"
     """The server did not change to WebSocket."""
+    SCRIPT_FAILED = "script_failed"
+    """The script of a journey failed: a check did not hold, or an error."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -88,6 +90,7 @@ WRONG_ANSWERS = frozenset(
         Outcome.CAPTURE_FAILED,
         Outcome.STREAM_ENDED,
         Outcome.NO_STREAM,
+        Outcome.SCRIPT_FAILED,
     }
 )
 """Answers in whole that were not the right ones."""

@@ -304,11 +304,13 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
 
 
 def _paced(plan: Plan, workload: Workload) -> bool:
-    steps = (step for name in workload.journeys for step in plan.journey[name].steps)
+    journeys = [plan.journey[name] for name in workload.journeys]
+    steps = (step for journey in journeys for step in journey.steps)
     return (
         isinstance(workload.load, OpenLoad)
         or workload.load.think.kind != "none"
         or any(step.think.kind != "none" for step in steps)
+        or any(journey.script is not None for journey in journeys)  # it may sleep
     )
 
 

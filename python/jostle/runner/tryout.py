@@ -63,6 +63,8 @@ def _without_pauses(spec: dict[str, Any]) -> dict[str, Any]:
     for journey in workload["journeys"]:
         for step in journey["steps"]:
             step["think"] = "none"
+        if journey["script"] is not None:
+            journey["script"]["sleeps"] = False
     return {**spec, "trace": True, "duration_ns": round(LONGEST_S * 1e9)}
 
 

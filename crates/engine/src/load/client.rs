@@ -233,7 +233,8 @@ impl Client {
         if let (Outcome::Ok, Some(redirects), Some(redirect)) =
             (outcome, &workload.redirects, watch.redirect.take())
         {
-            match redirects.next(job.request, hop.as_deref(), &redirect) {
+            let asked = visit.as_deref().and_then(Visit::asked);
+            match redirects.next(job.request, asked, hop.as_deref(), &redirect) {
                 Ok(next) => detour.hop = Some(Box::new(next)),
                 Err(failure) => outcome = watch.failed(failure),
             }
@@ -261,6 +262,17 @@ impl Client {
             way.hang_up(&shared, workload.index, &self.seat);
         }
         ended
+    }
+
+    /// Records a request that was due and is not made: a script has failed, if there is a reason to tell. How it is
+    /// counted.
+    pub fn never_made(&self, request: usize, intended: u64, why: Option<String>) -> Outcome {
+        let shared = self.shared();
+        let workload = &shared.plan.workloads[self.route.workload];
+        let phase = workload.phase_at(intended);
+        let mut sample = Sample::due(workload.index, request, phase, self.number, intended, None);
+        sample.why = why.map(Into::into);
+        finish(&self.seat, shared, sample, Outcome::ScriptFailed).outcome
     }
 
     pub fn hang_up(&mut self) {

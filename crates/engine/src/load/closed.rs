@@ -17,7 +17,7 @@ use crate::schedule::think::pause;
 use crate::seat::Seat;
 use crate::spec::{ClosedSpec, LoadSpec};
 
-/// A client that could not connect waits before its next request: so long after the first failure, twice as long
+/// A client that could not connect, or whose script failed before any request, waits before its next request: so long after the first failure, twice as long
 /// after each further one, up to the longest. That is added to its think time and counted (`backoffs`).
 const SHORTEST_BACKOFF_NS: u64 = 10_000_000;
 const LONGEST_BACKOFF_NS: u64 = 1_000_000_000;
@@ -382,7 +382,8 @@ fn next_backoff(before: u64, outcome: Outcome) -> u64 {
         | Outcome::ConnectFailed
         | Outcome::DnsFailed
         | Outcome::TlsFailed
-        | Outcome::UpgradeRefused => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
+        | Outcome::UpgradeRefused
+        | Outcome::ScriptFailed => (before * 2).clamp(SHORTEST_BACKOFF_NS, LONGEST_BACKOFF_NS),
         _ => 0,
     }
 }

@@ -12,13 +12,18 @@ use crate::record::trace::Trace;
 use crate::scenario::capture::Missing;
 use crate::scenario::head::Head;
 use crate::scenario::program::{From, Journeys, Step};
-use crate::scenario::traveller::Traveller;
+use crate::scenario::script::SCRIPT_TAP;
+use crate::scenario::traveller::{Next, Traveller};
 use crate::scenario::values::Scope;
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::spec::{OnCaptureFailed, OnFailure};
+use crate::wire::h1::codec::Asked;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
+
+/// A script that computes for longer than this keeps its client from a request that is due: the generator is late.
+const COMPUTING_NS: u64 = 1_000_000;
 
 /// When a journey is to begin.
 #[derive(Debug, Clone, Copy)]
@@ -64,25 +69,62 @@ pub fn travel<'a>(
         let mut outcome = Outcome::Ok;
         let mut requests = 0;
         let how = loop {
-            let number = {
+            let next = {
                 let journeys = journeys_of(&shared.plan.workloads[index]);
-                traveller.next(journeys, &journeys.programs[journey], random)
+                let program = &journeys.programs[journey];
+                let script = program.script.is_some();
+                // A script may go on for ever.
+                if script && requests > 0 && !wanted() {
+                    break HowEnded::Unfinished;
+                }
+                let next = traveller.next(journeys, program, shared.scripts.as_ref(), random);
+                if script && ran.is_none() {
+                    let now = shared.clock.now();
+                    ran = (now > intended + COMPUTING_NS).then_some(now);
+                }
+                next
             };
-            let Some(number) = number else {
-                break HowEnded::Completed;
+            let number = match next {
+                Next::Step(number) => number,
+                Next::Pause(ns) => {
+                    intended += ns;
+                    ran = client.sleep_until(intended, &wanted).await;
+                    if ran.is_some() {
+                        continue;
+                    }
+                    if counted {
+                        unsent(client, journey, 0, begun, None);
+                    }
+                    break HowEnded::Unfinished;
+                }
+                Next::End => break HowEnded::Completed,
+                Next::Failed(number, why) => {
+                    if !counted {
+                        let now = shared.clock.now();
+                        shared.recorder.borrow_mut().due(index, now);
+                    }
+                    let how = unsent(client, journey, number, intended, Some(why));
+                    if requests == 0 {
+                        outcome = how;
+                    }
+                    break match how {
+                        Outcome::ScriptFailed => HowEnded::Failed(number, how),
+                        _ => HowEnded::Unfinished,
+                    };
+                }
             };
-            if requests > 0 && intended > ended {
+            if requests > 0 && intended > ended && ran.is_none() {
                 ran = client.sleep_until(intended, &wanted).await;
                 if ran.is_none() {
                     break HowEnded::Unfinished;
                 }
-                paused += intended - ended;
             }
             let now = ran.unwrap_or(intended);
             if !counted && !shared.seats.running(now) {
                 client.seat.until_stop().await;
                 break HowEnded::Unfinished;
             }
+            paused += intended - ended;
             let performed = {
                 let workload = &shared.plan.workloads[index];
                 let visit = Visit {
@@ -106,6 +148,7 @@ pub fn travel<'a>(
             let done = performed.await;
             requests += 1;
             (ended, outcome) = (done.at, done.outcome);
+            traveller.ended(outcome);
             let step = &journeys_of(&shared.plan.workloads[index]).programs[journey].steps[number];
             if let Some(how) = ends_with(step, number, outcome) {
                 intended = ended;
@@ -132,6 +175,19 @@ pub fn travel<'a>(
             outcome,
         })
     }
+}
+
+/// Records a request that is never made: its script has failed, or the run ends before. How it is counted.
+fn unsent(
+    client: &Client,
+    journey: usize,
+    step: usize,
+    intended: u64,
+    why: Option<String>,
+) -> Outcome {
+    let journeys = journeys_of(&client.shared().plan.workloads[client.workload()]);
+    let request = journeys.programs[journey].steps[step].request;
+    client.never_made(request, intended, why)
 }
 
 pub fn journeys_of(workload: &Workload) -> &Journeys {
@@ -170,6 +226,11 @@ impl Visit<'_> {
         once.and(workload.apart).unwrap_or(workload.index)
     }
 
+    /// Of a script: what it asks for.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.scope().asked
+    }
+
     /// What the request is filled from.
     pub fn scope(&self) -> Scope<'_> {
         self.traveller.scope(self.journeys)
@@ -203,6 +264,18 @@ impl Visit<'_> {
         }
         if !self.step().captures.is_empty() {
             taps.forget();
+        }
+        if let Some(reply) = self.traveller.reply() {
+            reply.status = sample.status;
+            let whole = matches!(
+                outcome,
+                Outcome::Ok | Outcome::WrongStatus | Outcome::WrongBody
+            );
+            if !answer.redirects && whole {
+                reply.body = Some(taps.kept(&request.taps, SCRIPT_TAP));
+            }
+            taps.forget();
+            reply.head.clone_from(&answer.head);
         }
         if let Some(mut transcript) = answer.transcript {
             transcript.head(answer.head.as_deref().unwrap_or_default());

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::attention::Attention;
 use crate::plan::{Plan, Workload};
 use crate::record::recorder::Recorder;
+use crate::scenario::script::Vm;
 use crate::schedule::clock::Clock;
 use crate::seat::Seats;
 use crate::spec::Role;
@@ -32,6 +33,8 @@ pub struct Shared {
     pub finish: Arc<Finish>,
     /// By workload.
     pub dialers: Vec<Dialer>,
+    /// Of a run that has any.
+    pub scripts: Option<Vm>,
 }
 
 impl Shared {
@@ -51,9 +54,14 @@ impl Shared {
             let shared = shared.unwrap_or(0) as usize / plan.workers();
             Dialer::new(worker, shared, common.clone(), recorder.clone())
         };
+        let scripts = (!plan.scripts.is_empty())
+            .then(|| Vm::new(&plan.scripts, plan.clients_per_worker(), plan.trace))
+            .transpose()
+            .map_err(io::Error::other)?;
         Ok(Self {
             worker,
             dialers: plan.workloads.iter().map(dialer).collect(),
+            scripts,
             plan,
             clock,
             seats: Seats::new(clock, attention)?,

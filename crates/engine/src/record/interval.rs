@@ -203,6 +203,8 @@ pub enum Outcome {
     NoStream,
     /// The server did not change to the protocol that was asked for (WebSocket).
     UpgradeRefused,
+    /// The script of a journey has failed: a check did not hold, or an error. It is counted beside the request before it.
+    ScriptFailed,
 }
 
 impl Outcome {
@@ -219,7 +221,7 @@ impl Outcome {
     }
 }
 
-pub const OUTCOMES: usize = 22;
+pub const OUTCOMES: usize = 23;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -243,6 +245,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "stream_ended",
     "no_stream",
     "upgrade_refused",
+    "script_failed",
 ];
 
 #[derive(Debug, Clone, Default)]

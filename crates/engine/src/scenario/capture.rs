@@ -63,7 +63,7 @@ impl InHead {
 pub enum InBody {
     Json(Pointer),
     Regex(Pattern),
-    Whole,
+    Whole { most: usize },
 }
 
 /// How far one client's search through the body that passes by has come.
@@ -82,7 +82,9 @@ impl InBody {
                 format!("JSON pointer {pointer:?} is neither empty nor begins with '/' (RFC 6901)")
             })?),
             SourceSpec::Regex(pattern) => Self::Regex(Pattern::compile(pattern)?),
-            SourceSpec::Body => Self::Whole,
+            SourceSpec::Body => Self::Whole {
+                most: MAX_VALUE_BYTES,
+            },
             SourceSpec::Header(_) | SourceSpec::Cookie(_) | SourceSpec::Status => return Ok(None),
         }))
     }
@@ -91,7 +93,7 @@ impl InBody {
         match self {
             Self::Json(_) => BodySearch::Json(json::Search::default()),
             Self::Regex(_) => BodySearch::Regex(Window::default()),
-            Self::Whole => BodySearch::Whole {
+            Self::Whole { .. } => BodySearch::Whole {
                 kept: Vec::new(),
                 too_long: false,
             },
@@ -102,9 +104,11 @@ impl InBody {
         match (self, search) {
             (Self::Json(pointer), BodySearch::Json(search)) => search.feed(pointer, bytes),
             (Self::Regex(pattern), BodySearch::Regex(window)) => window.feed(pattern, bytes),
-            (Self::Whole, BodySearch::Whole { kept, too_long }) => {
-                *too_long |= kept.len() + bytes.len() > MAX_VALUE_BYTES;
-                if !*too_long {
+            (Self::Whole { most }, BodySearch::Whole { kept, too_long }) => {
+                *too_long |= kept.len() + bytes.len() > *most;
+                if *too_long {
+                    kept.clear();
+                } else {
                     kept.extend_from_slice(bytes);
                 }
             }
@@ -116,7 +120,7 @@ impl InBody {
         match (self, search) {
             (Self::Json(_), BodySearch::Json(search)) => search.end(),
             (Self::Regex(pattern), BodySearch::Regex(window)) => window.end(pattern),
-            (Self::Whole, BodySearch::Whole { kept, too_long }) => match too_long {
+            (Self::Whole { .. }, BodySearch::Whole { kept, too_long }) => match too_long {
                 true => Err(Missing::TooLong),
                 false => Ok(std::mem::take(kept)),
             },

@@ -49,6 +49,12 @@ impl<'a> Head<'a> {
             .map(|header| header.value.trim_ascii())
     }
 
+    /// Names and values of all headers.
+    pub fn all(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+        let headers = self.headers.iter();
+        headers.map(|header| (header.name, header.value.trim_ascii()))
+    }
+
     /// The value of the first header of this name.
     pub fn header(&self, name: &str) -> Option<&'a [u8]> {
         self.headers(name).next()

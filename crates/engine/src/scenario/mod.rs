@@ -1,7 +1,8 @@
 //! What a client does: which request comes next.
 //!
 //! Single requests are chosen by a [`Mix`]. A journey is more: it compiles to a flat [`program`], and each client has
-//! a place in it and what it has learned on its way ([`traveller`]: [`slots`] and [`cookies`]).
+//! a place in it and what it has learned on its way ([`traveller`]: [`slots`] and [`cookies`]). Where steps are not
+//! enough, a [`script`] says what comes next.
 //!
 //! ```text
 //!  feed ─► slots ─► values ─► request
@@ -15,6 +16,7 @@ pub(crate) mod feed;
 pub(crate) mod head;
 pub(crate) mod json;
 pub(crate) mod program;
+pub mod script;
 pub(crate) mod slots;
 pub(crate) mod traveller;
 pub(crate) mod turns;

@@ -29,6 +29,8 @@ pub struct Program {
     pub feeds: Vec<Feed>,
     /// Slots that are empty when the journey begins: what its answers gave last time.
     pub forgotten: Vec<usize>,
+    /// What says which step comes next: the script of this number, and not the operations.
+    pub script: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -124,6 +126,7 @@ impl Program {
             operations,
             feeds,
             forgotten,
+            script: None,
         }
     }
 
@@ -254,6 +257,7 @@ mod tests {
             site: &site,
             client: 1,
             iteration: 1,
+            asked: None,
         };
         let mut position = Position::default();
         let mut random = Stream::new(1, &[]);

@@ -3,8 +3,10 @@
 use super::cookies::Jar;
 use super::head::Head;
 use super::program::{Journeys, Position, Program};
+use super::script::{Reply, Start, Vm, Walk};
 use super::slots::Slots;
 use super::values::{Scope, path_of, unix_s};
+use crate::record::interval::Outcome;
 use crate::schedule::random::Stream;
 use crate::spec::FeedEach;
 
@@ -15,6 +17,19 @@ pub struct Traveller {
     position: Position,
     number: u64,
     iteration: u64,
+    /// Its way through scripts, once it has been on one. Boxed: most clients never are.
+    walk: Option<Box<Walk>>,
+}
+
+/// What a client does next.
+#[derive(Debug)]
+pub enum Next {
+    Step(usize),
+    /// Nanoseconds.
+    Pause(u64),
+    End,
+    /// Its script has failed, after this step or before all; why.
+    Failed(usize, String),
 }
 
 impl Traveller {
@@ -26,6 +41,7 @@ impl Traveller {
             position: Position::default(),
             number,
             iteration: 0,
+            walk: None,
         }
     }
 
@@ -40,6 +56,9 @@ impl Traveller {
     pub fn begin(&mut self, program: &Program, random: &mut Stream) -> bool {
         self.position = Position::default();
         self.iteration += 1;
+        if let Some(walk) = &mut self.walk {
+            walk.begin();
+        }
         for slot in &program.forgotten {
             self.slots.set(*slot, None);
         }
@@ -50,17 +69,49 @@ impl Traveller {
         rows.all(|feed| feed.draw(&mut self.slots, random))
     }
 
-    /// The number of the next step; `None` at the end.
+    /// What comes next; `scripts`: those of the worker.
     pub fn next(
         &mut self,
         journeys: &Journeys,
         program: &Program,
+        scripts: Option<&Vm>,
         random: &mut Stream,
-    ) -> Option<usize> {
+    ) -> Next {
+        if let (Some(script), Some(scripts)) = (program.script, scripts) {
+            return self.go_on(scripts, script, random);
+        }
         let mut position = self.position;
         let step = position.next(program, &self.scope(journeys), random);
         self.position = position;
-        step
+        step.map_or(Next::End, Next::Step)
+    }
+
+    fn go_on(&mut self, scripts: &Vm, script: usize, random: &mut Stream) -> Next {
+        let walk = match &mut self.walk {
+            Some(walk) => walk,
+            none => match scripts.client(self.number) {
+                Ok(walk) => none.insert(Box::new(walk)),
+                Err(why) => return Next::Failed(0, why),
+            },
+        };
+        let start = Start {
+            script,
+            slots: &self.slots,
+            iteration: self.iteration,
+        };
+        scripts.go_on(walk, start, random)
+    }
+
+    /// Of a script: where what its request gives is written.
+    pub fn reply(&mut self) -> Option<&mut Reply> {
+        self.walk.as_mut()?.reply()
+    }
+
+    /// Its request has ended so.
+    pub fn ended(&mut self, outcome: Outcome) {
+        if let Some(walk) = &mut self.walk {
+            walk.ended(outcome);
+        }
     }
 
     /// What its requests are filled from.
@@ -71,6 +122,7 @@ impl Traveller {
             site: &journeys.site,
             client: self.number,
             iteration: self.iteration,
+            asked: self.walk.as_ref().and_then(|walk| walk.asked()),
         }
     }
 

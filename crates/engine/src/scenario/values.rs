@@ -7,6 +7,7 @@ use super::slots::Slots;
 use crate::schedule::clock::unix_ns;
 use crate::schedule::random::Stream;
 use crate::spec::ParamSpec;
+use crate::wire::h1::codec::{Asked, Part};
 
 /// Where in a request a value goes, and so what must not stand in it as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Scope<'a> {
     /// Number of the client, and of its journeys, from 1.
     pub client: u64,
     pub iteration: u64,
+    /// What a script asks for.
+    pub asked: Option<&'a Asked>,
 }
 
 impl Scope<'_> {
@@ -59,6 +62,14 @@ impl Scope<'_> {
         }
     }
 
+    /// Appends a part of what a script asks for.
+    pub fn write_asked(&self, part: Part, out: &mut Vec<u8>) {
+        let asked = self
+            .asked
+            .expect("who sends the request of a script has asked for something");
+        out.extend_from_slice(asked.part(part));
+    }
+
     /// Appends the `Cookie` header for a request whose bytes are being written to `out`, or the rest of one that is
     /// `begun`.
     pub fn write_cookies(&self, begun: bool, out: &mut Vec<u8>) {
@@ -82,7 +93,7 @@ fn number(value: impl std::fmt::Display, out: &mut Vec<u8>) {
 }
 
 /// Version 4 (RFC 9562).
-fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
+pub fn uuid(random: &mut Stream, out: &mut Vec<u8>) {
     let [high, low] = [0; 2].map(|_| random.below(u64::MAX));
     write!(
         out,

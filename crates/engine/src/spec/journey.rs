@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::rows::FeedRows;
-use super::{ParamSpec, ThinkSpec, one};
+use super::{ParamSpec, ThinkSpec, one, yes};
 
 /// A row of steps that a client goes through from the first to the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,24 @@ pub struct JourneySpec {
     pub steps: Vec<StepSpec>,
     #[serde(default)]
     pub feeds: Vec<FeedSpec>,
+    /// What says which step comes next, and what its request is.
+    #[serde(default)]
+    pub script: Option<ScriptSpec>,
+}
+
+/// A script in Luau. The steps of its journey are the requests that stand in it, in their order, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptSpec {
+    /// As errors name it.
+    pub file: String,
+    pub source: String,
+    /// The name and the slot of each column of the feeds.
+    #[serde(default)]
+    pub columns: Vec<(String, usize)>,
+    /// Its pauses are made; where a journey is only tried, they are not.
+    #[serde(default = "yes")]
+    pub sleeps: bool,
 }
 
 /// One request of the workload, and what comes of its answer. Slots are the client's own, numbered over all journeys

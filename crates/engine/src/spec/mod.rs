@@ -14,7 +14,7 @@ mod websocket;
 pub use datagram::{DatagramMatch, DatagramSpec};
 pub use journey::{
     CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
-    OnFailure, SourceSpec, StepSpec, TestSpec,
+    OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec,
 };
 pub use raw::{RawSpec, UntilSpec};
 pub use rows::FeedRows;

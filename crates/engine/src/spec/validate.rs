@@ -35,6 +35,9 @@ pub enum StartError {
     },
     #[error("cannot start worker thread {worker}: {error}")]
     Worker { worker: usize, error: io::Error },
+    /// What is wrong with a script, and in which line.
+    #[error("{0}")]
+    Script(String),
 }
 
 impl StartError {
@@ -416,6 +419,10 @@ fn check_journey(
         ) {
             return Err("a condition is about a slot that is not there");
         }
+    }
+    let mut columns = journey.script.iter().flat_map(|script| &script.columns);
+    if columns.any(|(_, slot)| *slot >= slots) {
+        return Err("a script has a slot that is not there");
     }
     for feed in &journey.feeds {
         let (columns, values) = (feed.columns.len(), feed.rows.len());

@@ -6,7 +6,7 @@ use crate::record::interval::Outcome;
 use crate::spec::validate::StartError;
 use crate::spec::{Http2Spec, RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
 use crate::wire::failure::Failure;
-use crate::wire::h1::codec::{Template, encode_request};
+use crate::wire::h1::codec::{Asked, Template, encode_request};
 use crate::wire::target::Target;
 use crate::wire::url::{Origin, Url};
 
@@ -68,24 +68,29 @@ impl Redirects {
         })
     }
 
-    /// What is asked for next on the way that began with request number `request` and has led to `hop`.
+    /// What is asked for next on the way that began with request number `request` and has led to `hop`. `asked`: what
+    /// that request was, where a script has made it.
     pub fn next(
         &self,
         request: usize,
+        asked: Option<&Asked>,
         hop: Option<&Hop>,
         redirect: &Redirect,
     ) -> Result<Hop, Failure> {
-        self.follow(request, hop, redirect)
+        self.follow(request, asked, hop, redirect)
             .map_err(|why| Failure::new(Outcome::RedirectFailed, why))
     }
 
     fn follow(
         &self,
         request: usize,
+        asked: Option<&Asked>,
         hop: Option<&Hop>,
         redirect: &Redirect,
     ) -> Result<Hop, String> {
         let first = &self.requests[request];
+        let asked = asked.map(|asked| asked.spec(first));
+        let first = asked.as_ref().unwrap_or(first);
         let count = hop.map_or(0, |hop| hop.count) + 1;
         if count > self.rule.most {
             return Err(format!("more than {} redirects", self.rule.most));
@@ -280,13 +285,15 @@ mod tests {
     #[test]
     fn a_post_becomes_a_get_without_body_and_its_headers_or_stays_whole() {
         let redirects = redirects(&post(), &json!({"most": 5}));
-        let seen = redirects.next(0, None, &answer(302, "c?q=1")).unwrap();
+        let seen = redirects
+            .next(0, None, None, &answer(302, "c?q=1"))
+            .unwrap();
         assert!(seen.elsewhere.is_none());
         let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"), "\r\n");
         let start = format!("GET /a/c?q=1 HTTP/1.1\r\nHost: home\r\n{agent}");
         let own = "Cookie: c\r\nAuthorization: a\r\nX: y\r\n";
         assert_eq!(text(&seen), format!("{start}{own}\r\n"));
-        let seen = redirects.next(0, None, &answer(307, "/d")).unwrap();
+        let seen = redirects.next(0, None, None, &answer(307, "/d")).unwrap();
         assert!(text(&seen).starts_with("POST /d HTTP/1.1\r\n"));
         assert!(text(&seen).ends_with("Content-Length: 2\r\n\r\nhi"));
     }
@@ -295,13 +302,17 @@ mod tests {
     fn credentials_stay_at_home() {
         let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["other"]}));
         for location in ["http://other/", "https://home/", "http://home:81/"] {
-            let seen = redirects.next(0, None, &answer(307, location)).unwrap();
+            let seen = redirects
+                .next(0, None, None, &answer(307, location))
+                .unwrap();
             assert!(seen.elsewhere.is_some());
             assert!(text(&seen).contains("X: y\r\n"), "{}", text(&seen));
             assert!(!text(&seen).contains("Cookie") && !text(&seen).contains("Authorization"));
         }
-        let away = redirects.next(0, None, &answer(307, "//other/")).unwrap();
-        let back = redirects.next(0, Some(&away), &answer(307, "//home/"));
+        let away = redirects
+            .next(0, None, None, &answer(307, "//other/"))
+            .unwrap();
+        let back = redirects.next(0, None, Some(&away), &answer(307, "//home/"));
         assert!(text(&back.unwrap()).contains("Authorization: a\r\n"));
     }
 
@@ -321,7 +332,7 @@ mod tests {
     #[test]
     fn a_server_cannot_turn_the_load_on_another_host() {
         let redirects = redirects(&post(), &json!({"most": 5, "hosts": ["Other", "[::1]"]}));
-        let next = |location| redirects.next(0, None, &answer(302, location));
+        let next = |location| redirects.next(0, None, None, &answer(302, location));
         for allowed in ["//OTHER:81/", "//[::1]/", "//home/"] {
             assert!(next(allowed).is_ok(), "{allowed}");
         }
@@ -338,11 +349,11 @@ mod tests {
     #[test]
     fn redirects_end() {
         let redirects = redirects(&post(), &json!({"most": 2}));
-        let first = redirects.next(0, None, &answer(302, "/a/b")).unwrap();
+        let first = redirects.next(0, None, None, &answer(302, "/a/b")).unwrap();
         let second = redirects
-            .next(0, Some(&first), &answer(302, "/a/b"))
+            .next(0, None, Some(&first), &answer(302, "/a/b"))
             .unwrap();
-        let third = redirects.next(0, Some(&second), &answer(302, "/a/b"));
+        let third = redirects.next(0, None, Some(&second), &answer(302, "/a/b"));
         assert_eq!(third.unwrap_err().why, "more than 2 redirects");
     }
 
@@ -351,7 +362,7 @@ mod tests {
         let redirects = redirects(&post(), &json!({"most": 5}));
         let next = |port| {
             let location = format!("http://home:{port}/");
-            redirects.next(0, None, &answer(302, &location))
+            redirects.next(0, None, None, &answer(302, &location))
         };
         for port in 1000..1000 + MOST_PLACES {
             assert!(next(port).is_ok());

@@ -78,6 +78,7 @@ impl Request {
                         scope.write(&self.params[position], place, random, out);
                     }
                     Gap::Cookies { begun } => scope.write_cookies(begun, out),
+                    Gap::Asked(part) => scope.write_asked(part, out),
                 });
             }
         }
@@ -92,7 +93,7 @@ impl Request {
         };
         template.write(out, |gap, out| {
             let Gap::Param(position, _) = gap else {
-                unreachable!("only steps have cookies");
+                unreachable!("only journeys have other gaps");
             };
             match &self.params[position] {
                 ParamSpec::Range { from, to } => {

@@ -15,6 +15,7 @@
 //!
 //! How a body is delimited is decided in one place, `framing.rs`, by RFC 9112 section 6.3. Whatever the sizes of the
 //! pieces in which a response arrives, its events carry the same status, the same body and the same end or error.
+mod asked;
 mod chunked;
 mod error;
 mod framing;
@@ -24,9 +25,10 @@ mod response;
 #[cfg(test)]
 mod tests;
 
+pub use asked::{Around, Asked, Part};
 pub use error::DecodeError;
 pub(crate) use framing::redirects;
-pub use request::{EncodeError, Gap, Template, encode_message, encode_request};
+pub use request::{EncodeError, Gap, Template, encode_asked, encode_message, encode_request};
 pub use response::{ResponseDecoder, Step};
 
 /// A head may have this many bytes, its blank line included; so may a trailer section.

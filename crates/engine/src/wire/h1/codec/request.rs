@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use thiserror::Error;
 
+use super::asked::Part;
 use crate::scenario::values::Place;
 use crate::spec::{Fill, ParamSpec, RequestSpec};
 
@@ -47,6 +48,8 @@ pub enum EncodeError {
         "header Content-Length says {given:?} and the body has {bytes} bytes: leave the header out, it is added"
     )]
     ContentLength { given: String, bytes: usize },
+    #[error("header {name} is added by itself: leave it out")]
+    Added { name: String },
 }
 
 /// A whole request as bytes, with gaps where path parameters go.
@@ -74,6 +77,8 @@ pub enum Gap {
     /// The client's cookies, to the end of the `Cookie` header's line. `begun`: cookies stand there already; else there
     /// is no line where the client has none.
     Cookies { begun: bool },
+    /// Of a script: what it asks for.
+    Asked(Part),
 }
 
 impl Template {
@@ -237,6 +242,35 @@ pub fn encode_request(
     Ok(template)
 }
 
+/// The template of a request that a script makes.
+pub fn encode_asked(
+    method: &str,
+    keep_alive: bool,
+    cookies: bool,
+) -> Result<Template, EncodeError> {
+    check("method", method, is_token, "")?;
+    let mut template = Template {
+        segments: Vec::new(),
+        head: method == "HEAD",
+    };
+    let gap = |part| Segment::Gap(Gap::Asked(part));
+    template.text(method);
+    template.text(" ");
+    template.segments.push(gap(Part::Path));
+    template.text(" HTTP/1.1\r\n");
+    template.segments.push(gap(Part::Headers));
+    if cookies {
+        let begun = false;
+        template.segments.push(Segment::Gap(Gap::Cookies { begun }));
+    }
+    if !keep_alive {
+        template.header("Connection", "close");
+    }
+    template.text("\r\n");
+    template.segments.push(gap(Part::Body));
+    Ok(template)
+}
+
 /// A message that is sent by itself, over a WebSocket: the body, in which `{name}` is filled where `params` has the name.
 pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
     let body = STANDARD.decode(spec.body_base64.as_deref().unwrap_or_default())?;
@@ -356,7 +390,7 @@ fn check_content_length(spec: &RequestSpec, bytes: usize) -> Result<(), EncodeEr
     Ok(())
 }
 
-fn check(
+pub(super) fn check(
     field: &str,
     text: &str,
     allowed: impl Fn(u8) -> bool,
@@ -386,6 +420,6 @@ fn check(
 }
 
 /// `tchar` of RFC 9110 section 5.6.2.
-fn is_token(byte: u8) -> bool {
+pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -1,0 +1,219 @@
+//! The words of a Luau script that its compiler has accepted, as far as it takes to see which requests it makes.
+//!
+//! Source: the lexical rules of <https://luau.org/grammar>.
+
+/// One word, with its place in the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token<'a> {
+    pub kind: Kind<'a>,
+    /// Of the byte behind it.
+    pub end: usize,
+    /// From 1.
+    pub line: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind<'a> {
+    Name(&'a str),
+    /// What stands between quotes, long brackets or backticks, escapes and `{…}` as they are written.
+    Text(&'a str),
+    Number(&'a str),
+    /// Anything else, by its first byte.
+    Symbol(u8),
+}
+
+/// All words but comments.
+pub fn tokens(source: &str) -> Vec<Token<'_>> {
+    let mut lexer = Lexer {
+        source,
+        at: 0,
+        line: 1,
+    };
+    std::iter::from_fn(|| lexer.next()).collect()
+}
+
+struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn next(&mut self) -> Option<Token<'a>> {
+        let kind = loop {
+            let (start, byte) = (self.at, self.peek()?);
+            match byte {
+                _ if byte.is_ascii_whitespace() => self.advance(1),
+                b'-' if self.rest().starts_with(b"--") => self.pass_comment(),
+                b'"' | b'\'' => break Kind::Text(self.quoted(byte)),
+                b'`' => break Kind::Text(self.interpolated()),
+                b'[' if let Some(level) = self.long_bracket() => {
+                    break Kind::Text(self.long(level));
+                }
+                b'0'..=b'9' => {
+                    self.pass_while(|byte| {
+                        byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
+                    });
+                    break Kind::Number(&self.source[start..self.at]);
+                }
+                _ if byte == b'_' || byte.is_ascii_alphabetic() => {
+                    self.pass_while(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+                    break Kind::Name(&self.source[start..self.at]);
+                }
+                _ => {
+                    let symbol = self.source[start..].chars().next();
+                    self.advance(symbol.map_or(1, char::len_utf8));
+                    break Kind::Symbol(byte);
+                }
+            }
+        };
+        Some(Token {
+            kind,
+            end: self.at,
+            line: self.line,
+        })
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.source.as_bytes()[self.at..]
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.rest().first().copied()
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        let end = (self.at + bytes).min(self.source.len());
+        let passed = &self.source.as_bytes()[self.at..end];
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = end;
+    }
+
+    fn pass_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        let length = self.rest().iter().take_while(|byte| wanted(**byte)).count();
+        self.advance(length);
+    }
+
+    fn pass_comment(&mut self) {
+        self.advance(2);
+        match self.long_bracket() {
+            Some(level) => drop(self.long(level)),
+            None => self.pass_while(|byte| byte != b'\n'),
+        }
+    }
+
+    /// The number of `=` of a `[==[` that begins here.
+    fn long_bracket(&self) -> Option<usize> {
+        let inside = self.rest().strip_prefix(b"[")?;
+        let level = inside.iter().take_while(|byte| **byte == b'=').count();
+        (inside.get(level) == Some(&b'[')).then_some(level)
+    }
+
+    fn long(&mut self, level: usize) -> &'a str {
+        self.advance(level + 2);
+        let start = self.at;
+        let close = format!("]{}]", "=".repeat(level));
+        let length = self.source[start..].find(&close);
+        let length = length.unwrap_or(self.source.len() - start);
+        self.advance(length);
+        let text = &self.source[start..self.at];
+        self.advance(close.len());
+        text
+    }
+
+    fn quoted(&mut self, quote: u8) -> &'a str {
+        self.advance(1);
+        let start = self.at;
+        while let Some(byte) = self.peek()
+            && byte != quote
+        {
+            self.advance(if byte == b'\\' { 2 } else { 1 });
+        }
+        self.between(start)
+    }
+
+    /// Up to the backtick that ends the text; what stands in braces may have texts of its own.
+    fn interpolated(&mut self) -> &'a str {
+        self.advance(1);
+        let start = self.at;
+        let mut open = 0;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'`' if open == 0 => break,
+                b'\\' if open == 0 => self.advance(2),
+                b'{' => {
+                    open += 1;
+                    self.advance(1);
+                }
+                b'}' if open > 0 => {
+                    open -= 1;
+                    self.advance(1);
+                }
+                b'`' => drop(self.interpolated()),
+                b'"' | b'\'' if open > 0 => drop(self.quoted(byte)),
+                _ => self.advance(1),
+            }
+        }
+        self.between(start)
+    }
+
+    /// The text from `start` to here, where its end is passed.
+    fn between(&mut self, start: usize) -> &'a str {
+        let text = self.source.get(start..self.at).unwrap_or_default();
+        self.advance(1);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn kinds(source: &str) -> Vec<Kind<'_>> {
+        tokens(source).into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn words_are_told_from_comments_and_texts() {
+        let source = "a.b -- http.get(\n--[[ x\ny ]] 'it\\'s' [==[ ]] ]==] --[=[ ]] ]=] 0x1F";
+        let found = kinds(source);
+        assert_eq!(
+            found,
+            [
+                Kind::Name("a"),
+                Kind::Symbol(b'.'),
+                Kind::Name("b"),
+                Kind::Text("it\\'s"),
+                Kind::Text(" ]] "),
+                Kind::Number("0x1F"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_with_values_ends_at_its_own_backtick() {
+        let source = "`/a/{f(\"}`\", `x{y}`)}/b\\{` c";
+        assert_eq!(
+            kinds(source),
+            [Kind::Text("/a/{f(\"}`\", `x{y}`)}/b\\{"), Kind::Name("c")]
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_in_texts_and_comments() {
+        let found = tokens("--[[\n]] a\n[[\n]] b");
+        let lines: Vec<usize> = found.iter().map(|token| token.line).collect();
+        assert_eq!(lines, [2, 4, 4]);
+        assert_eq!(found[0].end, 9);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_an_end(source in "([-\\[\\]=`'\"\\\\{}a-z\nü]|http\\.get\\()*") {
+            for token in tokens(&source) {
+                prop_assert!(source.is_char_boundary(token.end));
+            }
+        }
+    }
+}

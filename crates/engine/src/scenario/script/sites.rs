@@ -1,0 +1,312 @@
+//! The requests that a script makes, known before it runs: each stands in it as `http.get(…)`, with its name.
+//!
+//! The numbers of these requests are written into the calls, so that nothing has to be looked up while it runs.
+
+use super::lexer::{Kind, Token, tokens};
+
+const METHODS: [&str; 7] = ["get", "post", "put", "delete", "patch", "head", "options"];
+
+/// One request of a script; its number is its place among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// As it stands in the results.
+    pub name: String,
+    /// Upper case.
+    pub method: String,
+    /// Accepted statuses; 200 to 399 when empty.
+    pub expect: Vec<u16>,
+}
+
+/// Requests by number, and the source in which each call has that number as its first argument. An error names the
+/// line.
+pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
+    let words = tokens(source);
+    let mut sites: Vec<Site> = Vec::new();
+    let mut numbered = String::with_capacity(source.len() + 64);
+    let mut copied = 0;
+    for (place, word) in words.iter().enumerate() {
+        let field = place > 0 && matches!(words[place - 1].kind, Kind::Symbol(b'.' | b':'));
+        if word.kind != Kind::Name("http") || field {
+            continue;
+        }
+        let at = |problem: String| format!("{file}:{}: {problem}", word.line);
+        let (site, open) = site(&words[place..]).map_err(at)?;
+        let number = match sites.iter().position(|known| known.name == site.name) {
+            Some(number) if sites[number] == site => number,
+            Some(_) => {
+                let name = &site.name;
+                return Err(at(format!(
+                    "another request with the name {name:?} has another method or expects another status: give \
+                     each its own name = \"…\""
+                )));
+            }
+            None => {
+                sites.push(site);
+                sites.len() - 1
+            }
+        };
+        numbered.push_str(&source[copied..open]);
+        numbered.push_str(&format!("{number},"));
+        copied = open;
+    }
+    if sites.is_empty() {
+        return Err(format!(
+            "{file}: it makes no request: write for example http.get(\"/\")"
+        ));
+    }
+    numbered.push_str(&source[copied..]);
+    Ok((sites, numbered))
+}
+
+/// The request that begins with `http` here, and the byte behind its opening parenthesis.
+fn site(words: &[Token<'_>]) -> Result<(Site, usize), String> {
+    let kind = |place: usize| words.get(place).map(|word| word.kind);
+    let (Some(Kind::Symbol(b'.')), Some(Kind::Name(method)), Some(Kind::Symbol(b'('))) =
+        (kind(1), kind(2), kind(3))
+    else {
+        return Err(
+            "http stands only where a request is made: write http.get(path), http.post(path, {…}), …".into(),
+        );
+    };
+    if !METHODS.contains(&method) {
+        let known = METHODS.join(", ");
+        return Err(format!("there is no http.{method}: it has {known}"));
+    }
+    let inside = &words[4..];
+    let (path, options) = arguments(inside);
+    let called = match path {
+        [
+            Token {
+                kind: Kind::Text(path),
+                ..
+            },
+        ] if method == "get" => Some((*path).to_owned()),
+        [
+            Token {
+                kind: Kind::Text(path),
+                ..
+            },
+        ] => Some(format!("{} {path}", method.to_uppercase())),
+        [] => return Err(format!("http.{method}() needs a path")),
+        _ => None,
+    };
+    let given = named(method, options)?;
+    let name = given.name.or(called).ok_or_else(|| {
+        format!(
+            "the path of this request is calculated, so it needs a name for the results: write http.{method}(path, \
+             {{name = \"…\"}}), or the path as one text: `/items/{{id}}`"
+        )
+    })?;
+    let site = Site {
+        name,
+        method: method.to_uppercase(),
+        expect: given.expect,
+    };
+    Ok((site, words[3].end))
+}
+
+/// The words of the first argument, and of all others.
+fn arguments<'w, 'a>(inside: &'w [Token<'a>]) -> (&'w [Token<'a>], &'w [Token<'a>]) {
+    let mut depth = 0_usize;
+    let mut comma = None;
+    for (place, word) in inside.iter().enumerate() {
+        match word.kind {
+            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
+            Kind::Symbol(b')' | b'}' | b']') if depth == 0 => {
+                let first = comma.unwrap_or(place);
+                let others = (first + 1).min(place);
+                return (&inside[..first], &inside[others..place]);
+            }
+            Kind::Symbol(b')' | b'}' | b']') => depth -= 1,
+            Kind::Symbol(b',') if depth == 0 => comma = comma.or(Some(place)),
+            _ => {}
+        }
+    }
+    (inside, &[])
+}
+
+#[derive(Default)]
+struct Given {
+    name: Option<String>,
+    expect: Vec<u16>,
+}
+
+/// What is known before the run of the options of a request.
+fn named(method: &str, options: &[Token<'_>]) -> Result<Given, String> {
+    let mut given = Given::default();
+    let Some((first, _)) = options.split_first() else {
+        return Ok(given);
+    };
+    if first.kind != Kind::Symbol(b'{') {
+        return Err(format!(
+            "write the options of a request where it is made: http.{method}(path, {{headers = …}})"
+        ));
+    }
+    let mut depth = 0_usize;
+    for (place, word) in options.iter().enumerate() {
+        match word.kind {
+            Kind::Symbol(b'(' | b'{' | b'[') => depth += 1,
+            Kind::Symbol(b')' | b'}' | b']') => depth = depth.saturating_sub(1),
+            Kind::Name(key @ ("name" | "expect")) if depth == 1 => {
+                let begins = matches!(options[place - 1].kind, Kind::Symbol(b'{' | b',' | b';'));
+                let value = match &options[place + 1..] {
+                    [sign, value @ ..] if begins && sign.kind == Kind::Symbol(b'=') => value,
+                    _ => continue,
+                };
+                match key {
+                    "name" => given.name = Some(name(value)?),
+                    _ => given.expect = expect(value)?,
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(given)
+}
+
+fn name(value: &[Token<'_>]) -> Result<String, String> {
+    match value {
+        [text, end, ..] if ends(end) => match text.kind {
+            Kind::Text(text) if !text.is_empty() => Ok(text.to_owned()),
+            _ => Err(NAME.into()),
+        },
+        _ => Err(NAME.into()),
+    }
+}
+
+const NAME: &str =
+    "the name of a request is a text, so that it is known before the run: name = \"…\"";
+
+fn expect(value: &[Token<'_>]) -> Result<Vec<u16>, String> {
+    let status = |word: &Token<'_>| match word.kind {
+        Kind::Number(digits) => digits.parse().ok().filter(|code| (200..600).contains(code)),
+        _ => None,
+    };
+    let wrong = || {
+        "expect is a status, or a list of statuses: expect = 404, expect = {200, 404}".to_owned()
+    };
+    let Some((first, rest)) = value.split_first() else {
+        return Err(wrong());
+    };
+    if first.kind != Kind::Symbol(b'{') {
+        return match (status(first), rest.first()) {
+            (Some(code), Some(end)) if ends(end) => Ok(vec![code]),
+            _ => Err(wrong()),
+        };
+    }
+    let mut codes = Vec::new();
+    for word in rest {
+        match word.kind {
+            Kind::Symbol(b'}') if !codes.is_empty() => return Ok(codes),
+            Kind::Symbol(b',' | b';') => {}
+            _ => codes.push(status(word).ok_or_else(wrong)?),
+        }
+    }
+    Err(wrong())
+}
+
+fn ends(word: &Token<'_>) -> bool {
+    matches!(word.kind, Kind::Symbol(b',' | b';' | b'}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(source: &str) -> Vec<String> {
+        let (sites, _) = find("s.luau", source).unwrap();
+        sites.into_iter().map(|site| site.name).collect()
+    }
+
+    fn problem(source: &str) -> String {
+        find("s.luau", source).unwrap_err()
+    }
+
+    #[test]
+    fn requests_have_their_names_from_what_stands_in_the_script() {
+        let source = r#"
+            http.get("/a") http.post('/a') -- http.get("/comment")
+            http.get(`/items/{id}?q={escape("`,)")}`, { headers = { name = "no" } })
+            http.get("/x/" .. id, { json = f({}, 1), name = "x" })
+            http.get("/a") shop.http.get("/no")
+        "#;
+        let expected = ["/a", "POST /a", "/items/{id}?q={escape(\"`,)\")}", "x"];
+        assert_eq!(names(source), expected);
+    }
+
+    #[test]
+    fn calls_get_the_numbers_of_their_requests_on_the_same_lines() {
+        let (_, numbered) = find(
+            "s.luau",
+            "a = http.get(\"/a\")\nhttp.post(\n'/b')http.get('/a')",
+        )
+        .unwrap();
+        assert_eq!(
+            numbered,
+            "a = http.get(0,\"/a\")\nhttp.post(1,\n'/b')http.get(0,'/a')"
+        );
+    }
+
+    #[test]
+    fn expected_statuses_are_known() {
+        let expect = |options: &str| {
+            find("s.luau", &format!("http.get('/', {{{options}}})"))
+                .map(|(sites, _)| sites[0].expect.clone())
+        };
+        assert_eq!(expect("expect = 404"), Ok(vec![404]));
+        assert_eq!(expect("expect = {200, 404}, body = x"), Ok(vec![200, 404]));
+        assert_eq!(expect("json = {expect = x}"), Ok(vec![]));
+        for wrong in [
+            "expect = x",
+            "expect = 99",
+            "expect = {}",
+            "expect = 200 + 4",
+            "expect = {x}",
+        ] {
+            assert!(
+                expect(wrong).unwrap_err().contains("expect is a status"),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_known_before_the_run_is_refused_with_its_line() {
+        for (source, expected) in [
+            (
+                "\nhttp.get('/' .. x)",
+                "s.luau:2: the path of this request is calculated",
+            ),
+            (
+                "http.get('/', {name = x})",
+                "s.luau:1: the name of a request is a text",
+            ),
+            (
+                "http.get('/', {name = 'a' .. x})",
+                "s.luau:1: the name of a request is a text",
+            ),
+            (
+                "http.get('/', options)",
+                "s.luau:1: write the options of a request where it is made",
+            ),
+            (
+                "local get = http.get",
+                "s.luau:1: http stands only where a request is made",
+            ),
+            ("http['get']('/')", "s.luau:1: http stands only where"),
+            (
+                "http.fetch('/')",
+                "s.luau:1: there is no http.fetch: it has get, post",
+            ),
+            ("http.get()", "s.luau:1: http.get() needs a path"),
+            (
+                "http.get('/a')\nhttp.get('/a', {expect = 404})",
+                "s.luau:2: another request with the name \"/a\"",
+            ),
+            ("return 1", "s.luau: it makes no request"),
+        ] {
+            let found = problem(source);
+            assert!(found.starts_with(expected), "{source}: {found}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! A request that is known only when it is made: a script says what it is.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::request::{EncodeError, check, is_token};
+use crate::spec::{Fill, RequestSpec};
+
+/// What is filled into the template of such a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Path, header lines and body, one after another.
+    bytes: Vec<u8>,
+    path: usize,
+    headers: usize,
+}
+
+/// Where it goes in the template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Path,
+    /// All lines but those of the connection.
+    Headers,
+    Body,
+}
+
+/// What a request cannot do without, whoever makes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// What goes into `Host`.
+    pub authority: &'a str,
+    pub method: &'a str,
+    /// The client's cookies are sent by themselves.
+    pub cookies: bool,
+}
+
+/// Said by the connection or by the body's length, and so never by a script.
+const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
+
+const ENCODE: &str = ", or percent-encode it: escape(text)";
+
+impl Asked {
+    /// With the path only.
+    pub fn of(path: &[u8]) -> Result<Self, EncodeError> {
+        let path = std::str::from_utf8(path).unwrap_or("\u{fffd}");
+        check("the path", path, |byte| byte.is_ascii_graphic(), ENCODE)?;
+        if !path.starts_with('/') {
+            let path = path.to_owned();
+            return Err(EncodeError::Path { path });
+        }
+        let mut bytes = Vec::with_capacity(path.len() + 128);
+        bytes.extend_from_slice(path.as_bytes());
+        Ok(Self {
+            path: bytes.len(),
+            headers: bytes.len(),
+            bytes,
+        })
+    }
+
+    /// Appends a header line.
+    pub fn header(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        around: Around<'_>,
+    ) -> Result<(), EncodeError> {
+        let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
+        check("the name of a header", name, is_token, "")?;
+        let lower = name.to_ascii_lowercase();
+        if ADDED.contains(&lower.as_str()) || (around.cookies && lower == "cookie") {
+            return Err(EncodeError::Added { name: name.into() });
+        }
+        let unfit = |byte: &u8| *byte != b'\t' && byte.is_ascii_control();
+        if value.iter().any(unfit) {
+            let value = String::from_utf8_lossy(value);
+            let field = format!("header {name}");
+            check(&field, &value, |byte| !unfit(&byte), "")?;
+        }
+        self.line(name, value);
+        Ok(())
+    }
+
+    /// Whether it has this header, in whatever case.
+    pub fn has(&self, name: &str) -> bool {
+        self.lines()
+            .any(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()))
+    }
+
+    /// Adds what is missing, and the body.
+    pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
+        if !self.has("host") {
+            self.line("Host", around.authority.as_bytes());
+        }
+        if !self.has("user-agent") {
+            let agent = concat!("jostle/", env!("CARGO_PKG_VERSION"));
+            self.line("User-Agent", agent.as_bytes());
+        }
+        if body.is_some() || matches!(around.method, "POST" | "PUT" | "PATCH") {
+            let length = body.map_or(0, <[u8]>::len);
+            self.line("Content-Length", length.to_string().as_bytes());
+        }
+        self.headers = self.bytes.len();
+        self.bytes.extend_from_slice(body.unwrap_or_default());
+    }
+
+    pub fn part(&self, part: Part) -> &[u8] {
+        match part {
+            Part::Path => &self.bytes[..self.path],
+            Part::Headers => &self.bytes[self.path..self.headers],
+            Part::Body => &self.bytes[self.headers..],
+        }
+    }
+
+    /// As the specification of a request has it, on the model of `site`, which says all else of it: for a redirect.
+    pub fn spec(&self, site: &RequestSpec) -> RequestSpec {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let added = ["host", "content-length"];
+        let own = self
+            .lines()
+            .map(|(name, value)| (text(name), text(value)))
+            .filter(|(name, _)| !added.contains(&name.to_ascii_lowercase().as_str()));
+        let body = self.part(Part::Body);
+        RequestSpec {
+            path: text(self.part(Part::Path)),
+            headers: own.collect(),
+            body_base64: (!body.is_empty()).then(|| STANDARD.encode(body)),
+            fill: Some(Fill::Text),
+            ..site.clone()
+        }
+    }
+
+    fn line(&mut self, name: &str, value: &[u8]) {
+        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+            self.bytes.extend_from_slice(part);
+        }
+        self.headers = self.bytes.len();
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let lines = self
+            .part(Part::Headers)
+            .split_inclusive(|byte| *byte == b'\n');
+        lines.filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            Some((&line[..colon], line[colon + 1..].trim_ascii()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::encode_asked;
+    use super::*;
+    use crate::wire::h1::codec::Gap;
+
+    const AROUND: Around<'_> = Around {
+        authority: "shop:81",
+        method: "POST",
+        cookies: true,
+    };
+
+    fn sent(asked: &Asked, keep_alive: bool) -> String {
+        let template = encode_asked("POST", keep_alive, true).unwrap();
+        let mut out = Vec::new();
+        template.write(&mut out, |gap, out| match gap {
+            Gap::Asked(part) => out.extend_from_slice(asked.part(part)),
+            Gap::Cookies { begun } => {
+                out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" })
+            }
+            Gap::Param(..) => unreachable!(),
+        });
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_written_whole() {
+        let mut asked = Asked::of(b"/orders?x={1}").unwrap();
+        asked.header(b"X-One", "ü".as_bytes(), AROUND).unwrap();
+        asked.finish(Some(b"hi"), AROUND);
+        let agent = concat!("User-Agent: jostle/", env!("CARGO_PKG_VERSION"));
+        let head = format!(
+            "POST /orders?x={{1}} HTTP/1.1\r\nX-One: ü\r\nHost: shop:81\r\n{agent}\r\nContent-Length: 2\r\nCookie: a=1\r\n"
+        );
+        assert_eq!(sent(&asked, true), format!("{head}\r\nhi"));
+        assert_eq!(
+            sent(&asked, false),
+            format!("{head}Connection: close\r\n\r\nhi")
+        );
+    }
+
+    #[test]
+    fn host_and_agent_can_be_another_s() {
+        let mut asked = Asked::of(b"/").unwrap();
+        asked.header(b"HOST", b"other", AROUND).unwrap();
+        asked.header(b"user-agent", b"me", AROUND).unwrap();
+        asked.finish(None, AROUND);
+        let lines = "HOST: other\r\nuser-agent: me\r\nContent-Length: 0\r\n";
+        assert_eq!(asked.part(Part::Headers), lines.as_bytes());
+    }
+
+    #[test]
+    fn what_would_break_the_request_is_refused() {
+        for path in [
+            &b"/a b"[..],
+            b"/a\r\nX: y",
+            b"",
+            b"a",
+            "/ü".as_bytes(),
+            b"/\xff",
+        ] {
+            assert!(Asked::of(path).is_err(), "{path:?}");
+        }
+        let mut asked = Asked::of(b"/").unwrap();
+        for (name, value) in [
+            ("X", "a\r\nY: b"),
+            ("X Y", "a"),
+            ("", "a"),
+            ("Content-length", "3"),
+            ("Connection", "close"),
+            ("Cookie", "a=1"),
+        ] {
+            let refused = asked.header(name.as_bytes(), value.as_bytes(), AROUND);
+            assert!(refused.is_err(), "{name}: {value}");
+        }
+        assert_eq!(asked.part(Part::Headers), b"");
+    }
+
+    #[test]
+    fn a_redirect_takes_headers_and_body_along() {
+        let site = serde_json::json!({"name": "r", "method": "POST", "path": "/"});
+        let site: RequestSpec = serde_json::from_value(site).unwrap();
+        let mut asked = Asked::of(b"/a").unwrap();
+        asked.header(b"X", b"{y}", AROUND).unwrap();
+        asked.finish(Some(b"hi"), AROUND);
+        let spec = asked.spec(&site);
+        assert_eq!(spec.headers[0], ("X".into(), "{y}".into()));
+        assert_eq!(spec.headers.len(), 2, "{:?}", spec.headers);
+        assert_eq!(spec.body_base64.as_deref(), Some("aGk="));
+    }
+}
