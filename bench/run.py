@@ -35,6 +35,7 @@ from sections import (
     memory,
     open_loop,
     pacing,
+    scripts,
     simulator,
     start,
 )
@@ -54,6 +55,7 @@ SECTIONS: Sections = {
     "simulator": simulator.run,
     "explain": explain.run,
     "journeys": journeys.run,
+    "scripts": scripts.run,
     "start": start.run,
 }
 BY_HAND: Sections = {

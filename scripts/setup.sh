@@ -7,7 +7,12 @@ cd "$(dirname "$0")/.."
 UV_VERSION=$(sed -n "s/^uv==\([0-9.]*\).*/\1/p" scripts/uv.txt)
 export UV_PYTHON_DOWNLOADS=never
 
-for command in python3 cargo make gcc; do
+# Luau, the language of scripts, is C++.
+if ! command -v g++ >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    echo "setup: g++"
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends g++; } >/dev/null
+fi
+for command in python3 cargo make gcc g++; do
     command -v "$command" >/dev/null || { echo "setup: '$command' is missing; install it and try again" >&2; exit 1; }
 done
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then

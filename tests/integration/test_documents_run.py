@@ -50,7 +50,7 @@ NOT_RUN = {
 """Commands that are shown and not run here, by how they begin; that jostle's can be typed is a unit test."""
 
 FENCED = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (\S+\.toml)\n")
+FILE = re.compile(r"(?:#|--) (\S+\.(?:toml|luau))\n")
 SHORTER = [
     (re.compile(r"-d \d+s"), "-d 200ms"),
     (re.compile(r'for = "\d+s"'), 'for = "200ms"'),
@@ -79,11 +79,31 @@ class Api(http.server.BaseHTTPRequestHandler):
         """Nothing is said."""
 
 
+class Shop(Api):
+    """Whoever logs in gets a token, and sees everything with it."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("X-Token", "secret")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        known = (
+            self.path == "/" or self.path.startswith("/items/") or self.headers["Authorization"] == "secret"
+        )
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
-    """What stands for the ports of the documents: five reference servers, and an API that takes orders."""
-    api = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    threading.Thread(target=api.serve_forever, daemon=True).start()
+    """What stands for the ports of the documents: reference servers, an API for orders, and a shop."""
+    api, shop = (http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) for handler in (Api, Shop))
+    for server in (api, shop):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
     with (
         reference_server("run-to-completion") as url,
         reference_server("events") as events,
@@ -93,9 +113,11 @@ def ports() -> Iterator[dict[str, str]]:
     ):
         of = {"8080": url, "8000": events, "8001": sockets, "8002": lines, "8003": datagrams}
         yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()} | {
-            "9000": str(api.server_port)
+            "9000": str(api.server_port),
+            "9001": str(shop.server_port),
         }
     api.shutdown()
+    shop.shutdown()
 
 
 def adapted(text: str, ports: dict[str, str]) -> str:
@@ -118,7 +140,7 @@ def test_what_a_page_tells_to_type_works(
     told = [*BEFORE.get(page.stem, []), *FENCED.findall(page.read_text(encoding="utf-8"))]
     for language, block in told:
         text = adapted(re.sub(r"^ {2,3}(?=\S)", "", block, flags=re.MULTILINE), ports)
-        if language == "toml" and (name := FILE.match(text)):
+        if language in ("toml", "lua") and (name := FILE.match(text)):
             Path(name[1]).write_text(text, encoding="utf-8")
         elif language == "python":
             exec(compile(text, page.name, "exec"), {})

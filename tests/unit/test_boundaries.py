@@ -37,5 +37,6 @@ def test_only_generators_import_the_engine() -> None:
         "generator/bursts.py",
         "generator/inprocess.py",
         "generator/merge.py",
+        "generator/scripts.py",
         "generator/simulated.py",
     }

@@ -107,7 +107,8 @@ class LoadOptions:
         _option(
             "--journey",
             metavar="FILE",
-            help="Send the journeys of this TOML file ([journey.NAME]) or .hurl file; -n counts journeys.",
+            help="Send the journeys of this TOML file ([journey.NAME]), .hurl file or script (.luau); "
+            "-n counts journeys.",
             group=REQUEST,
         ),
     ] = None

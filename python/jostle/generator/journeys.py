@@ -4,17 +4,15 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from jostle.errors import PlanError
+from jostle.generator.scripts import script_spec, steps_of
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Journey, Step, source
 from jostle.plan.values import Think
 from jostle.plan.variables import RAW, as_in_forms, built_in, without_raw
 from jostle.plan.when import When
-from jostle.text import reason
 
 __all__ = ["engine_journeys"]
 
@@ -33,7 +31,8 @@ def engine_journeys(
 ) -> dict[str, Any]:
     """The keys `requests`, `journeys` and `slots` of a `WorkloadSpec`.
 
-    The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of any request; `think`: a `ThinkSpec`. Reads the feeds.
+    The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of
+    any request; `think`: a `ThinkSpec`. Reads the feeds and scripts.
     Raises `PlanError`.
     """
     requests: list[dict[str, Any]] = []
@@ -41,9 +40,9 @@ def engine_journeys(
     slots = _Slots()
     for name, weight in weights.items():
         journey, own = journeys[name], _Names(slots)
-        script = None if journey.script is None else _script(journey.script, journey.feed, own)
+        script = None if journey.script is None else script_spec(journey.script, _columns(journey, own))
         steps = []
-        for step in journey.steps if script is None else sent_by(script["file"], script["source"]):
+        for step in journey.steps if script is None else steps_of(script):
             label = step.label if len(weights) == 1 else f"{name}: {step.label}"
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
             requests.append(spec | _filled(step, spec, own))
@@ -51,9 +50,7 @@ def engine_journeys(
         used = None if script is not None else set(_used(journey))
         drawn = (_feed(feed, used, own) for feed in journey.feed)
         feeds = [feed for feed in drawn if feed is not None]
-        compiled.append(
-            {"name": name, "weight": weight, "steps": steps, "feeds": feeds, "script": script}
-        )
+        compiled.append({"name": name, "weight": weight, "steps": steps, "feeds": feeds, "script": script})
     return {"requests": requests, "journeys": compiled, "slots": slots.count}
 
 
@@ -136,7 +133,7 @@ def _condition(condition: When | None, names: _Names) -> dict[str, Any] | None:
 
 
 def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, Any] | None:
-    """None where the journey uses none of its columns and it does not say when to end. `used`: None for all."""
+    """None where none of its columns is used and it does not say when to end. `used`: None for all."""
     columns = [column for column in feed.columns() or [] if used is None or column in used]
     if not columns:
         if feed.order != "once":
@@ -150,34 +147,9 @@ def _feed(feed: Feed, used: Collection[str] | None, names: _Names) -> dict[str, 
     }
 
 
-def _script(path: Path, feeds: Sequence[Feed], names: _Names) -> dict[str, Any]:
-    """`ScriptSpec` of the engine."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PlanError(f"{path} cannot be read: {why}", "a script is UTF-8 text") from None
-    columns = [column for feed in feeds for column in feed.columns() or ()]
-    return {
-        "file": path.name,
-        "source": source,
-        "columns": [[column, names[column]] for column in columns],
-        "sleeps": True,
-    }
-
-
-def sent_by(file: str, source: str) -> list[Step]:
-    """The requests of a script as the steps of its journey. Raises `PlanError`, with the line."""
-    from jostle._engine import script_requests
-
-    try:
-        found = script_requests(file, source)
-    except ValueError as error:
-        raise PlanError(str(error), "docs/how-to/scripts.md says how a script is written") from None
-    return [
-        Step.model_validate({method.lower(): "/", "name": name, "expect": {"status": statuses}})
-        for method, name, statuses in found
-    ]
+def _columns(journey: Journey, names: _Names) -> list[tuple[str, int]]:
+    """The slot of each column of the feeds."""
+    return [(column, names[column]) for feed in journey.feed for column in feed.columns() or ()]
 
 
 _SHORT = [bytes([length]) for length in range(128)]

@@ -132,7 +132,10 @@ def _without_rows(workload: Mapping[str, Any]) -> dict[str, Any]:
         return dict(workload)
     journeys = [
         journey
-        | {"feeds": [feed | {"rows": None} for feed in journey["feeds"]], "script": _without_keys(journey["script"])}
+        | {
+            "feeds": [feed | {"rows": None} for feed in journey["feeds"]],
+            "script": _without_keys(journey["script"]),
+        }
         for journey in workload["journeys"]
     ]
     return {**workload, "journeys": journeys}

@@ -98,8 +98,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `stream_until`; `stall`: the longest time between two; `stream_usage`: a regular expression that finds
     how many tokens it had; `slo`: what it has to keep, "first event < 500 ms, gap p99 < 50 ms". `journey`:
     what `jostle.journey` builds, or a file with `[journey.NAME]` tables as in a plan, or a .hurl file, or a
-    script (.luau), which are sent in place of requests, each as often; `requests` and `requests_per_client` then count journeys.
-    `pid`: the server's process, to be watched on this machine.
+    script (.luau), which are sent in place of requests, each as often; `requests` and
+    `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
     Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
     each request, or "@" and a file's name, and `match` says which message is its answer. With tcp://,
     `send` is the bytes of each request (a text with escapes, "hex:" or "@" and a file's name), and `until`

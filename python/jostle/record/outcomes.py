@@ -61,6 +61,7 @@ _LABELS: Mapping[str, str] = {
     Outcome.STALE: "stale connection",
     Outcome.STREAM_ENDED: "stream ended early",
     Outcome.NO_STREAM: "not a stream",
+    Outcome.SCRIPT_FAILED: "failed script",
 }
 
 ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})

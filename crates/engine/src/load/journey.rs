@@ -48,6 +48,10 @@ pub struct Went {
 
 /// One journey from its intended start to its end and its record. `None` if the client has to go: the run has ended,
 /// or it is not `wanted` any more (whoever changes that wakes it). Not an async fn: that would hold its arguments twice.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one loop; what is awaited elsewhere takes room in every client"
+)]
 pub fn travel<'a>(
     client: &'a mut Client,
     traveller: &'a mut Traveller,
@@ -64,13 +68,12 @@ pub fn travel<'a>(
     let begun = intended;
     async move {
         let shared = client.shared().clone();
-        let index = client.workload();
         let (mut ended, mut paused) = (begun, 0);
         let mut outcome = Outcome::Ok;
         let mut requests = 0;
         let how = loop {
-            let next = {
-                let journeys = journeys_of(&shared.plan.workloads[index]);
+            let step = {
+                let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
                 let program = &journeys.programs[journey];
                 let script = program.script.is_some();
                 // A script may go on for ever.
@@ -82,43 +85,38 @@ pub fn travel<'a>(
                     let now = shared.clock.now();
                     ran = (now > intended + COMPUTING_NS).then_some(now);
                 }
-                next
-            };
-            let number = match next {
-                Next::Step(number) => number,
-                Next::Pause(ns) => {
-                    intended += ns;
-                    ran = client.sleep_until(intended, &wanted).await;
-                    if ran.is_some() {
-                        continue;
+                match next {
+                    Next::Step(number) => Some(number as u32),
+                    Next::Pause(ns) => {
+                        (intended, ran) = (intended + ns, None);
+                        None
                     }
+                    Next::End => break HowEnded::Completed,
+                    Next::Failed(number, why) => {
+                        if !counted {
+                            let now = shared.clock.now();
+                            shared.recorder.borrow_mut().due(client.workload(), now);
+                        }
+                        let failed = unsent(client, journey, number, intended, Some(why));
+                        if requests == 0 {
+                            outcome = failed;
+                        }
+                        break script_ended(number, failed);
+                    }
+                }
+            };
+            // What waits for the moment of its next request runs when that has come.
+            if ran.is_none() && (step.is_none() || (requests > 0 && intended > ended)) {
+                ran = client.sleep_until(intended, &wanted).await;
+                if ran.is_none() {
                     if counted {
                         unsent(client, journey, 0, begun, None);
                     }
                     break HowEnded::Unfinished;
                 }
-                Next::End => break HowEnded::Completed,
-                Next::Failed(number, why) => {
-                    if !counted {
-                        let now = shared.clock.now();
-                        shared.recorder.borrow_mut().due(index, now);
-                    }
-                    let how = unsent(client, journey, number, intended, Some(why));
-                    if requests == 0 {
-                        outcome = how;
-                    }
-                    break match how {
-                        Outcome::ScriptFailed => HowEnded::Failed(number, how),
-                        _ => HowEnded::Unfinished,
-                    };
-                }
-            };
-            if requests > 0 && intended > ended && ran.is_none() {
-                ran = client.sleep_until(intended, &wanted).await;
-                if ran.is_none() {
-                    break HowEnded::Unfinished;
-                }
             }
+            let Some(step) = step else { continue };
+            let number = step as usize;
             let now = ran.unwrap_or(intended);
             if !counted && !shared.seats.running(now) {
                 client.seat.until_stop().await;
@@ -126,7 +124,7 @@ pub fn travel<'a>(
             }
             paused += intended - ended;
             let performed = {
-                let workload = &shared.plan.workloads[index];
+                let workload = &shared.plan.workloads[client.workload()];
                 let visit = Visit {
                     traveller,
                     journeys: journeys_of(workload),
@@ -149,7 +147,8 @@ pub fn travel<'a>(
             requests += 1;
             (ended, outcome) = (done.at, done.outcome);
             traveller.ended(outcome);
-            let step = &journeys_of(&shared.plan.workloads[index]).programs[journey].steps[number];
+            let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
+            let step = &journeys.programs[journey].steps[number];
             if let Some(how) = ends_with(step, number, outcome) {
                 intended = ended;
                 break how;
@@ -162,7 +161,7 @@ pub fn travel<'a>(
             _ => ended,
         };
         shared.recorder.borrow_mut().journey_ended(&JourneySample {
-            workload: index,
+            workload: client.workload(),
             journey,
             intended: begun,
             end: over,
@@ -174,6 +173,14 @@ pub fn travel<'a>(
             free: intended,
             outcome,
         })
+    }
+}
+
+/// How the journey ends after a script that failed, unless the run's end came first.
+fn script_ended(step: usize, outcome: Outcome) -> HowEnded {
+    match outcome {
+        Outcome::ScriptFailed => HowEnded::Failed(step, outcome),
+        _ => HowEnded::Unfinished,
     }
 }
 

@@ -34,7 +34,7 @@ REMEDIES: Mapping[str, str] = {
     "else read the stream as lines",
     Outcome.UPGRADE_REFUSED: "is the path that of a WebSocket, and does it want a header "
     "(Origin, Authorization, Sec-WebSocket-Protocol)?",
-    Outcome.SCRIPT_FAILED: "the text names the line of the script; `jostle check` shows its requests and answers",
+    Outcome.SCRIPT_FAILED: "the text names the line of the script; `jostle check` shows what was said",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

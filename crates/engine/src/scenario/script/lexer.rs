@@ -85,7 +85,7 @@ impl<'a> Lexer<'a> {
     fn advance(&mut self, bytes: usize) {
         let end = (self.at + bytes).min(self.source.len());
         let passed = &self.source.as_bytes()[self.at..end];
-        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.line += memchr::memchr_iter(b'\n', passed).count();
         self.at = end;
     }
 

@@ -119,6 +119,10 @@ fn headers(lua: &Lua, (bytes, length): (Buffer, usize)) -> mlua::Result<Table> {
     Ok(found)
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "mlua hands over what it has converted"
+)]
 fn escaped(lua: &Lua, value: LuaString) -> mlua::Result<LuaString> {
     let mut out = Vec::new();
     escape(&value.as_bytes(), Place::Url, &mut out);

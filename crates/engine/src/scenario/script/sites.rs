@@ -46,7 +46,8 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
             }
         };
         numbered.push_str(&source[copied..open]);
-        numbered.push_str(&format!("{number},"));
+        numbered.push_str(&number.to_string());
+        numbered.push(',');
         copied = open;
     }
     if sites.is_empty() {

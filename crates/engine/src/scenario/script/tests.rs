@@ -144,12 +144,12 @@ fn a_journey_asks_and_sleeps_and_sees_its_answers() {
 
 #[test]
 fn what_a_client_keeps_stays_with_it_alone() {
-    let source = r#"
+    let source = r"
         return function(client)
             client.count = (client.count or 0) + 1
             http.get(`/{client.number}/{client.count}`)
         end
-    "#;
+    ";
     let mut clients = Clients::of(source);
     let mut walks = [1, 2].map(|number| clients.vm.client(number).unwrap());
     let mut paths = Vec::new();

@@ -12,11 +12,11 @@ use super::{Reply, Script};
 use crate::record::interval::Outcome;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::Next;
-use crate::schedule::clock::monotonic_ns;
+use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::random::Stream;
 use crate::wire::h1::codec::{Around, Asked};
 
-/// Between two operations a script may compute so long; then it is ended.
+/// Between two operations a script may compute so long, and is ended before it has computed twice as long.
 pub const LONGEST_COMPUTING_NS: u64 = 100_000_000;
 /// The clock is looked at after so many jumps and calls.
 const TICKS_PER_LOOK: u32 = 64;
@@ -99,13 +99,17 @@ pub struct Start<'a> {
 /// Ends what computes for too long.
 #[derive(Default)]
 struct Guard {
+    /// By the clock: so cheap that it is set for every resume.
     deadline: Cell<u64>,
+    /// By the thread's own time, once the deadline has passed: a machine that stalls is not the script's fault.
+    most_cpu: Cell<Option<u64>>,
     ticks: Cell<u32>,
 }
 
 impl Guard {
     fn begin(&self) {
         self.ticks.set(0);
+        self.most_cpu.set(None);
         self.deadline.set(monotonic_ns() + LONGEST_COMPUTING_NS);
     }
 
@@ -116,11 +120,18 @@ impl Guard {
             self.ticks.set(ticks);
             return false;
         }
-        let over = monotonic_ns() > self.deadline.get();
+        let over = monotonic_ns() > self.deadline.get() && self.has_computed();
         // One that is over stays just before its next look.
         self.ticks
             .set(if over { ticks.wrapping_sub(1) } else { ticks });
         over
+    }
+
+    fn has_computed(&self) -> bool {
+        let cpu = thread_cpu_ns();
+        let most = self.most_cpu.get().unwrap_or(cpu + LONGEST_COMPUTING_NS);
+        self.most_cpu.set(Some(most));
+        cpu > most
     }
 }
 
@@ -137,9 +148,11 @@ impl Vm {
         let limit = MEMORY_BYTES + clients as usize * CLIENT_BYTES;
         let prelude = prelude(&lua, &random, shows, limit).map_err(|error| told(&error))?;
         let watched = guard.clone();
-        lua.set_interrupt(move |lua| match watched.is_over() {
-            false => Ok(VmState::Continue),
-            true => Err(Error::runtime(too_long(lua))),
+        lua.set_interrupt(move |lua| {
+            if watched.is_over() {
+                return Err(Error::runtime(too_long(lua)));
+            }
+            Ok(VmState::Continue)
         });
         let shared: Table = prelude.get("Shared").map_err(|error| told(&error))?;
         let mut vm = Self {
@@ -326,7 +339,7 @@ impl Vm {
             Some(number) => number as i64,
         };
         if number < 0 {
-            let seconds = value.as_f64().unwrap_or(0.0);
+            let seconds = self.lua.coerce_number(value)?.unwrap_or(0.0);
             let ns = if script.sleeps {
                 (seconds * 1e9).round() as u64
             } else {
@@ -367,7 +380,8 @@ impl Vm {
         {
             return Ok(Err(problem.to_string()));
         }
-        asked.finish(body.as_ref().map(|body| body.as_bytes()).as_deref(), around);
+        let body = body.as_ref().map(LuaString::as_bytes);
+        asked.finish(body.as_deref(), around);
         Ok(Ok(Wish::Ask(number, asked)))
     }
 

@@ -165,7 +165,7 @@ mod tests {
         template.write(&mut out, |gap, out| match gap {
             Gap::Asked(part) => out.extend_from_slice(asked.part(part)),
             Gap::Cookies { begun } => {
-                out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" })
+                out.extend_from_slice(if begun { b"?" } else { b"Cookie: a=1\r\n" });
             }
             Gap::Param(..) => unreachable!(),
         });

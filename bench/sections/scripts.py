@@ -1,0 +1,95 @@
+"""What a script costs beside steps that do the same: CPU per request, memory of a client, lateness.
+
+nginx answers. A client whose memory is measured is asleep in its script, with an answer in hand.
+"""
+
+import random
+import statistics
+from dataclasses import asdict
+
+from rows import Effort, Row, Section, spread
+from servers import Nginx, nginx
+from tools import JOSTLE
+from watched import watched
+from window import Sample, measure
+
+from sections.memory import FEW, MANY, peak
+
+CLIENTS, MANY_CLIENTS = 64, 10_000
+SETTLE_S = 5
+BAR_CPU_US, BAR_BYTES, BAR_LATE_US = 1.0, 2_000, 100
+
+FILES = {
+    "one.toml": '[journey.one]\nsteps = [{ get = "/", capture = { body = "body" } }]\n',
+    "one.luau": 'return function() check(#http.get("/").body > 0, "empty") end\n',
+    "asleep.luau": 'return function() local answer = http.get("/") sleep("10m") check(answer.ok) end\n',
+    "paced.toml": '[journey.paced]\nsteps = [{ get = "/", think = "1s ± 20%", repeat = 1000 }]\n',
+    "paced.luau": 'return function() for _ = 1, 1000 do http.get("/") sleep("1s ± 20%") end end\n',
+}
+
+
+def run(effort: Effort) -> Section:
+    for name, text in FILES.items():
+        (effort.folder / name).write_text(text)
+    found: dict[str, list[Sample]] = {"one.toml": [], "one.luau": []}
+    late: dict[str, list[int]] = {"paced.toml": [], "paced.luau": []}
+    with nginx() as server:
+        for number in range(effort.rounds):
+            for name in random.sample(list(found), len(found)):
+                command = [*JOSTLE.closed(server.url, CLIENTS), "--journey", _file(effort, name)]
+                sample = measure(JOSTLE, command, server, CLIENTS, effort.seconds, number, effort.folder)
+                found[name].append(sample)
+                print(f"  round {number + 1}: {name}: {sample.cpu_us:.2f} µs")
+            for name in random.sample(list(late), len(late)):
+                late[name].append(_late_us(server, effort, name, number))
+                print(f"  round {number + 1}: {name}: p99.9 of the lateness {late[name][-1]:,} µs")
+    slopes = _slopes(effort)
+    cpu = [s.cpu_us - t.cpu_us for s, t in zip(found["one.luau"], found["one.toml"], strict=True)]
+    later = [s - t for s, t in zip(late["paced.luau"], late["paced.toml"], strict=True)]
+    rows = [
+        _row("CPU of a request of a script, more than of a step, µs", BAR_CPU_US, cpu, ",.2f"),
+        _row(
+            "user memory per client asleep in a script, more than a plain client's, bytes", BAR_BYTES, slopes
+        ),
+        _row(
+            f"p99.9 of the lateness of {MANY_CLIENTS:,} clients, more than with steps, µs", BAR_LATE_US, later
+        ),
+    ]
+    samples = [asdict(sample) | {"what": name} for name, each in found.items() for sample in each]
+    return Section(rows, samples=[*samples, {"late_us": late}])
+
+
+def _row(what: str, bar: float, values: list[float] | list[int], form: str = ",.0f") -> Row:
+    return Row(what, f"≤ {bar:,g}", spread(values, form), statistics.median(values) <= bar)
+
+
+def _file(effort: Effort, name: str) -> str:
+    return str(effort.folder / name)
+
+
+def _late_us(server: Nginx, effort: Effort, name: str, number: int) -> int:
+    """The p99.9 from intended start to actual send, once all clients are there."""
+    from jostle.record import RunRecord
+
+    saved = effort.folder / f"{name}-{number}"
+    seconds = SETTLE_S + effort.seconds
+    command = [*JOSTLE.closed(server.url, MANY_CLIENTS), "-t", "1", "--journey", _file(effort, name)]
+    command += ["-d", f"{seconds:g}s", "--save", str(saved)]
+    with watched(command, effort.folder) as process:
+        process.process.wait(seconds + 60)
+    lag = RunRecord.open(next(saved.iterdir())).trials[0].histogram("lag", start_s=SETTLE_S)
+    return int(lag.get_value_at_percentile(99.9))
+
+
+def _slopes(effort: Effort) -> list[float]:
+    """Of each round: bytes that a client needs more in a script."""
+    journey = ["--journey", _file(effort, "asleep.luau")]
+    more = []
+    for number in range(effort.rounds):
+        slope = [
+            (peak(MANY, effort, *options) - peak(FEW, effort, *options)) / (MANY - FEW)
+            for options in ([], journey)
+        ]
+        more.append(slope[1] - slope[0])
+        print(f"  round {number + 1}: {slope[0]:,.0f} and {slope[1]:,.0f} bytes a client")
+    return more

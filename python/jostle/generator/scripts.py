@@ -1,0 +1,35 @@
+"""Scripts of journeys: what the engine runs of them, and which requests stand in them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jostle.errors import PlanError
+from jostle.plan.journey import Step
+from jostle.text import reason
+
+__all__ = ["script_spec", "steps_of"]
+
+
+def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """`ScriptSpec` of the engine. `columns`: of the feeds, with their slots. Raises `PlanError`."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PlanError(f"{path} cannot be read: {why}", "a script is UTF-8 text") from None
+    return {"file": path.name, "source": source, "columns": [list(each) for each in columns], "sleeps": True}
+
+
+def steps_of(script: Mapping[str, Any]) -> list[Step]:
+    """The requests of a script as the steps of its journey. Raises `PlanError`, with the line."""
+    from jostle._engine import script_requests
+
+    try:
+        found = script_requests(script["file"], script["source"])
+    except ValueError as error:
+        raise PlanError(str(error), "docs/how-to/scripts.md says how a script is written") from None
+    return [
+        Step.model_validate({method.lower(): "/", "name": name, "expect": {"status": statuses}})
+        for method, name, statuses in found
+    ]
