@@ -307,6 +307,7 @@ fn request_of_script(
         stream: None,
         websocket: None,
         raw: None,
+        datagram: None,
     })
 }
 
