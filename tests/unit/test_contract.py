@@ -27,6 +27,7 @@ class Server(http.server.BaseHTTPRequestHandler):
     count_s = 3e-8
     lacks: ClassVar[dict[str, str]] = {}
     uses_database = False
+    also: ClassVar[list[str]] = []
     shown: ClassVar[dict[str, list[str]] | None] = None
     pages: ClassVar[list[str]] = []
 
@@ -99,7 +100,9 @@ def checks(handler: type[Server]) -> Iterator[Any]:
             absent.pop("/", None)
             absent.update(handler.lacks)
             server = contestant.Server("mine", "127.0.0.1", listener.server_port, None)
-            file = ContestantFile(command=["x"], absent=absent, database=handler.uses_database)
+            file = ContestantFile(
+                command=["x"], absent=absent, database=handler.uses_database, also=handler.also
+            )
             return {
                 check.part: check
                 for check in verify(server, file, pages=handler.shown, parts=part and [part])
@@ -167,6 +170,55 @@ def test_a_root_that_does_not_say_who_it_is(handler: type[Server], checks: Any) 
     assert "should give name, version, runtime and workers" in checks(part="/")["/"].message
     handler.answers["/"] = ("application/json", b"<html>")
     assert "not JSON" in checks(part="/")["/"].message
+
+
+EVENTS = {"/events?n=0": 0, "/events?n=2": 2, "/events?n=2&gap=500": 2}
+EVENTS |= {"/events?n=3&gap=0": 3, "/events?n=3&gap=100": 3}
+
+
+def streams(handler: type[Server], *, held_back: bool) -> None:
+    """Makes it answer /events: each event on its schedule, or all of them at the end."""
+    plain = handler.do_GET
+
+    def get(self: Server) -> None:
+        if not self.path.startswith("/events"):
+            plain(self)
+        elif self.path not in EVENTS:
+            self.reply(400, "text/plain", b"a number is needed here")
+        else:
+            gap_s = float(self.path.partition("gap=")[2] or 50) / 1000
+            events = [b"data: %d\n\n" % number for number in range(1, EVENTS[self.path] + 1)]
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Content-Length", str(sum(map(len, events))))
+            self.end_headers()
+            if self.command == "HEAD":
+                return
+            for number, event in enumerate(events):
+                time.sleep(gap_s if number else 0)
+                if not held_back:
+                    self.wfile.write(event)
+            if held_back:
+                self.wfile.write(b"".join(events))
+
+    handler.do_GET = handler.do_HEAD = get  # type: ignore[method-assign]
+
+
+def test_a_route_beyond_the_others_is_asked_for_where_it_is_claimed(
+    handler: type[Server], checks: Any
+) -> None:
+    assert "/events" not in checks(part="/events")
+    handler.also = ["/events"]
+    assert "404 instead of 200" in checks(part="/events")["/events"].message
+    streams(handler, held_back=False)
+    assert checks(part="/events")["/events"] == CheckResult("/events", True)
+
+
+def test_events_that_are_held_back_until_the_end(handler: type[Server], checks: Any) -> None:
+    handler.also = ["/events"]
+    streams(handler, held_back=True)
+    found = checks(part="/events")["/events"]
+    assert found.message == "GET /events?n=2&gap=500: what is ready is held back until the end"
 
 
 def test_other_methods(handler: type[Server], checks: Any) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jostle.analysis.topics.streams import streams
+from jostle.analysis.stats.over_rounds import AtLeast
+from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger
 from jostle.generator.spec import Address, engine_spec
@@ -193,6 +194,17 @@ def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() 
     assert found.gap["max"].bound == "≥", "three broke off"
     assert (found.events_per_s.value, found.tokens_per_s.value) == (15, 25)  # type: ignore[union-attr]
     assert (found.met, found.met_per_s.value) == (4, 2)  # type: ignore[union-attr]
+
+
+def test_a_trial_says_how_long_its_streams_stood_still_and_how_many_were_in_time() -> None:
+    """Of 12 requests 2 were cut off; 4 of the others kept their bounds. 3 broke off, in a gap without end."""
+    data: Any = recorded(event_longest_gap=[1, 2, 3, 4, 5, 6], event_first=[1] * 10)
+    assert streams_in_time(data) == pytest.approx(0.4)
+    assert longest_gap(data) == pytest.approx(0.005, rel=0.01)
+    broken: Any = recorded(event_longest_gap=[1, 2], event_first=[1] * 10)
+    assert isinstance(longest_gap(broken), AtLeast)
+    plain: Any = SimpleNamespace(workload=lambda: {"requests": [{"name": "plain"}]})
+    assert (streams_in_time(plain), longest_gap(plain)) == (None, None)
 
 
 def text(table: Table, column: str) -> list[str]:

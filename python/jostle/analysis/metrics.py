@@ -31,6 +31,7 @@ from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.journeys import active
 from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
+from jostle.analysis.topics.streams import longest_gap, streams_in_time
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
@@ -107,6 +108,8 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     "bytes per request": crowd.bytes_per_request,
     "bytes per answer": crowd.bytes_per_answer,
     "garbage collection": garbage_collection,
+    "streams in time": streams_in_time,
+    "longest gap": longest_gap,
     "change from run before": change_from_run_before,
     "throughput left": throughput_left,
     **{

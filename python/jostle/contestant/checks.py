@@ -16,6 +16,7 @@ from typing import Any
 from jostle.contestant.stock import Stock
 
 __all__ = [
+    "EVENTS",
     "HELLO",
     "HTML",
     "JSON",
@@ -30,6 +31,7 @@ __all__ = [
     "RefusesMethods",
     "RemotePair",
     "SelfDescription",
+    "SendsAtOnce",
     "TakesAtLeast",
     "Target",
     "WorkGrows",
@@ -44,6 +46,9 @@ __all__ = [
 TIMEOUT_S = 30.0
 HELLO = b"x" * 1023 + b"\n"
 TEXT, JSON, HTML = "text/plain", "application/json", "text/html"
+EVENTS = "text/event-stream"
+ATTEMPTS = 4
+"""Of what a machine that stalls can spoil."""
 REQUESTS_ON_ONE_CONNECTION = 150
 """Above the hundred at which many servers close by default."""
 PARALLEL = 100
@@ -176,6 +181,30 @@ class TakesAtLeast:
     def __call__(self, target: Target) -> None:
         if (took_s := target.seconds(self.path)) < self.seconds:
             raise WrongAnswer(f"GET {self.path}: answered after {took_s * 1000:.1f} ms")
+
+
+@dataclass(frozen=True)
+class SendsAtOnce:
+    """When `first` has come, `last` of the same body has not."""
+
+    path: str
+    first: bytes
+    last: bytes
+
+    def __call__(self, target: Target) -> None:
+        if all(self.last in self._come_with_first(target) for _ in range(ATTEMPTS)):
+            raise WrongAnswer(f"GET {self.path}: what is ready is held back until the end")
+
+    def _come_with_first(self, target: Target) -> bytes:
+        with socket.create_connection((target.host, target.port), TIMEOUT_S) as connection:
+            connection.sendall(f"GET {self.path} HTTP/1.1\r\nHost: {target.host}\r\n\r\n".encode())
+            come = b""
+            while self.first not in come:
+                part = connection.recv(65536)
+                if not part:
+                    raise WrongAnswer(f"GET {self.path}: closed after {_short(come)}")
+                come += part
+            return come
 
 
 @dataclass(frozen=True)

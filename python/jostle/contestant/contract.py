@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from jostle.contestant.checks import (
+    EVENTS,
     HELLO,
     TEXT,
     Answers,
@@ -19,6 +20,7 @@ from jostle.contestant.checks import (
     RefusesMethods,
     RemotePair,
     SelfDescription,
+    SendsAtOnce,
     TakesAtLeast,
     Target,
     WorkGrows,
@@ -32,7 +34,7 @@ from jostle.contestant.shop import EXAMPLE, SHOP
 from jostle.contestant.stock import Stock
 from jostle.plan.contestant import ContestantFile
 
-__all__ = ["PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
+__all__ = ["ALSO", "PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,22 @@ ROUTES: dict[str, Route] = {
 WITH_DATABASE = ("/orders", "/shop")
 """A server that was started without one answers 503 there."""
 
+ALSO: dict[str, Route] = {
+    "/events": Route(
+        "/events?n=1",
+        [
+            Answers("/events?n=0", EVENTS, b""),
+            Answers("/events?n=3&gap=0", EVENTS, b"data: 1\n\ndata: 2\n\ndata: 3\n\n"),
+            TakesAtLeast("/events?n=3&gap=100", 0.199),
+            TakesAtLeast("/events?n=2", 0.049),
+            SendsAtOnce("/events?n=2&gap=500", b"data: 1\n", b"data: 2\n"),
+            Refuses(400, [f"/events?n={number}" for number in ("x", "-1", "1.5", "100001", "")]),
+            Refuses(400, [f"/events?gap={gap}" for gap in ("x", "-1", "60001", "")]),
+        ],
+    ),
+}
+"""Routes that a contestant has if it says so (`also`)."""
+
 PROTOCOL: dict[str, Check] = {
     "unknown path": Refuses(404, ["/nothing-of-that-name", "/hello/there", "/count", "/fast/1/2"]),
     "other methods": RefusesMethods("/hello"),
@@ -163,7 +181,7 @@ def verify(
     target = Target(server.host, server.port, pages, stock)
     routes = [
         _check_route(name, route, file, target)
-        for name, route in ROUTES.items()
+        for name, route in [*ROUTES.items(), *((name, ALSO[name]) for name in file.also)]
         if parts is None or name in parts
     ]
     protocol = [

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
@@ -167,6 +167,9 @@ class ContestantFile(Table):
     )
     absent: dict[str, str] = Field(
         default={}, description="routes it does not have (or keep-alive), with the reason"
+    )
+    also: list[Literal["/events"]] = Field(
+        default=[], description="routes it has beyond those of every contestant: /events, a stream of events"
     )
     processes: int | str = Field(
         default=1,

@@ -38,6 +38,8 @@ METRICS: dict[str, str] = {
     "bytes per request": "bytes",
     "bytes per answer": "bytes",
     "garbage collection": "share",
+    "streams in time": "share",
+    "longest gap": "s",
     "change from run before": "ratio",
     "throughput left": "ratio",
     **dict.fromkeys(INDICES, ""),

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jostle.analysis.results import Estimate, EventTimes, StreamResult
-from jostle.analysis.stats.over_rounds import mean_over_rounds, quantiles_over_rounds
+from jostle.analysis.stats.over_rounds import (
+    Value,
+    mean_over_rounds,
+    quantiles_over_rounds,
+    round_quantile,
+)
 from jostle.analysis.stats.sample import WeightedSample, failed, from_histograms, pool
 from jostle.analysis.trial.data import MEASURED, QUANTILES, TrialData
 from jostle.analysis.trial.streaming import Folded, fold
@@ -17,7 +22,7 @@ from jostle.record.outcomes import ENDED_BY_STOP
 if TYPE_CHECKING:
     from jostle.analysis.compare.pairs import Key
 
-__all__ = ["streams"]
+__all__ = ["longest_gap", "streams", "streams_in_time"]
 
 
 def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
@@ -32,6 +37,30 @@ def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
             if spec.get("stream") is not None and any(data.outcomes(MEASURED, number) for data in measured)
         ]
     return found
+
+
+def streams_in_time(data: TrialData) -> float | None:
+    """Of the streams that ended by themselves, the share that kept its bounds; None without bounds."""
+    bounded = [n for n, spec in _streams_of(data) if spec["bounds"] is not None]
+    ended = sum(
+        sum(data.outcomes(MEASURED, n).values())
+        - _counts(data, n).get("unfinished", 0)
+        - _stopped_before(data, n)
+        for n in bounded
+    )
+    return sum(_counts(data, n).get("met", 0) for n in bounded) / ended if ended else None
+
+
+def longest_gap(data: TrialData) -> Value:
+    """The median of the longest gaps of the streams of a trial, in seconds; one that broke off has no end."""
+    gaps = [_broken(data, "event_longest_gap", n) for n, _ in _streams_of(data)]
+    return round_quantile(pool(gaps), 0.5) if gaps else None
+
+
+def _streams_of(data: TrialData) -> list[tuple[int, Mapping[str, Any]]]:
+    """The requests of a trial that ask for a stream, by number."""
+    requests = enumerate(data.workload().get("requests") or [])
+    return [(number, spec["stream"]) for number, spec in requests if spec.get("stream") is not None]
 
 
 def _stream(

@@ -100,6 +100,7 @@ defmodule Server do
       {"/alloc/strings", :strings},
       {"/spawn/:n", :spawn},
       {"/orders", :orders},
+      {"/events", :events},
       {"/[...]", :unknown}
     ]
 
@@ -110,6 +111,7 @@ defmodule Server do
   def init(%{method: method} = req, route) when method in ["GET", "HEAD"] do
     case answer(route, req) do
       text when is_binary(text) -> reply(req, route, 200, "text/plain", text)
+      {:events, n, gap} -> stream(req, route, n, gap)
       {:html, page} -> reply(req, route, 200, "text/html; charset=utf-8", page)
       value when is_map(value) -> reply(req, route, 200, "application/json", :jsx.encode(value))
     end
@@ -124,6 +126,27 @@ defmodule Server do
 
   defp reply(req, route, status, type, body) do
     {:ok, :cowboy_req.reply(status, %{"content-type" => type}, body, req), route}
+  end
+
+  # Each event is due on a schedule that begins with the first one: when one is late, the next is not.
+  defp stream(%{method: method} = req, route, n, gap) do
+    head = %{"content-type" => "text/event-stream", "cache-control" => "no-store"}
+    streaming = :cowboy_req.stream_reply(200, head, req)
+    start = System.monotonic_time(:microsecond)
+    last = if method == "HEAD", do: 0, else: n
+
+    for number <- 1..last//1 do
+      wait_until(start + round((number - 1) * gap * 1000))
+      :cowboy_req.stream_body("data: #{number}\n\n", :nofin, streaming)
+    end
+
+    :cowboy_req.stream_body("", :fin, streaming)
+    {:ok, streaming, route}
+  end
+
+  defp wait_until(due) do
+    left = due - System.monotonic_time(:microsecond)
+    if left > 0, do: Process.sleep(div(left + 999, 1000))
   end
 
   defp answer(:about, _) do
@@ -163,6 +186,12 @@ defmodule Server do
 
   defp answer(:buffers, _), do: allocate(fn -> :binary.copy("x", 1024) end)
   defp answer(:strings, _), do: allocate(fn -> to_text(@hello) end)
+
+  defp answer(:events, req) do
+    query = query(req)
+    {:events, whole_number(Map.get(query, "n", "20"), 100_000), decimal(query, "gap", "50", 60_000)}
+  end
+
   defp answer(:unknown, _), do: refuse(404, "no such route")
 
   # All of them wait, each in its own process, until the last has come.
@@ -283,10 +312,11 @@ defmodule Server do
 
   defp query(req), do: Map.new(:cowboy_req.parse_qs(req))
 
-  defp whole(req, name, most) do
-    text = :cowboy_req.binding(name, req)
+  defp whole(req, name, most), do: whole_number(:cowboy_req.binding(name, req), most)
 
-    with true <- text =~ ~r/\A[0-9]+\z/,
+  # `true` is what parse_qs gives for a name without a value.
+  defp whole_number(text, most) do
+    with true <- is_binary(text) and text =~ ~r/\A[0-9]+\z/,
          n when n <= most <- String.to_integer(text) do
       n
     else

@@ -33,11 +33,13 @@ dispatch() ->
         {"/alloc/strings", fun strings/1},
         {"/spawn/:n", fun spawn_and_hold/1},
         {"/orders", fun orders/1},
+        {"/events", fun events/1},
         {"/[...]", fun(_) -> refuse(404, <<"no such route">>) end}
     ]]}]).
 
 init(#{method := Method} = Req, Answer) when Method =:= <<"GET">>; Method =:= <<"HEAD">> ->
     try Answer(Req) of
+        {events, N, Gap} -> stream(N, Gap, Req, Answer);
         {html, Page} -> reply(200, <<"text/html; charset=utf-8">>, Page, Req, Answer);
         Value when is_map(Value) -> reply(200, <<"application/json">>, jsx:encode(Value), Req, Answer);
         Text -> reply(200, <<"text/plain">>, Text, Req, Answer)
@@ -50,6 +52,28 @@ init(Req, Answer) ->
 
 reply(Status, Type, Body, Req, State) ->
     {ok, cowboy_req:reply(Status, #{<<"content-type">> => Type}, Body, Req), State}.
+
+%% Each event is due on a schedule that begins with the first one: when one is late, the next is not.
+stream(N, Gap, Req, State) ->
+    Head = #{<<"content-type">> => <<"text/event-stream">>, <<"cache-control">> => <<"no-store">>},
+    Streaming = cowboy_req:stream_reply(200, Head, Req),
+    Start = erlang:monotonic_time(microsecond),
+    Last = case Req of
+        #{method := <<"HEAD">>} -> 0;
+        _ -> N
+    end,
+    [begin
+        wait_until(Start + round((Number - 1) * Gap * 1000)),
+        cowboy_req:stream_body(["data: ", integer_to_list(Number), "\n\n"], nofin, Streaming)
+    end || Number <- lists:seq(1, Last)],
+    cowboy_req:stream_body(<<>>, fin, Streaming),
+    {ok, Streaming, State}.
+
+wait_until(Due) ->
+    case Due - erlang:monotonic_time(microsecond) of
+        Left when Left > 0 -> timer:sleep((Left + 999) div 1000);
+        _ -> ok
+    end.
 
 about(_) ->
     Root = code:root_dir(),
@@ -143,6 +167,11 @@ spawn_and_hold(Req) ->
     [receive {'DOWN', _, process, _, normal} -> ok end || _ <- Held],
     integer_to_binary(N).
 
+events(Req) ->
+    Query = maps:from_list(cowboy_req:parse_qs(Req)),
+    Gap = decimal(<<"gap">>, Query, <<"50">>, 60000),
+    {events, whole_number(maps:get(<<"n">>, Query, <<"20">>), 100000), Gap}.
+
 %% Four questions, one after the other, on one connection.
 orders(_) ->
     pool:is_open() orelse refuse(503, <<"started without a database">>),
@@ -169,9 +198,11 @@ entity($>) -> <<"&gt;">>;
 entity($") -> <<"&quot;">>;
 entity(Byte) -> <<Byte>>.
 
-whole(Name, Req, Most) ->
-    Text = cowboy_req:binding(Name, Req),
-    Digits = Text =/= <<>> andalso [] =:= [C || <<C>> <= Text, C < $0 orelse C > $9],
+whole(Name, Req, Most) -> whole_number(cowboy_req:binding(Name, Req), Most).
+
+%% `true` is what parse_qs gives for a name without a value.
+whole_number(Text, Most) ->
+    Digits = is_binary(Text) andalso Text =/= <<>> andalso [] =:= [C || <<C>> <= Text, C < $0 orelse C > $9],
     case Digits andalso binary_to_integer(Text) of
         N when is_integer(N), N =< Most -> N;
         _ -> refuse(400, io_lib:format("a whole number from 0 to ~b is needed here", [Most]))

@@ -215,6 +215,40 @@ func spawn(w http.ResponseWriter, r *http.Request) error {
 	return text(w, strconv.AppendInt(nil, n, 10))
 }
 
+// events sends each event on a schedule that begins with the first one: when one is late, the next is not.
+func events(w http.ResponseWriter, r *http.Request) error {
+	n, err := strconv.ParseUint(r.URL.Query().Get("n"), 10, 63)
+	if !r.URL.Query().Has("n") {
+		n, err = 20, nil
+	}
+	if err != nil || n > 100_000 {
+		return badRequest("n must be a whole number from 0 to 100000")
+	}
+	ms, err := decimal(r, "gap", 50, 60_000)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	flush := http.NewResponseController(w).Flush
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	start := time.Now()
+	for number := range n {
+		select {
+		case <-r.Context().Done(): // the client has gone
+			return nil
+		case <-time.After(time.Until(start.Add(time.Duration(float64(number) * ms * float64(time.Millisecond))))):
+		}
+		fmt.Fprintf(w, "data: %d\n\n", number+1)
+		if flush() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
 type customer struct {
 	ID   int
 	Name string
@@ -355,6 +389,7 @@ func routes() *http.ServeMux {
 	mux.Handle("GET /spawn/{n}", handler(spawn))
 	mux.Handle("GET /orders", handler(orders))
 	shopRoutes(mux)
+	mux.Handle("GET /events", handler(events))
 	return mux
 }
 

@@ -5,7 +5,7 @@ import json
 import os
 import platform
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -35,6 +35,11 @@ class HTTPError(Exception):
 @dataclass
 class Html:
     body: str
+
+
+@dataclass
+class Events:
+    stream: AsyncIterator[bytes]
 
 
 def whole(text: str, most: int) -> int:
@@ -157,7 +162,16 @@ async def orders() -> Html:
     )
 
 
-async def route(path: str, query: Query) -> str | Html | dict[str, Any]:
+async def events(n: int, gap_s: float) -> AsyncIterator[bytes]:
+    """Each is due on a schedule that begins with the first one: when one is late, the next is not."""
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    for number in range(n):
+        await asyncio.sleep(start + number * gap_s - loop.time())
+        yield b"data: %d\n\n" % (number + 1)
+
+
+async def route(path: str, query: Query) -> str | Html | Events | dict[str, Any]:
     match path.removeprefix("/").split("/"):
         case [""]:
             version = platform.python_version()
@@ -184,6 +198,9 @@ async def route(path: str, query: Query) -> str | Html | dict[str, Any]:
             return await spawn(whole(n, 10**6), query)
         case ["orders"]:
             return await orders()
+        case ["events"]:
+            n = whole(query.get("n", "20"), 100_000)
+            return Events(events(n, decimal(query, "gap", 50, 60_000) / 1000))
     raise HTTPError(404, "no such route")
 
 
@@ -191,6 +208,15 @@ async def respond(send: Send, status: int, kind: bytes, body: bytes, *headers: t
     fields = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *headers]
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": body})  # uvicorn leaves the body out for HEAD
+
+
+async def stream(send: Send, scope: dict[str, Any], events: AsyncIterator[bytes]) -> None:
+    fields = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 200, "headers": fields})
+    if scope["method"] == "GET":
+        async for event in events:
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def lifespan(receive: Receive, send: Send) -> None:
@@ -220,6 +246,8 @@ async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
             await respond(send, 200, b"text/plain", answer.encode())
         elif isinstance(answer, Html):
             await respond(send, 200, b"text/html; charset=utf-8", answer.body.encode())
+        elif isinstance(answer, Events):
+            await stream(send, scope, answer.stream)
         else:
             await respond(send, 200, b"application/json", json.dumps(answer).encode())
 

@@ -88,6 +88,11 @@ abstract class Contract {
         Answer answer(Request request) throws Exception;
     }
 
+    /** A route that sends its answer itself, piece by piece. */
+    interface Sender {
+        void send(HttpExchange exchange, Request request) throws Exception;
+    }
+
     /** What a page may ask of a request: the numbers in its path and the fields of its query. */
     record Request(Matcher path, String query) {
         long whole(int group, long most) throws Refusal {
@@ -239,6 +244,29 @@ abstract class Contract {
         return Answer.text(n);
     }
 
+    /** Each event is due on a schedule that begins with the first one: when one is late, the next is not. */
+    static void events(HttpExchange exchange, Request request) throws Exception {
+        String count = request.field("n", "20");
+        if (!count.matches("\\d{1,6}") || Integer.parseInt(count) > 100_000) {
+            throw new Refusal(400, "n must be a whole number from 0 to 100000");
+        }
+        double gapMs = request.decimal("gap", "50", 60_000);
+        exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
+        exchange.getResponseHeaders().set("Cache-Control", "no-store");
+        if (exchange.getRequestMethod().equals("HEAD")) {
+            exchange.sendResponseHeaders(200, -1);
+            return;
+        }
+        exchange.sendResponseHeaders(200, 0);
+        long start = System.nanoTime();
+        for (int number = 0; number < Integer.parseInt(count); number++) {
+            long due = start + (long) (number * gapMs * 1e6);
+            Thread.sleep(Duration.ofNanos(Math.max(0, due - System.nanoTime())));
+            exchange.getResponseBody().write(("data: " + (number + 1) + "\n\n").getBytes(UTF_8));
+            exchange.getResponseBody().flush();
+        }
+    }
+
     /** Four questions, one after the other, on one connection of the pool. */
     Answer orders(Request request) throws Exception {
         if (database == null) throw new Refusal(503, "started without a database");
@@ -315,15 +343,19 @@ abstract class Contract {
 
     /** Serves a page under a prefix; the rest of the path has to match `rest` whole. */
     static void page(HttpServer server, String prefix, String rest, Page page) {
+        route(server, prefix, rest, (exchange, request) -> send(exchange, 200, page.answer(request)));
+    }
+
+    static void route(HttpServer server, String prefix, String rest, Sender sender) {
         Pattern whole = Pattern.compile(Pattern.quote(prefix) + rest);
         server.createContext(prefix, exchange -> {
             try (exchange) {
-                respond(exchange, whole, page);
+                respond(exchange, whole, sender);
             }
         });
     }
 
-    static void respond(HttpExchange exchange, Pattern pattern, Page page) throws IOException {
+    static void respond(HttpExchange exchange, Pattern pattern, Sender sender) throws IOException {
         try {
             String method = exchange.getRequestMethod();
             if (!method.equals("GET") && !method.equals("HEAD")) {
@@ -332,7 +364,7 @@ abstract class Contract {
             }
             Matcher path = pattern.matcher(exchange.getRequestURI().getPath());
             if (!path.matches()) throw new Refusal(404, "no such route");
-            send(exchange, 200, page.answer(new Request(path, exchange.getRequestURI().getRawQuery())));
+            sender.send(exchange, new Request(path, exchange.getRequestURI().getRawQuery()));
         } catch (Refusal refusal) {
             send(exchange, refusal.status, Answer.text(refusal.getMessage()));
         } catch (IOException clientHasGone) {
@@ -378,6 +410,7 @@ abstract class Contract {
         page(server, "/alloc/strings", "", Contract::allocateStrings);
         page(server, "/spawn/", "([^/]*)", Contract::spawn);
         page(server, "/orders", "", this::orders);
+        route(server, "/events", "", Contract::events);
         server.start();
     }
 }

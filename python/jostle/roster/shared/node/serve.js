@@ -3,6 +3,7 @@
 // The contract on Node's own http module: routes by hand, answers by their type.
 
 const { parse } = require('node:querystring');
+const { pipeline } = require('node:stream/promises');
 const work = require('./work');
 
 const { HttpError, whole } = work;
@@ -10,6 +11,12 @@ const { HttpError, whole } = work;
 class Html {
   constructor(body) {
     this.body = body;
+  }
+}
+
+class Events {
+  constructor(events) {
+    this.events = events;
   }
 }
 
@@ -31,6 +38,7 @@ function router(about, compute, database) {
         break;
       case 'spawn/1': return work.spawn(whole(args[0], 1e6), query);
       case 'orders/0': return new Html(await work.orders(database));
+      case 'events/0': return new Events(work.events(query));
       case 'gc/0': return work.collected();
     }
     throw new HttpError(404, 'no such route');
@@ -40,6 +48,12 @@ function router(about, compute, database) {
 function send(res, status, type, body, headers = {}) {
   res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
   res.end(body);
+}
+
+async function stream(req, res, events) {
+  res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+  if (req.method === 'HEAD') res.end();
+  else await pipeline(events, res).catch(() => {}); // fails when the client has gone: nobody is left to tell
 }
 
 // about: what `GET /` answers; compute(name, n): runs a computation, and gives its result or a promise of it;
@@ -56,6 +70,7 @@ module.exports = function serve(about, compute = work.inline, pages = () => () =
       const [path, query] = req.url.split('?', 2);
       const answer = await route(path, parse(query));
       if (typeof answer === 'string') send(res, 200, 'text/plain', answer);
+      else if (answer instanceof Events) await stream(req, res, answer.events);
       else if (answer instanceof Html) send(res, 200, 'text/html; charset=utf-8', answer.body);
       else send(res, 200, 'application/json', JSON.stringify(answer));
     } catch (error) {

@@ -109,6 +109,20 @@ async function spawn(n, { kind = 'async' }) {
   return String(held.length);
 }
 
+// Each event is due on a schedule that begins with the first one: when one is late, the next is not.
+function events({ n = '20', gap = '50' }) {
+  const count = whole(n, 1e5);
+  const ms = decimal('gap', gap, 60_000);
+  return (async function* () {
+    const start = performance.now();
+    for (let number = 1; number <= count; number++) {
+      const wait = start + (number - 1) * ms - performance.now();
+      if (wait > 0) await pause(Math.ceil(wait));
+      yield `data: ${number}\n\n`;
+    }
+  })();
+}
+
 // Time in garbage collection, from the first question about it on: until then nothing is observed.
 let garbage = null;
 function collected() {
@@ -158,6 +172,6 @@ function listen(handle) {
 }
 
 module.exports = {
-  HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, escape, inline, listen, orders, pair, sleep,
-  spawn, whole,
+  HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, escape, events, inline, listen, orders, pair,
+  sleep, spawn, whole,
 };
