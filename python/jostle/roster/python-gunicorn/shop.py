@@ -80,7 +80,7 @@ def form(environ: dict[str, Any], session: Session) -> dict[str, str]:
     length = int(environ.get("CONTENT_LENGTH") or 0)
     if length > MOST_BODY:
         raise HTTPError("413 Content Too Large", "the form is too long")
-    fields = {name: values[-1] for name, values in parse_qs(environ["wsgi.input"].read(length).decode()).items()}
+    fields = {name: values[-1] for name, values in parse_qs(environ["wsgi.input"].read(length).decode(errors="replace")).items()}
     if not session.known or not same(fields.get("authenticity_token", ""), session.token):
         raise HTTPError("403 Forbidden", "the form is not from here")
     return fields

@@ -1,0 +1,2 @@
+// Kept in memory: every start begins with nothing.
+module.exports = () => ({ posts: [], comments: [] });
