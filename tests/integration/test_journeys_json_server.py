@@ -1,4 +1,4 @@
-"""A journey on json-server, which nobody here wrote: what one user made is read, changed, commented on and removed."""
+"""A journey on json-server, which nobody here wrote: what a user made is found, changed and removed."""
 
 from pathlib import Path
 
