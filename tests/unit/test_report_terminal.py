@@ -13,12 +13,13 @@ from rich.console import Console
 
 from jostle import report
 from jostle.analysis.results import Check, Estimate, RunResult, Validity
+from jostle.analysis.validity.figures import RATES, TIMES
 from jostle.record.verdict import Verdict
 from jostle.report.document import Document, Section, Table, columns
 from jostle.report.render import terminal
 from jostle.report.render.shapes import shape, share_below
 from support.golden import Golden
-from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation
+from support.results import RUNTIMES, distribution, make_hit, make_plain, make_starvation, validity
 
 
 def printed(result: RunResult, *, full: bool = False, terminal: bool = False, width: int = 80) -> str:
@@ -178,6 +179,29 @@ def test_what_to_do_stands_below_its_reason() -> None:
     failed = replace(trial, validity=Validity(invalid, checks))
     text = printed(replace(result, trials=[failed]))
     assert text.splitlines()[1:5] == ["  one failed", "  → mend one", "  two failed", "  → mend two"]
+
+
+def test_a_suspect_race_of_two_fits_one_screen_of_35_lines() -> None:
+    """The tally of claims, the page, the details and a blank line come below: four lines."""
+    result = make_starvation(RUNTIMES[:2])
+    remedy = "run on a machine that is otherwise idle"
+    message = (
+        "other programs or virtual machines used the server's cores for 8.78 % of the time in which it had "
+        "work"
+    )
+    busy = Check(
+        "machine", Verdict.SUSPECT, 0.09, 0.05, "share", message, remedy, (*RATES, *TIMES), "machine"
+    )
+    late = validity(Verdict.SUSPECT).checks
+    trials = [
+        replace(trial, validity=Validity(Verdict.SUSPECT, [*late, busy] if i % 2 else [*late]))
+        for i, trial in enumerate(result.trials)
+    ]
+    text = printed(replace(result, trials=trials, verdict=Verdict.SUSPECT))
+    assert remedy in text
+    assert "its own core" in text
+    assert re.search(r"and \d+ more; affects: ", text)
+    assert len(text.splitlines()) <= 35 - 4
 
 
 def test_the_last_output_of_a_server_that_did_not_start_keeps_its_lines() -> None:

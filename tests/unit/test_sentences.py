@@ -255,7 +255,7 @@ TABLE = [
         ),
     ),
     Row(
-        "Some fast requests to x wait for a whole slow request, but most do not",
+        "Some fast requests to x wait for a whole slow one, but most do not",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),

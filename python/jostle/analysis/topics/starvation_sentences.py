@@ -144,7 +144,7 @@ def _delayed(s: Starvation, waits: Answer, change: str) -> str:
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (
-            f"Some fast requests to {name} wait for a whole slow request, but most do not: {change}; the "
+            f"Some fast requests to {name} wait for a whole slow one, but most do not: {change}; the "
             f"median is {_time(median)}."
         )
     return f"While a slow request runs, {name} answers no other: {change}."

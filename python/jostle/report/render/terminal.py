@@ -67,7 +67,8 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    left = f"and {more} more (see --json)" if more > 0 else ""
+    where = "" if any(reason.contestant for reason in chosen) else " (see --json)"
+    left = f"and {more} more{where}" if more > 0 else ""
     affects = f"affects: {document.affects}" if document.affects else ""
     if left or affects:
         _say(console, "; ".join(filter(None, (left, affects))), lead="  ")
