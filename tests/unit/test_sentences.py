@@ -275,7 +275,7 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.05, 0.2)), lambda: starved("open", **GO)),
     ),
     Row(
-        "Slow requests delay x's fast ones by part of their own duration",
+        "Slow requests delay x's fast ones by only part of a slow one's duration",
         lambda: starved("open", blocking=share(0.2, 0.4)),
         (lambda: starved("open", blocking=share(0.6, 0.8)), lambda: starved("open", blocking=share(0, 0.05))),
     ),

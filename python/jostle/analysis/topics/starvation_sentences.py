@@ -129,7 +129,7 @@ def _open(s: Starvation, waits: Answer) -> str:
         return (
             f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would decide it."
         )
-    return f"Slow requests delay {name}'s fast ones by part of their own duration: {change}."
+    return f"Slow requests delay {name}'s fast ones by only part of a slow one's duration: {change}."
 
 
 def _delayed(s: Starvation, waits: Answer, change: str) -> str:
