@@ -41,6 +41,7 @@ SERVERS = [
     *(Known(f"processor-sharing --cores {c}", Family.SHARING, c) for c in (1, 2, 4)),
     *(Known(f"round-robin --cores 1 --slice-us {q}", Family.SHARING) for q in (1000, 10000)),
     Known("newest-first --cores 1 --slice-us 10000", Family.SHARING),
+    Known("watchdog --cores 1 --slice-us 10060", Family.WATCHDOG),
     Known("least-attained --cores 1 --slice-us 500", Family.LEAST_ATTAINED),
     *(Known(f"lifo --workers {c}", Family.LAST_COME, c) for c in (1, 4)),
     *(Known(f"random-order --workers {c}", Family.RANDOM_ORDER, c) for c in (1, 3)),

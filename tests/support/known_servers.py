@@ -159,6 +159,19 @@ BEHAVIOURS = [
         )
         for c in (1, 2)
     ),
+    *(
+        Behaviour(
+            f"watchdog of 10 ms, {c}",
+            _sliced("watchdog", c, 0.01006),
+            Family.WATCHDOG,
+            c,
+            None,
+            0.01006,
+            None,
+        )
+        for c in (1, 2)
+    ),
+    Behaviour("watchdog of 25 ms, 1", _sliced("watchdog", 1, 0.025), None, 1, overtaking=None),
     Behaviour("threads, 1 × 5", _locked(1, 5, 0.005), Family.LOCKED_THREADS, 1, 5, overtaking=None),
     Behaviour("threads, 2 × 3", _locked(2, 3, 0.005), Family.LOCKED_THREADS, 2, 3, overtaking=None),
     *(Behaviour(f"own queues in turn, {w}", _queues(w, "in-turn"), Family.OWN_QUEUES, w) for w in (2, 4)),

@@ -40,6 +40,7 @@ def one_worker() -> Explanation:
         ("node-cluster", 2, {Family.OWN_QUEUES}, None),
         ("ruby-puma", 2, {Family.LOCKED_THREADS}, None),
         ("erlang-cowboy", 1, {Family.SHARING}, None),
+        ("go", 1, {Family.SHARING, Family.WATCHDOG}, None),
         ("haskell-warp", 1, {Family.FIRST_COME}, 1),
         ("haskell-warp:yields", 1, {Family.SHARING}, None),
         ("rust-axum:spawn_blocking", 1, {Family.SHARING}, None),

@@ -330,6 +330,7 @@ mod tests {
             ("gated-answers --cores 2", 2),
             ("newest-first --slice-us 100", 1),
             ("least-attained --cores 2", 2),
+            ("watchdog --cores 2 --slice-us 5000", 2),
             ("workers --drop-gone", 2),
         ] {
             let Ok(Command::Serve(Server::Scheduled { made, .. }, ..)) = parsed(line) else {

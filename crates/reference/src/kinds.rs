@@ -114,6 +114,10 @@ fn spec(name: &str, settings: &mut Settings) -> Option<DisciplineSpec> {
             cores: settings.cores.take().unwrap_or(1),
             slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
         },
+        "watchdog" => DisciplineSpec::Watchdog {
+            cores: settings.cores.take().unwrap_or(1),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
+        },
         "newest-first" => DisciplineSpec::NewestFirst {
             cores: settings.cores.take().unwrap_or(1),
             slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),

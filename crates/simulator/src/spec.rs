@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::discipline::{
     Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, LeastAttained, Lifo,
-    LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Workers,
+    LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Watchdog, Workers,
 };
 
 /// A server: who is served when, and how much service each request demands.
@@ -54,6 +54,11 @@ pub enum DisciplineSpec {
         cores: usize,
         slice_ns: Nanos,
     },
+    /// A watchdog looks once in a slice, and takes off who ran at its last look already, as Go's does.
+    Watchdog {
+        cores: usize,
+        slice_ns: Nanos,
+    },
     /// Each worker has a queue of its own.
     OwnQueues {
         workers: usize,
@@ -93,6 +98,7 @@ impl DisciplineSpec {
             Self::LeastAttained { cores, slice_ns } => {
                 Box::new(LeastAttained::new(cores, slice_ns))
             }
+            Self::Watchdog { cores, slice_ns } => Box::new(Watchdog::new(cores, slice_ns)),
             Self::OwnQueues {
                 workers,
                 assignment,
@@ -119,6 +125,7 @@ impl DisciplineSpec {
             | Self::RoundRobin { cores, .. }
             | Self::NewestFirst { cores, .. }
             | Self::LeastAttained { cores, .. }
+            | Self::Watchdog { cores, .. }
             | Self::GatedAnswers { cores, .. } => cores,
             Self::LockedThreads {
                 processes, threads, ..
@@ -143,7 +150,8 @@ impl DisciplineSpec {
             }
             Self::RoundRobin { cores, slice_ns }
             | Self::NewestFirst { cores, slice_ns }
-            | Self::LeastAttained { cores, slice_ns } => {
+            | Self::LeastAttained { cores, slice_ns }
+            | Self::Watchdog { cores, slice_ns } => {
                 at_least_one(&[("cores", cores as u64), ("slice_ns", slice_ns)])
             }
             Self::LockedThreads {

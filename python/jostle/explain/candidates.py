@@ -12,6 +12,11 @@ __all__ = ["SLICE_STEP", "Candidate", "Family", "candidates", "finer_slices"]
 SLICE_STEP = 2 ** (1 / 8)
 """The finest step between slices that are tried."""
 
+WATCHED_S = tuple(0.010 * share for share in (1.0, 1.005, 1.01, 1.02, 1.04))
+"""Go's watchdog sleeps for 10 ms between two looks, and a timer makes that a little longer."""
+TAKEN_OFF = 1.5
+"""Slices after which it takes off the first that runs; who is alone for less is never taken off."""
+
 
 class Family(StrEnum):
     """What a server does with more requests than it has workers or cores for."""
@@ -27,6 +32,8 @@ class Family(StrEnum):
     """All progress together, in slices or without any that could be seen."""
     LEAST_ATTAINED = "least-attained-first"
     """Who has had least service goes next, so newcomers overtake all others for a while."""
+    WATCHDOG = "watchdog"
+    """A watchdog looks at the cores once in a slice; who ran at its last look already gives way, as in Go."""
     LOCKED_THREADS = "locked-threads"
     """So many processes of so many threads, where one thread of a process computes at a time."""
     OWN_QUEUES = "own-queues"
@@ -66,6 +73,8 @@ class Candidate:
                 return {name: {"cores": self.workers, "slice_ns": slice_ns}}
             case Family.LEAST_ATTAINED:
                 return {"least-attained": {"cores": self.workers, "slice_ns": slice_ns}}
+            case Family.WATCHDOG:
+                return {"watchdog": {"cores": self.workers, "slice_ns": slice_ns}}
             case Family.LOCKED_THREADS:
                 threads = {"processes": self.workers, "threads": self.threads, "slice_ns": slice_ns}
                 return {"locked-threads": threads}
@@ -86,7 +95,8 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
     """All families, for so many workers, requests of these demands, and bursts of at most so many requests.
 
     Parameters under which a family is another one are left out: one worker with a queue of its own; threads
-    that are never all taken; slices longer than the longest request, or too short to be seen.
+    that are never all taken; slices longer than the longest request, or too short to be seen; a watchdog that
+    takes nobody off.
     """
     longest = max(demands)
     slices = [longest / 2**step for step in range(1, 6)]
@@ -107,6 +117,8 @@ def candidates(workers: Iterable[int], demands: Sequence[float], most: int) -> I
             yield Candidate(Family.SHARING, count, slice=slice_s, newest_first=True)
         for slice_s in slices:
             yield Candidate(Family.LEAST_ATTAINED, count, slice=slice_s)
+        for slice_s in (each for each in WATCHED_S if longest > TAKEN_OFF * each):
+            yield Candidate(Family.WATCHDOG, count, slice=slice_s)
         for threads in (2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32):
             if count * threads < most:
                 for slice_s in slices:

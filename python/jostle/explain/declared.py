@@ -23,6 +23,10 @@ SLEEPS = "jostle-reference"
 """The runtime whose workers sleep instead of computing, so that they need no cores."""
 
 
+WATCHED = "Go"
+"""The runtime that shares its cores by a watchdog."""
+
+
 @dataclass(frozen=True)
 class Declared:
     """`families`: findings that agree with it. `workers`: of first come, first served; None: not stated.
@@ -57,7 +61,8 @@ def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: 
     if any("share a core in slices" in part for part in plain):
         return Declared(frozenset({Family.LOCKED_THREADS}), None, whole)
     if "sharing" in main:
-        return Declared(frozenset({Family.SHARING}), None, whole)
+        watched = {Family.WATCHDOG} if file.runtime == WATCHED else set[Family]()
+        return Declared(frozenset({Family.SHARING, *watched}), None, whole)
     if "latest of a batch first" in main:
         return Declared(frozenset({Family.GATED_LAST_COME}), None, whole)
     if count > cores and file.runtime != SLEEPS:

@@ -286,7 +286,7 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
     if best.candidate.threads is not None:
         counts = [one.threads for one in near if one.threads is not None]
         threads = Range(min(counts), max(counts))
-    if best.candidate.family in (Family.SHARING, Family.GATED_ANSWERS):
+    if best.candidate.family in (Family.SHARING, Family.WATCHDOG, Family.GATED_ANSWERS):
         slices = [one.slice or 0.0 for one in near]
         margin = SLICE_STEP**2  # what lies between two steps was not tried
         slice_s = Range(min(slices) / margin, max(slices) * margin)

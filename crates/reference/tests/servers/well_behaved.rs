@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "run-to-completion",
     "workers",
     "processor-sharing",
@@ -18,6 +18,7 @@ const KINDS: [&str; 12] = [
     "gated-answers",
     "newest-first",
     "least-attained",
+    "watchdog",
 ];
 
 fn hello() -> String {

@@ -19,6 +19,7 @@ mod processor_sharing;
 mod properties;
 mod round_robin;
 mod waiting;
+mod watchdog;
 mod workers;
 
 pub use delay::Delay;
@@ -30,6 +31,7 @@ pub use own_queues::{Assignment, OwnQueues};
 pub use processor_sharing::ProcessorSharing;
 pub use round_robin::RoundRobin;
 pub use waiting::{Fifo, Lifo, RandomOrder, Waiting};
+pub use watchdog::Watchdog;
 pub use workers::Workers;
 
 /// A moment on the server's clock, or a span of it, in nanoseconds.

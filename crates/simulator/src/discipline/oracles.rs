@@ -324,6 +324,25 @@ fn the_newest_goes_first_until_it_has_had_a_slice() {
     assert_eq!(short, burst(Workers::new(1, Lifo::default()), &[S; 4]));
 }
 
+/// As Go was found to do with 8 requests of 40 ms, its watchdog looking every 10.06 ms: they ended at 198, 228, 259,
+/// 289, 293, 302, 312 and 321 ms.
+#[test]
+fn a_watchdog_lets_two_slices_pass_and_completions_shift_who_is_taken_off() {
+    let millisecond = 1_000_000;
+    let mut ends = burst(Watchdog::new(1, 10_060_000), &[40 * millisecond; 8]);
+    ends.sort_unstable();
+    let seen = [198, 228, 259, 289, 293, 302, 312, 321];
+    for (end, seen) in ends.into_iter().zip(seen) {
+        assert!(
+            end.abs_diff(seen * millisecond) <= 4 * millisecond,
+            "{end} against {seen}"
+        );
+    }
+    // who is alone goes on, and short ones end as they came: no look comes before they are done
+    assert_eq!(burst(Watchdog::new(1, 10), &[100]), [100]);
+    assert_eq!(burst(Watchdog::new(1, 10), &[3, 3, 3]), [3, 9, 6]);
+}
+
 /// Together they share as under processor sharing; a latecomer of 1 has the core for itself until it is done.
 #[test]
 fn who_has_had_least_overtakes_all_others() {

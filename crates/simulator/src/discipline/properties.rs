@@ -33,11 +33,12 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
         8 => Box::new(LockedThreads::new(c, 3, 700)),
         9 => Box::new(GatedAnswers::new(c, 1_000)),
         10 => Box::new(LeastAttained::new(c, 700)),
+        11 => Box::new(Watchdog::new(c, 700)),
         _ => Box::new(GatedLifo::default()),
     }
 }
 
-const SERVERS: usize = 12;
+const SERVERS: usize = 13;
 const PROCESSOR_SHARING: usize = 3;
 
 /// Completion times by job, where the server is told the time only at arrivals (and is late for all else).

@@ -4,6 +4,7 @@ orders.
 The inference itself is `jostle.explain.discipline`; this sends what it needs, and puts its answers into
 words."""
 
+import math
 from dataclasses import replace
 
 from jostle.analysis.results import Estimate
@@ -34,6 +35,7 @@ NAMES = {
     Family.GATED_RANDOM_ORDER: "batches served in random order",
     Family.SHARING: "sharing",
     Family.LEAST_ATTAINED: "least attained service first",
+    Family.WATCHDOG: "sharing by a watchdog",
     Family.LOCKED_THREADS: "threads under a lock",
     Family.OWN_QUEUES: "a queue for each worker",
     Family.GATED_ANSWERS: "answers that wait for the whole batch",
@@ -144,6 +146,12 @@ def words(family: Family, inference: Inference) -> str:
         case Family.LEAST_ATTAINED:
             cores = _count(workers, "core").lower()
             return f"Requests share {cores}; who has had least of them goes first, so newcomers overtake."
+        case Family.WATCHDOG:
+            cores = _count(workers, "core").lower()
+            return (
+                f"Requests share {cores}; a watchdog looks about every {_every(inference)}, and a request "
+                f"gives way that ran at two looks in a row, as in Go."
+            )
         case Family.LOCKED_THREADS:
             threads = _count(inference.threads, "thread").lower()
             each = "each, of which one computes at a time"
@@ -167,6 +175,11 @@ def _slices(inference: Inference) -> str:
         return f"in slices of {high} at most, if in any"
     text = f"in slices of about {high}" if low == high else f"in slices of {low} to {high}"
     return f"{text}, the newest first" if inference.newest_first else text
+
+
+def _every(inference: Inference) -> str:
+    length = inference.slice
+    return "10 ms" if length is None or not length.high else amount(math.sqrt(length.low * length.high), "s")
 
 
 def _from(inference: Inference) -> str:
