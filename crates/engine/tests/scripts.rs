@@ -11,7 +11,7 @@ use jostle_engine::interval::{JourneyMeasure, Measure, Outcome};
 use jostle_engine::scenario::script;
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
-use support::{MS, Seen, one, run, serve, start, with, workload};
+use support::{MS, SECOND, Seen, one, run, serve, several, start, with, workload};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// A shop: a login gives a token and a cookie, `/slow` takes 50 ms, `/moved` leads to `/login`; all requests, as they
@@ -264,44 +264,47 @@ fn a_script_that_computes_for_ever_fails_and_other_clients_go_on() {
 }
 
 #[test]
-fn a_journey_without_a_request_fails_and_does_not_spin() {
+fn a_journey_without_a_request_fails_and_its_client_backs_off() {
     let (address, _) = shop();
     let source = "return function(client) if client.number == 0 then http.get('/') end end";
-    let load = json!({"closed": {"clients": 2}});
-    let seen = run(one(going(address, load, source, json!({})), 300));
-    let failed = seen.count(Outcome::ScriptFailed);
-    assert!((2..100).contains(&failed), "they back off: {failed}");
-    assert_eq!(journeys(&seen).0, 0);
+    let load = json!({"closed": {"clients": 2, "requests_per_client": 3}});
+    let seen = run(one(going(address, load, source, json!({})), 0));
+    assert_eq!(seen.count(Outcome::ScriptFailed), 6);
+    assert_eq!(journeys(&seen), (0, 0, 6));
+    assert_eq!(seen.sum(0, |state| state.backoffs), 6);
 }
 
 #[test]
 fn a_script_without_an_end_is_cut_off_with_the_run_or_when_its_client_has_to_go() {
     let (address, _) = shop();
     let source = "return function() while true do http.get('/') end end";
-    let seen = run(one(
-        going(
-            address,
-            json!({"closed": {"clients": 3}}),
-            source,
-            json!({}),
-        ),
-        100,
-    ));
+    // As long as another load needs for its requests.
+    let beside = |load: Value| {
+        let endless = going(address, load, source, json!({}));
+        let endless = with(
+            endless,
+            "",
+            json!({"name": "endless", "role": "background"}),
+        );
+        let slow = json!([{"name": "slow", "method": "GET", "path": "/slow"}]);
+        let slow = with(
+            workload(address, closed(1, 20)),
+            "",
+            json!({"requests": slow}),
+        );
+        run(several(vec![slow, endless], 0))
+    };
+    let seen = beside(json!({"closed": {"clients": 3}}));
     assert_eq!(journeys(&seen), (0, 3, 0));
-    assert!(seen.count(Outcome::Ok) > 3);
+    assert!(seen.outcomes_of(1)[Outcome::Ok as usize] > 3);
     let phases = json!([
         {"name": "up", "duration_ns": 50 * MS, "from": 3, "to": 3},
-        {"name": "down", "duration_ns": 100 * MS, "from": 1, "to": 1},
+        {"name": "down", "duration_ns": 3600 * SECOND, "from": 1, "to": 1},
     ]);
-    let load = json!({"closed": {"clients": 3, "phases": phases}});
-    let seen = run(one(going(address, load, source, json!({})), 0));
+    let seen = beside(json!({"closed": {"clients": 3, "phases": phases}}));
     assert_eq!(journeys(&seen), (0, 3, 0));
-    let states: Vec<u64> = seen
-        .0
-        .iter()
-        .map(|interval| interval.workloads[0].clients)
-        .collect();
-    assert_eq!(states.last(), Some(&1), "{states:?}");
+    let last = seen.0.last().unwrap();
+    assert_eq!(last.workloads[1].clients, 1);
 }
 
 #[test]

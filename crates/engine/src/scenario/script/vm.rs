@@ -498,6 +498,26 @@ fn told(error: &Error) -> String {
         Error::RuntimeError(text) | Error::SyntaxError { message: text, .. } => text.clone(),
         other => other.to_string(),
     };
-    let end = text.find("\nstack traceback:").unwrap_or(text.len());
-    text[..end].trim_end().replace('\n', " ")
+    let (said, trace) = text.split_once("\nstack traceback:").unwrap_or((&text, ""));
+    let said = said.trim_end().replace('\n', " ");
+    match place(trace) {
+        Some(place) if !has_place(&said) => format!("{place}: {said}"),
+        _ => said,
+    }
+}
+
+/// Where a script was: what the language's own functions refuse has no place of its own.
+fn place(trace: &str) -> Option<&str> {
+    let mut frames = trace
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let place = frames.find(|place| !place.starts_with('['))?;
+    Some(place.trim_end_matches(':'))
+}
+
+/// Whether a text begins as `file:line: `.
+fn has_place(text: &str) -> bool {
+    let first = text.split_once(": ").map_or("", |(first, _)| first);
+    let line = first.rsplit_once(':').map_or("", |(_, line)| line);
+    !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())
 }
