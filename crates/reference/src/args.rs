@@ -407,6 +407,25 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_may_be_lost_doubled_held_back_and_late() {
+        let Ok(Command::Serve(Server::Datagrams(path), ..)) =
+            parsed("datagrams --lose 10 --double 7 --hold 25 --delay-ms 0.5")
+        else {
+            panic!()
+        };
+        let expected = Path {
+            delay: 500_000,
+            lose: Some(10),
+            double: Some(7),
+            hold: Some(25),
+        };
+        assert_eq!(path, expected);
+        assert!(refused("datagrams --lose 0").contains("from 1 to"));
+        assert!(refused("datagrams --processes 2").contains("--processes has no meaning"));
+        assert!(refused("lines --hold 2").contains("--hold has no meaning"));
+    }
+
+    #[test]
     fn the_proxy_is_told_where_to_and_how_late() {
         let Ok(Command::Serve(Server::Delay { to, delay }, ..)) =
             parsed("delay-proxy --to localhost:5432 --delay-ms 2.5")

@@ -32,6 +32,7 @@ from jostle.contestant.checks import (
 from jostle.contestant.server import Server
 from jostle.contestant.shop import EXAMPLE, SHOP
 from jostle.contestant.stock import Stock
+from jostle.contestant.websocket import Echoes, Pushes
 from jostle.plan.contestant import ContestantFile
 
 __all__ = ["ALSO", "PROTOCOL", "ROUTES", "CheckResult", "Route", "verify"]
@@ -138,6 +139,16 @@ ALSO: dict[str, Route] = {
             SendsAtOnce("/events?n=2&gap=500", b"data: 1\n", b"data: 2\n"),
             Refuses(400, [f"/events?n={number}" for number in ("x", "-1", "1.5", "100001", "")]),
             Refuses(400, [f"/events?gap={gap}" for gap in ("x", "-1", "60001", "")]),
+        ],
+    ),
+    "/ws": Route(
+        "/ws",
+        [
+            Echoes("/ws", ["one", "two " * 500, "drei: äöü"]),
+            Pushes("/ws?n=3&gap=20", ["1", "2", "3"]),
+            Pushes("/ws?n=0", []),
+            Refuses(400, [f"/ws?n={number}" for number in ("x", "-1", "100001", "")]),
+            Refuses(400, [f"/ws?n=1&gap={gap}" for gap in ("x", "-1", "60001")]),
         ],
     ),
 }

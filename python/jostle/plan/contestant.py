@@ -168,8 +168,10 @@ class ContestantFile(Table):
     absent: dict[str, str] = Field(
         default={}, description="routes it does not have (or keep-alive), with the reason"
     )
-    also: list[Literal["/events"]] = Field(
-        default=[], description="routes it has beyond those of every contestant: /events, a stream of events"
+    also: list[Literal["/events", "/ws"]] = Field(
+        default=[],
+        description="routes it has beyond those of every contestant: /events, a stream of events; /ws, a "
+        "WebSocket that echoes and pushes",
     )
     processes: int | str = Field(
         default=1,

@@ -60,7 +60,7 @@ end
 
 # A process per connection and one per request; each gives up its scheduler after 4,000 reductions.
 defmodule Server do
-  @behaviour :cowboy_handler
+  @behaviour :cowboy_websocket
 
   @hello String.duplicate("x", 1023) <> "\n"
 
@@ -101,6 +101,7 @@ defmodule Server do
       {"/spawn/:n", :spawn},
       {"/orders", :orders},
       {"/events", :events},
+      {"/ws", :websocket},
       {"/[...]", :unknown}
     ]
 
@@ -111,6 +112,7 @@ defmodule Server do
   def init(%{method: method} = req, route) when method in ["GET", "HEAD"] do
     case answer(route, req) do
       text when is_binary(text) -> reply(req, route, 200, "text/plain", text)
+      {:websocket, does} -> {:cowboy_websocket, req, does, %{idle_timeout: :infinity}}
       {:events, n, gap} -> stream(req, route, n, gap)
       {:html, page} -> reply(req, route, 200, "text/html; charset=utf-8", page)
       value when is_map(value) -> reply(req, route, 200, "application/json", :jsx.encode(value))
@@ -147,6 +149,27 @@ defmodule Server do
   defp wait_until(due) do
     left = due - System.monotonic_time(:microsecond)
     if left > 0, do: Process.sleep(div(left + 999, 1000))
+  end
+
+  @impl true
+  def websocket_init({:push, n, gap}) do
+    send(self(), {:push, 1})
+    {:ok, {n, gap, System.monotonic_time(:microsecond)}}
+  end
+
+  def websocket_init(:echo), do: {:ok, :echo}
+
+  @impl true
+  def websocket_handle({kind, _} = message, :echo) when kind in [:text, :binary], do: {[message], :echo}
+  def websocket_handle(_, state), do: {:ok, state}
+
+  @impl true
+  def websocket_info({:push, number}, {n, _, _} = state) when number > n, do: {[{:close, 1000, ""}], state}
+
+  def websocket_info({:push, number}, {_, gap, start} = state) do
+    due = div(start + round(number * gap * 1000) + 999, 1000)
+    Process.send_after(self(), {:push, number + 1}, due, abs: true)
+    {[{:text, to_string(number)}], state}
   end
 
   defp answer(:about, _) do
@@ -190,6 +213,14 @@ defmodule Server do
   defp answer(:events, req) do
     query = query(req)
     {:events, whole_number(Map.get(query, "n", "20"), 100_000), decimal(query, "gap", "50", 60_000)}
+  end
+
+  # With n it pushes so many messages, on a schedule that begins with the first one; without, it echoes.
+  defp answer(:websocket, req) do
+    case query(req) do
+      %{"n" => n} = query -> {:websocket, {:push, whole_number(n, 100_000), decimal(query, "gap", "50", 60_000)}}
+      _ -> {:websocket, :echo}
+    end
   end
 
   defp answer(:unknown, _), do: refuse(404, "no such route")

@@ -1,8 +1,8 @@
 %% A process per connection and one per request; each gives up its scheduler after 4,000 reductions.
 -module(server).
--behaviour(cowboy_handler).
+-behaviour(cowboy_websocket).
 
--export([start/0, init/2]).
+-export([start/0, init/2, websocket_init/1, websocket_handle/2, websocket_info/2]).
 
 start() ->
     ok = os:set_signal(sigterm, default),
@@ -34,11 +34,13 @@ dispatch() ->
         {"/spawn/:n", fun spawn_and_hold/1},
         {"/orders", fun orders/1},
         {"/events", fun events/1},
+        {"/ws", fun websocket/1},
         {"/[...]", fun(_) -> refuse(404, <<"no such route">>) end}
     ]]}]).
 
 init(#{method := Method} = Req, Answer) when Method =:= <<"GET">>; Method =:= <<"HEAD">> ->
     try Answer(Req) of
+        {websocket, Does} -> {cowboy_websocket, Req, Does, #{idle_timeout => infinity}};
         {events, N, Gap} -> stream(N, Gap, Req, Answer);
         {html, Page} -> reply(200, <<"text/html; charset=utf-8">>, Page, Req, Answer);
         Value when is_map(Value) -> reply(200, <<"application/json">>, jsx:encode(Value), Req, Answer);
@@ -166,6 +168,28 @@ spawn_and_hold(Req) ->
     [Pid ! go || {Pid, _} <- Held],
     [receive {'DOWN', _, process, _, normal} -> ok end || _ <- Held],
     integer_to_binary(N).
+
+%% With n it pushes so many messages, on a schedule that begins with the first one; without, it echoes.
+websocket(Req) ->
+    case maps:from_list(cowboy_req:parse_qs(Req)) of
+        #{<<"n">> := N} = Query ->
+            {websocket, {push, whole_number(N, 100000), decimal(<<"gap">>, Query, <<"50">>, 60000)}};
+        _ -> {websocket, echo}
+    end.
+
+websocket_init({push, N, Gap}) ->
+    self() ! {push, 1},
+    {ok, {N, Gap, erlang:monotonic_time(microsecond)}};
+websocket_init(echo) -> {ok, echo}.
+
+websocket_handle({Kind, Message}, echo) when Kind =:= text; Kind =:= binary -> {[{Kind, Message}], echo};
+websocket_handle(_, State) -> {ok, State}.
+
+websocket_info({push, Number}, {N, _, _} = State) when Number > N -> {[{close, 1000, <<>>}], State};
+websocket_info({push, Number}, {_, Gap, Start} = State) ->
+    Due = (Start + round(Number * Gap * 1000) + 999) div 1000,
+    erlang:send_after(Due, self(), {push, Number + 1}, [{abs, true}]),
+    {[{text, integer_to_binary(Number)}], State}.
 
 events(Req) ->
     Query = maps:from_list(cowboy_req:parse_qs(Req)),
