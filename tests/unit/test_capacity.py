@@ -73,6 +73,18 @@ def test_a_level_is_decided_by_the_sequential_test_over_all_of_its_blocks() -> N
     assert decided(block(100, 0, 0, died="it ended")) == "misses"
 
 
+def test_a_level_far_from_the_limit_is_decided_however_large_clusters_would_be_at_it() -> None:
+    slos = read_slos(["p99 < 200 ms"])
+
+    def block(rate: float, n: int, late: int) -> Block:
+        return Block(rate, 1, (Tally(8 * n, 8 * late, ((n, late),) * 8),), rate)
+
+    low, high = by_level([block(449, 220, 0), block(14_400, 6_600, 6_600)], slos)
+    assert (low.decided, high.decided) == ("holds", "misses")
+    assert high.tau(0) == 1
+    assert high.tau_at_limit(0) == 6_600  # theory expects 780,000; each part counts for one
+
+
 def test_what_comes_in_clusters_counts_for_less() -> None:
     even = Tally(1000, 20, tuple((125, k) for k in (3, 2, 3, 2, 3, 2, 3, 2)))
     clustered = Tally(1000, 20, ((125, 20), *((125, 0) for _ in range(7))))

@@ -52,14 +52,20 @@ class Level:
 
     def tau(self, slo: int) -> float:
         """The autocorrelation time of "breaks the SLO": its own, or that of the levels near the limit, where
-        that is longer. A level at which nothing was too late does not show how what is too late clusters, and
-        a few clusters show too little of it: never less than queueing theory expects at the limit.
+        that is longer. A level at which nothing was too late does not show how what is too late clusters.
         """
-        seen = max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
+        return max(self.shared[slo] if self.shared else 1.0, _dispersion([self], slo))
+
+    def tau_at_limit(self, slo: int) -> float:
+        """The same, if the SLO stops to hold here. A few clusters show too little of them: it is not less
+        than queueing theory expects, but each part of a block counts for one request at least.
+        """
         limit_s, rate = self.slos[slo].limit_s, max((block.rate for block in self.counted), default=0.0)
         if limit_s is None or not rate:
-            return seen
-        return max(seen, cluster_size(rate, limit_s, self.slos[slo].share))
+            return self.tau(slo)
+        parts = sum(len(block.tallies[slo].parts) for block in self.counted)
+        most = self.total(slo)[0] / max(1, parts)
+        return max(self.tau(slo), min(cluster_size(rate, limit_s, self.slos[slo].share), most))
 
     @property
     def died(self) -> str:
@@ -134,7 +140,7 @@ def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
     """
     at, n, exceeded = list[float](), list[float](), list[float]()
     for level in levels:
-        tau = level.tau(slo)
+        tau = level.tau_at_limit(slo)
         for block in level.counted:
             tally = block.tallies[slo]
             total, broken = (1, 1) if block.died else (tally.n, tally.exceeded)
@@ -149,7 +155,9 @@ def crossing_of(levels: Sequence[Level], slo: int) -> Crossing | None:
 def _between_decided(found: Crossing, levels: Sequence[Level], slo: int) -> Crossing:
     """No curve puts it below a level that holds, nor above one that misses: a share may jump."""
     about = around(levels[0].slos[slo].share)
-    decided = {x.level: decide(about, *x.total(slo), x.tau(slo)) for x in levels if x.counted and not x.died}
+    decided = {
+        x.level: decide(about, *x.total(slo), x.tau_at_limit(slo)) for x in levels if x.counted and not x.died
+    }
     low = max((level for level, one in decided.items() if one == "below"), default=0.0)
     high = min((level for level, one in decided.items() if one == "above" and level > low), default=math.inf)
     level = min(max(found.level, low), high)
