@@ -168,6 +168,26 @@ class Run:
 def merge_v2(parts: list[bytes]) -> Hist | None:
     """The sum of several `Hist["v2"]`, exactly; None when nothing is in them. Raises ValueError."""
 
+def compile_protos(files: list[str], imports: list[str]) -> bytes:
+    """The `FileDescriptorSet` of `.proto` files and of what they import from there. Raises ValueError."""
+
+def grpc_methods(schema: bytes) -> list[tuple[str, bool, bool]]:
+    """Each as it is called, "package.Service/Method", and whether it takes and gives a stream of messages."""
+
+def grpc_reflected(target_json: str, service: str, patience_s: float) -> tuple[bytes | None, list[str]]:
+    """The `FileDescriptorSet` of a service as the server of this `TargetSpec` has it; else its services.
+
+    Raises ValueError where it does not say.
+    """
+
+def grpc_refusal(
+    schema: bytes, method: str, message_json: str
+) -> tuple[str, str, tuple[str, list[str]] | None] | None:
+    """Why the method does not take this message, or list of messages; None if it does.
+
+    Where in it, why, and a field that is not there with those that are.
+    """
+
 def script_requests(file: str, source: str) -> list[tuple[str, str, list[int]]]:
     """Method, name and accepted statuses of each request of a Luau script, in the order of their numbers.
 

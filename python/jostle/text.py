@@ -27,7 +27,16 @@ __all__ = [
     "without_password",
 ]
 
-DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "postgres": 5432, "postgresql": 5432}
+DEFAULT_PORTS = {
+    "http": 80,
+    "https": 443,
+    "ws": 80,
+    "wss": 443,
+    "grpc": 80,
+    "grpcs": 443,
+    "postgres": 5432,
+    "postgresql": 5432,
+}
 """Where a URL of that scheme leads that names no port."""
 
 HIDDEN = "(hidden)"
@@ -116,8 +125,9 @@ def redact_body(body: str) -> str:
 def redact_command(words: Sequence[str]) -> list[str]:
     """The words of a command, fit for a record.
 
-    Redacted are headers (`-H`), bodies and messages (`-b`, `--data`, `--send`), settings (`--set`), the value
-    of any option whose name names a secret, and passwords and secret keys of queries in every other word.
+    Redacted are headers (`-H`), bodies and messages (`-b`, `--data`, `--send`, `--message`), settings
+    (`--set`), the value of any option whose name names a secret, and passwords and secret keys of queries in
+    every other word.
     """
     redacted: list[str] = []
     hide: Callable[[str], str] | None = None
@@ -187,7 +197,10 @@ _OPTIONS: list[tuple[re.Pattern[str], Callable[[str], str]]] = [
         re.compile(r"(?P<option>--header(=|$)|-[A-Za-z]*?H)(?P<value>.*)", re.DOTALL),
         partial(_redact_pair, ":"),
     ),
-    (re.compile(r"(?P<option>--(?:body|data|send)(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL), redact_body),
+    (
+        re.compile(r"(?P<option>--(?:body|data|send|message)(=|$)|-[A-Za-z]*?b)(?P<value>.*)", re.DOTALL),
+        redact_body,
+    ),
     (re.compile(r"(?P<option>--set(=|$))(?P<value>.*)", re.DOTALL), partial(_redact_pair, "=")),
     (
         re.compile(rf"(?P<option>--?[\w.-]*({_NAME})[\w.-]*(=|$))(?P<value>.*)", re.DOTALL | re.IGNORECASE),

@@ -20,6 +20,7 @@ ALLOWED = {
 
 DUPLICATES = {
     "getrandom": "rand 0.9 and ring ask for different ones",
+    "syn": "macros of prost, logos and miette ask for 2, those of serde and pyo3 for 3",
 }
 """Crates that are carried in two versions, and why nothing can be done about it."""
 

@@ -50,7 +50,7 @@ NOT_RUN = {
 """Commands that are shown and not run here, by how they begin; that jostle's can be typed is a unit test."""
 
 FENCED = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"(?:#|--) (\S+\.(?:toml|luau))\n")
+FILE = re.compile(r"(?:#|--|//) (\S+\.(?:toml|luau|proto))\n")
 SHORTER = [
     (re.compile(r"-d \d+s"), "-d 200ms"),
     (re.compile(r'for = "\d+s"'), 'for = "200ms"'),
@@ -109,9 +109,13 @@ def ports() -> Iterator[dict[str, str]]:
         reference_server("events") as events,
         reference_server("websocket") as sockets,
         reference_server("lines") as lines,
+        reference_server("grpc") as calls,
         reference_server("datagrams") as datagrams,
     ):
-        of = {"8080": url, "8000": events, "8001": sockets, "8002": lines, "8003": datagrams}
+        of = {
+            **{"8080": url, "8000": events, "8001": sockets, "8002": lines},
+            **{"8003": datagrams, "8004": calls},
+        }
         yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()} | {
             "9000": str(api.server_port),
             "9001": str(shop.server_port),
@@ -140,7 +144,7 @@ def test_what_a_page_tells_to_type_works(
     told = [*BEFORE.get(page.stem, []), *FENCED.findall(page.read_text(encoding="utf-8"))]
     for language, block in told:
         text = adapted(re.sub(r"^ {2,3}(?=\S)", "", block, flags=re.MULTILINE), ports)
-        if language in ("toml", "lua") and (name := FILE.match(text)):
+        if language in ("toml", "lua", "proto") and (name := FILE.match(text)):
             Path(name[1]).write_text(text, encoding="utf-8")
         elif language == "python":
             exec(compile(text, page.name, "exec"), {})

@@ -35,6 +35,7 @@ def test_only_generators_import_the_engine() -> None:
     }
     assert importers == {
         "generator/bursts.py",
+        "generator/grpc.py",
         "generator/inprocess.py",
         "generator/merge.py",
         "generator/scripts.py",

@@ -55,7 +55,7 @@ def test_a_whole_run() -> None:
     }
     timeouts = {"connect_ns": 3 * SECOND, "first_byte_ns": SECOND, "total_ns": 10 * SECOND}
     asked = {"weight": 1, "method": "GET", "headers": [], "body_base64": None, "params": {}, "stream": None}
-    asked |= {"websocket": None, "raw": None, "datagram": None}
+    asked |= {"websocket": None, "raw": None, "datagram": None, "grpc": None}
     closed = {
         "clients": 1,
         "think": "none",

@@ -1,6 +1,7 @@
 //! `jostle._engine`: the engine as Python sees it. Classes and conversions, nothing else; the typed
 //! boundary is `python/jostle/_engine.pyi`.
 
+mod grpc;
 mod interval;
 
 use std::sync::{Mutex, PoisonError};
@@ -160,5 +161,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(burst_answers, module)?)?;
     module.add_function(wrap_pyfunction!(script_requests, module)?)?;
+    module.add_function(wrap_pyfunction!(grpc::compile_protos, module)?)?;
+    module.add_function(wrap_pyfunction!(grpc::grpc_methods, module)?)?;
+    module.add_function(wrap_pyfunction!(grpc::grpc_reflected, module)?)?;
+    module.add_function(wrap_pyfunction!(grpc::grpc_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

@@ -31,6 +31,7 @@ pub use record::ports::PortUse;
 pub use record::{interval, journeys, streams, trace};
 pub use run::Run;
 pub use spec::validate::{StartError, validate};
+pub use wire::grpc::{reflection, schema};
 pub use wire::h1::codec;
 pub use wire::verify;
 pub use wire::ws::frame as websocket;

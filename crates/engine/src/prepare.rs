@@ -20,6 +20,7 @@ use crate::spec::{
     JourneySpec, LoadSpec, OnFailure, Order, RequestSpec, Role, RunSpec, ScriptSpec, ShareSpec,
     SourceSpec, StepSpec, WorkloadSpec,
 };
+use crate::wire::grpc::Method;
 use crate::wire::h1::codec::{Template, encode_asked, encode_message, encode_request};
 use crate::wire::h2;
 use crate::wire::linger::MOST_LINGERING;
@@ -228,7 +229,15 @@ fn prepare_request(
     let until = spec.raw.as_ref().map(|raw| Until::new(&raw.until));
     let until = until.transpose().map_err(invalid)?;
     let alone = upgrade.is_some() || until.is_some() || spec.datagram.is_some();
-    let (keep_alive, close) = if alone {
+    let method = spec.grpc.as_ref().map(|grpc| Method::new(spec, grpc));
+    let method = method.transpose().map_err(invalid)?;
+    let (keep_alive, close) = if let Some(method) = &method {
+        method
+            .check_stream(spec.stream.is_some())
+            .map_err(invalid)?;
+        let call = method.encode(spec, host).map_err(invalid)?;
+        (call.clone(), call)
+    } else if alone {
         let message = encode_message(spec).map_err(|error| invalid(error.to_string()))?;
         (message.clone(), message)
     } else {
@@ -275,6 +284,7 @@ fn prepare_request(
         websocket: upgrade,
         raw: until,
         datagram,
+        grpc: method.map(Box::new),
     })
 }
 
@@ -308,6 +318,7 @@ fn request_of_script(
         websocket: None,
         raw: None,
         datagram: None,
+        grpc: None,
     })
 }
 

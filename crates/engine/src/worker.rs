@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::record::recorder::Recorder;
 use crate::schedule::clock::{Clock, monotonic_ns};
 use crate::spec::LoadSpec;
+use crate::wire::request::Request;
 
 /// Longest and shortest time between two rounds of the worker's loop; it also bounds how late a stop is seen.
 const LONGEST_ROUND_NS: u64 = 20_000_000;
@@ -133,10 +134,12 @@ impl Rounds {
 fn round_ns(plan: &Plan) -> u64 {
     let timeouts = plan.workloads.iter().map(|workload| {
         let timeouts = &workload.limits.timeouts;
+        let deadlines = workload.requests.iter().filter_map(Request::deadline_ns);
         timeouts
             .connect_ns
             .min(timeouts.total_ns)
             .min(timeouts.first_byte_ns.unwrap_or(u64::MAX))
+            .min(deadlines.min().unwrap_or(u64::MAX))
     });
     let shortest = timeouts.min().unwrap_or(u64::MAX);
     (shortest / ROUNDS_PER_TIMEOUT).clamp(SHORTEST_ROUND_NS, LONGEST_ROUND_NS)

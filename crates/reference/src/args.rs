@@ -36,6 +36,7 @@ pub enum Server {
     Null,
     Events,
     WebSocket,
+    Grpc,
     /// Each comes back so long after it came.
     Lines(Nanos),
     Datagrams(Path),
@@ -131,6 +132,7 @@ fn server(names: &[&str], settings: &mut Settings) -> Result<Server, lexopt::Err
         ["null"] => Ok(Server::Null),
         ["events"] => Ok(Server::Events),
         ["websocket"] => Ok(Server::WebSocket),
+        ["grpc"] => Ok(Server::Grpc),
         ["lines"] => Ok(Server::Lines(settings.delay.take().unwrap_or(0))),
         ["datagrams"] => Ok(Server::Datagrams(Path {
             delay: settings.delay.take().unwrap_or(0),

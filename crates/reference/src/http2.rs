@@ -230,13 +230,13 @@ impl Passing {
 }
 
 /// A connection of which the first bytes have been read.
-struct Begun {
+pub struct Begun {
     input: Bytes,
     stream: Stream,
 }
 
 impl Begun {
-    fn new(connection: Connection) -> Self {
+    pub fn new(connection: Connection) -> Self {
         Self {
             input: connection.input.into(),
             stream: connection.stream,

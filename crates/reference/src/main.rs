@@ -8,6 +8,7 @@ mod datagrams;
 mod delay;
 mod events;
 mod extras;
+mod grpc;
 mod hostile;
 mod http;
 mod http2;
@@ -110,6 +111,7 @@ async fn serve_kind(server: Server, listener: TcpListener) -> io::Result<()> {
         Server::Events => serve_site(Events, listener).await,
         Server::WebSocket => serve_site(WebSocket, listener).await,
         Server::Datagrams(_) => unreachable!("it has no connections"),
+        Server::Grpc => server::accept(listener, grpc::converse).await,
         Server::Lines(delay) => {
             server::accept(listener, move |connection| lines::echo(connection, delay)).await
         }

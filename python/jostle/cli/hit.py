@@ -42,6 +42,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'   raw bytes
   jostle hit udp://localhost:7 --send 'ping {id:u32}' --match echo     datagrams
   jostle hit https://localhost:8443/ --http2           HTTP/2
+  jostle hit grpc://localhost:50051/shop.Shop/Buy --proto shop.proto --message '{"id": 1}'
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
@@ -173,6 +174,43 @@ class RequestOptions:
             metavar="END",
             help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
             "match of regex:PATTERN, or when the server closes (close).",
+            group=REQUEST,
+        ),
+    ] = None
+    proto: Annotated[
+        list[Path] | None,
+        _option(
+            "--proto",
+            metavar="FILE",
+            help="With grpc://HOST:PORT/package.Service/Method: the .proto file that has it; repeatable. If "
+            "not given, the server is asked (reflection).",
+            group=REQUEST,
+        ),
+    ] = None
+    import_path: Annotated[
+        list[Path] | None,
+        _option(
+            "--import-path",
+            metavar="DIR",
+            help="With --proto: where its imports are looked for (beside the file, too); repeatable.",
+            group=REQUEST,
+        ),
+    ] = None
+    message: Annotated[
+        str | None,
+        _option(
+            "--message",
+            metavar="JSON",
+            help="With grpc://: the message of each call as JSON, or @FILE; -H is its metadata.",
+            group=REQUEST,
+        ),
+    ] = None
+    deadline: Annotated[
+        str | None,
+        _option(
+            "--deadline",
+            metavar="TIME",
+            help="With grpc://: each call must end within this time; the server is told (grpc-timeout).",
             group=REQUEST,
         ),
     ] = None

@@ -86,6 +86,8 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
     headers, body = list(spec["headers"]), None
     given = [value for name, value in headers if name.lower() == "content-type"]
     kind = "json" if any(JSON.match(value) for value in given) else "text"
+    if step.grpc is not None:
+        return {"fill": "json", "params": _params(step, names)}
     if step.json_ is not None:
         kind, body = "json", json.dumps(step.json_, ensure_ascii=False, separators=(",", ":"))
     elif step.form is not None:

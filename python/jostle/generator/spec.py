@@ -1,6 +1,7 @@
 """From a workload to the specification that the engine runs: `crates/engine/src/spec`, as plain data."""
 
 import base64
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from jostle import units
 from jostle.errors import BadValue, PlanError
 from jostle.generator.capacity import is_loopback
+from jostle.generator.grpc import grpc_spec
 from jostle.generator.journeys import engine_journeys
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
@@ -50,14 +52,22 @@ def engine_spec(
     attentive: bool | None = False,
     allowed_hosts: Sequence[str] = (),
     journeys: Mapping[str, Journey] = {},
+    reflect: bool = False,
 ) -> dict[str, Any]:
     """One run of a workload: the measured load first, then the background, if any.
 
     `allowed_hosts`: to which redirects may lead, in addition to the server's own. `journeys`: those of the
     plan. `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that
-    the workload names are read here. Raises `PlanError` for a file that is missing.
+    the workload names are read here. `reflect`: the server is there, and can be asked what its gRPC services
+    are. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
+    if _calls(workload, journeys):
+        target["http2"] = target["http2"] or {"connections": None}
+
+    def asked(request: Call) -> dict[str, Any]:
+        return _request(request, address.peer, target, reflect=reflect)
+
     timeouts = {
         "connect_ns": _ns(workload.connect_timeout),
         "first_byte_ns": _ns(workload.first_byte_timeout) if workload.first_byte_timeout else None,
@@ -67,7 +77,7 @@ def engine_spec(
         "name": name,
         "role": "measured",
         "target": target,
-        "requests": [_request(request, address.peer) for request in workload.request],
+        "requests": [asked(request) for request in workload.request],
         "order": workload.order,
         "load": _load(workload.load),
         "timeouts": timeouts,
@@ -75,16 +85,14 @@ def engine_spec(
         "redirects": _redirects(workload.redirects, address.host, allowed_hosts),
     }
     if workload.journeys:
-        measured |= engine_journeys(
-            workload.journeys, journeys, request=lambda step: _request(step, address.peer), think=think_spec
-        )
+        measured |= engine_journeys(workload.journeys, journeys, request=asked, think=think_spec)
         _bound_by_feeds(measured)
     workloads = [measured]
     if workload.background is not None:
         background = {
             "name": "background",
             "role": "background",
-            "requests": [_request(workload.background, address.peer)],
+            "requests": [asked(workload.background)],
         }
         common = {key: value for key, value in measured.items() if key not in ("journeys", "slots")}
         workloads.append(
@@ -118,6 +126,8 @@ def without_secrets(spec: dict[str, Any]) -> dict[str, Any]:
             request["headers"] = [
                 [name, HIDDEN if names_a_secret(name) else value] for name, value in request["headers"]
             ]
+            if request["grpc"]:
+                request["grpc"]["schema_base64"] = None  # as long as its files
             body = base64.b64decode(request["body_base64"] or "").decode("utf-8", "replace")
             if names_a_secret(body):
                 request["body_base64"] = None
@@ -154,6 +164,13 @@ def _bound_by_feeds(workload: dict[str, Any]) -> None:
     if load is not None and feeds:
         rows = min(feed["rows"]["count"] // len(feed["columns"]) for feed in feeds)
         load["requests"] = min(load["requests"] or rows, rows)
+
+
+def _calls(workload: Workload, journeys: Mapping[str, Journey]) -> bool:
+    """Whether some of its requests are calls of gRPC."""
+    steps = (step for name in workload.journeys for step in journeys[name].steps)
+    background = [workload.background] if workload.background is not None else []
+    return any(request.grpc is not None for request in (*workload.request, *background, *steps))
 
 
 def _ns(seconds: float) -> int:
@@ -218,12 +235,12 @@ def _bytes(path: Path) -> bytes:
         raise PlanError(f"{path} cannot be read: {reason(error)}", "the plan names this file") from None
 
 
-def _request(request: Call, peer: str) -> dict[str, Any]:
+def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
     websocket = None
     if isinstance(request, Request) and request.ws is not None:
         if request.send is not None:
-            body = request.message.encode()
+            body = request.text.encode()
         sends = request.send is not None or request.body_file is not None
         websocket = {"message": _kind(body) if sends else None, "match": _match(request.match)}
     raw = None
@@ -234,6 +251,10 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
     if isinstance(request, Request) and request.udp is not None:
         body = _sent(request.udp)
         datagram = {"match": _datagram_match(request.match)}
+    grpc, stream = None, request.stream
+    if request.grpc is not None:
+        body = json.dumps(request.message, ensure_ascii=False).encode()
+        grpc, stream = grpc_spec(request, target, reflect=reflect)
     return {
         "name": request.label,
         "weight": request.weight if isinstance(request, Request) else 1,
@@ -241,16 +262,17 @@ def _request(request: Call, peer: str) -> dict[str, Any]:
         "path": request.path.replace(PEER, peer),
         "headers": [
             [name, line]
-            for name, lines in request.headers.items()
+            for name, lines in (request.headers | request.metadata).items()
             for line in (lines if isinstance(lines, list) else [lines])
         ],
         "body_base64": base64.b64encode(body).decode() if body else None,
         "expect": _expect(request.expect),
         "params": _params(request) if isinstance(request, Request) else {},
-        "stream": _stream(request.stream) if request.stream is not None else None,
+        "stream": _stream(stream) if stream is not None else None,
         "websocket": websocket,
         "raw": raw,
         "datagram": datagram,
+        "grpc": grpc,
     }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 from jostle import units
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.builder import JourneyBuilder
+from jostle.plan.grpc import read_message
 from jostle.plan.loading import parse_toml
 from jostle.plan.model import Plan
 from jostle.plan.raw import sent_as, until_as
@@ -51,6 +52,10 @@ PLACES = {
     "send": f"{WORKLOAD}.request.send",
     "match": f"{WORKLOAD}.request.match",
     "until": f"{WORKLOAD}.request.until",
+    "proto": f"{WORKLOAD}.request.proto",
+    "import_path": f"{WORKLOAD}.request.import-path",
+    "message": f"{WORKLOAD}.request.message",
+    "deadline": f"{WORKLOAD}.request.deadline",
     "expect": f"{WORKLOAD}.request.expect",
     "expect_status": f"{WORKLOAD}.request.expect.status",
     "stream": f"{WORKLOAD}.request.stream.format",
@@ -81,7 +86,7 @@ PLACES = {
 }
 """Each option and its place in the plan."""
 
-_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up", "stall")
+_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up", "stall", "deadline")
 _TLS = f"{WORKLOAD}.connection.tls"
 
 
@@ -105,44 +110,52 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `send` is the bytes of each request (a text with escapes, "hex:" or "@" and a file's name), and `until`
     says where its answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://,
     `send` is one datagram, and `match` says which one is its answer. `http2`: speak HTTP/2, over a
-    connection for each client, or over `http2_connections` that they share. `name_of`: what
-    the caller calls an option, for messages. Raises `PlanError`.
+    connection for each client, or over `http2_connections` that they share. With grpc:// or
+    grpcs://, whose path is package.Service/Method, `proto` names the .proto files, `import_path` folders of
+    what they import, `message` is JSON or "@" and a file, `headers` are metadata, and the call must end
+    within its `deadline`. `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
-    given = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in options.items()
-        if value is not None
-    }
+    given = {name: _plain(value) for name, value in options.items() if value is not None}
     pid = given.pop("pid", None)
     for name in given.keys() - PLACES.keys():
         raise PlanError(f"there is no option {name!r}", nearest(name, PLACES))
     journeys = _journeys(given, name_of)
     socket = scheme in ("ws", "wss")
     raw = scheme in ("tcp", "udp")
+    grpc = scheme in ("grpc", "grpcs")
     if raw and journeys:
         raise PlanError(f"{name_of('journey')}: a step is no raw bytes yet", "write http://")
+    if grpc and journeys:
+        raise PlanError(
+            f"{name_of('journey')}: steps say what is called, and so does {scheme}://",
+            "write http:// or https://; a step may have grpc = …",
+        )
     if socket and journeys:
         raise PlanError(f"{name_of('journey')}: a step is no message of a WebSocket yet", "write http://")
-    if socket:
+    if not grpc:
+        _no_call(given, name_of)
+    if grpc:
+        request = _call(url, given, path, name_of)
+    elif socket:
         request = _message(given, path, name_of)
     elif raw:
         request = _raw(given, scheme, name_of)
     else:
         _no_socket(given, name_of)
         request = _request(given, path, name_of)
-    tls = scheme in ("https", "wss")
+    tls = scheme in ("https", "wss", "grpcs")
     headers = [*given.pop("headers", []), *([("Authorization", login)] if login else [])]
     headers += [("Accept-Encoding", CODINGS)] if given.pop("compressed", False) else []
     if not raw:
-        request["headers"] = _grouped(headers, name_of)
+        request["metadata" if grpc else "headers"] = _grouped(headers, name_of)
     _complete_load(given, name_of)
     if tls:
         given["insecure"] = not given.get("insecure", False)  # its place is `verify`
     elif any(PLACES[name].startswith(_TLS) and given[name] for name in given.keys() - {"insecure"}):
         raise PlanError(
             f"{url!r} does not use TLS, so certificates say nothing",
-            "leave them out" if raw else "write wss://" if socket else "write https://",
+            "leave them out" if raw else f"write {'grpcs' if grpc else 'wss' if socket else 'https'}://",
         )
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     name = host if ":" not in host else "target"  # a colon begins the variants of a contestant
@@ -186,6 +199,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
 
 _OF_REQUESTS = (
     *("method", "headers", "compressed", "body", "send", "match", "until", "expect", "expect_status"),
+    *("proto", "import_path", "message", "deadline"),
     *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
 )
 
@@ -227,12 +241,18 @@ def _anchored(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
         return [_anchored(item, folder) for item in value]
     if isinstance(value, dict):
-        files = ("csv", "jsonl", "body-file", "hurl", "script")
+        files = ("csv", "jsonl", "body-file", "hurl", "script", "proto", "import-path")
         return {
-            key: str(folder / item) if key in files and isinstance(item, str) else _anchored(item, folder)
+            key: _placed(item, folder) if key in files else _anchored(item, folder)
             for key, item in value.items()
         }
     return value
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_placed(item, folder) for item in value]
+    return str(folder / value) if isinstance(value, str) else value
 
 
 def _of_journeys(place: str) -> str:
@@ -328,6 +348,35 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
     return request
 
 
+def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
+    """The request of gRPC."""
+    for option in ("method", "compressed", "body", "send", "match", "until", "expect_status", "redirects"):
+        if given.get(option):
+            hint = f"write {name_of('message')}" if option in ("body", "send") else "leave it out"
+            raise PlanError(f"{name_of(option)} has no meaning for gRPC", hint)
+    if path == "/":
+        raise PlanError(
+            f"{url!r} names no method", "write for example grpc://127.0.0.1:50051/package.Service/Method"
+        )
+    request: dict[str, Any] = {"grpc": path}
+    if (message := given.pop("message", None)) is not None:
+        try:
+            request["message"] = read_message(message) if isinstance(message, str) else message
+        except BadValue as error:
+            raise PlanError(f"{name_of('message')}: {error.message}", error.hint) from None
+    if (expect := given.pop("expect", None)) is not None:
+        request["expect"] = {"contains": expect} if isinstance(expect, str) else expect
+    if any(given.get(option) for option in ("stream_events", "stream_until", "stall", "slo", "stream_usage")):
+        given.setdefault("stream", "messages")
+    return request
+
+
+def _no_call(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:
+    for option in ("proto", "import_path", "message", "deadline"):
+        if given.get(option):
+            raise PlanError(f"{name_of(option)} is for gRPC", "write grpc://HOST:PORT/package.Service/Method")
+
+
 _READ: dict[str, dict[str, Callable[[str], dict[str, Any]]]] = {
     "tcp": {"send": sent_as, "until": until_as},
     "udp": {"send": sent_as},
@@ -381,6 +430,12 @@ def _no_socket(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:
         )
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
 def _time(value: Any) -> Any:
     """As a plan writes it; a bare number is seconds."""
     text = units.exact_duration(value) if isinstance(value, int | float) else value
@@ -393,10 +448,10 @@ def _split(url: str) -> tuple[str, str, int, str, str]:
     full = url if "://" in url else f"http://{url}"
     try:
         parts = urlsplit(full)
-        if parts.scheme not in ("http", "https", "ws", "wss", "tcp", "udp"):
+        if parts.scheme not in ("http", "https", "ws", "wss", "tcp", "udp", "grpc", "grpcs"):
             raise PlanError(
                 f"{url!r}: {parts.scheme!r} is not supported",
-                "write http://, https://, ws://, wss://, tcp:// or udp://",
+                "write http://, https://, ws://, wss://, tcp://, udp://, grpc:// or grpcs://",
             )
         bare = parts.port is not None and not (parts.path or parts.query or "@" in parts.netloc)
         if parts.scheme in ("tcp", "udp") and not bare:

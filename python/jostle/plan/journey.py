@@ -111,6 +111,8 @@ class Step(Call):
         named = [key for key, value in given.items() if value not in (None, "")]
         if len(named) > 1:
             raise BadValue(f"{' and '.join(named)} all say what to send", "give one of them")
+        if self.grpc is not None and named:
+            raise BadValue(f"{named[0]} is not for gRPC", "write message")
         if self.once_per_client and self.repeat > 1:
             raise BadValue("once-per-client and repeat", "leave one of them out")
         if self.head is not None and any(
@@ -129,7 +131,7 @@ class Step(Call):
 
     def filled_from(self) -> Iterator[str]:
         """The names of the variables in its request, as they stand there."""
-        for text in (self.path, self.headers, self.json_, self.form, self.body):
+        for text in (self.path, self.headers, self.json_, self.form, self.body, self.message, self.metadata):
             yield from names_in(text)
 
     @property

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
+from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
 from jostle.plan.raw import PLACEHOLDER, SERIALS, RawSent, RawUntil, Sent, bytes_matched
 from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
 
@@ -58,6 +59,9 @@ class Expect(Table):
     length: Count | None = Field(default=None, description="bytes of the body")
     sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
     json_: JsonValue | None = Field(default=None, description="a value in a JSON body")
+    grpc_status: GrpcStatus = Field(
+        default="OK", description='of a call of gRPC, the status that is right: "NOT_FOUND"'
+    )
 
     @model_validator(mode="after")
     def _one_check(self) -> "Expect":
@@ -131,7 +135,7 @@ class EventStream(Table):
     format: Literal["sse", "lines", "messages"] = Field(
         default="sse",
         description="server-sent events, one event for each line that is not empty, or the messages of a "
-        "WebSocket",
+        "WebSocket or of a gRPC method",
     )
     events: PositiveCount | None = Field(
         default=None, description="stop reading after this many; a stream that ends with fewer has failed"
@@ -207,6 +211,30 @@ class Call(Table):
     patch: Path | None = Field(default=None, description="path to PATCH")
     head: Path | None = Field(default=None, description="path to HEAD")
     options: Path | None = Field(default=None, description="path to OPTIONS")
+    grpc: GrpcMethod | None = Field(
+        default=None,
+        description='a method of gRPC to call, "package.Service/Method"; the workload then speaks HTTP/2',
+    )
+    proto: ProtoFiles = Field(
+        default=[],
+        description="with `grpc`: the .proto file, or files, that describe the method; without it the server "
+        "is asked (reflection)",
+    )
+    import_path: ImportPaths = Field(
+        default=[], description="folders in which what `proto` imports is looked for; the file's own is one"
+    )
+    message: Message = Field(
+        default={},
+        description="with `grpc`: the message as JSON has it; a list of messages where the method takes a "
+        "stream. `{name}` in a text is filled in, and stands for a number where the field is one",
+    )
+    metadata: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
+        default={}, description="with `grpc`: metadata of the call; a list repeats the key"
+    )
+    deadline: PositiveDuration | None = Field(
+        default=None,
+        description="with `grpc`: the call must end within this time from its send; the server is told",
+    )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
@@ -225,7 +253,25 @@ class Call(Table):
 
     def _ways(self) -> list[str]:
         """The keys that say to which path it goes, and how."""
-        return [method for method in METHODS if getattr(self, method) is not None]
+        return [method for method in (*METHODS, "grpc") if getattr(self, method) is not None]
+
+    def _check_call(self) -> None:
+        """What goes with gRPC, and what does not."""
+        if self.grpc is None:
+            for key in ("proto", "import_path", "message", "metadata", "deadline"):
+                if getattr(self, key):
+                    raise BadValue(
+                        f"{key.replace('_', '-')} is for gRPC", 'write { grpc = "package.Service/Method", … }'
+                    )
+            if self.expect.grpc_status != "OK":
+                raise BadValue("only a call of gRPC has a grpc-status", "expect a status, or a body")
+            return
+        for key, instead in (("headers", "metadata"), ("body", "message"), ("body_file", "message")):
+            if getattr(self, key):
+                raise BadValue(f"{key.replace('_', '-')} is not for gRPC", f"write {instead}")
+        if self.expect.status:
+            raise BadValue("a call has no HTTP status to expect", 'write grpc-status = "NOT_FOUND"')
+        check_metadata(self.metadata)
 
     @model_validator(mode="after")
     def _consistent(self) -> "Call":
@@ -233,6 +279,7 @@ class Call(Table):
         if len(given) != 1:
             what = "has no method" if not given else f"{' and '.join(given)} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
+        self._check_call()
         if self.body and self.body_file:
             raise BadValue("body and body-file both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":
@@ -243,10 +290,11 @@ class Call(Table):
             )
         if self.head is not None and self.stream is not None:
             raise BadValue("the answer to HEAD has no body, so it is no stream", "use get")
-        if self.stream is not None and (self.stream.format == "messages") != (given == ["ws"]):
+        if self.stream is not None and (self.stream.format == "messages") != (given[0] in ("ws", "grpc")):
             raise BadValue(
                 f"stream: {self.stream.format} do not come this way",
-                'a stream of "messages" comes over a WebSocket (ws), one of "sse" or "lines" over HTTP',
+                'a stream of "messages" comes over a WebSocket (ws) or from a gRPC method, one of "sse" or '
+                '"lines" over HTTP',
             )
         return self
 
@@ -254,11 +302,15 @@ class Call(Table):
     def method(self) -> Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]:
         """Its method; that of the upgrade, where it goes over a WebSocket. Of raw bytes it means nothing."""
         (way,) = self._ways()
+        if way == "grpc":
+            return "POST"
         return "GET" if way in ("ws", "tcp", "udp") else way.upper()  # type: ignore[return-value]
 
     @property
     def path(self) -> str:
         (way,) = self._ways()
+        if way == "grpc":
+            return f"/{self.grpc}"
         return "/" if way in ("tcp", "udp") else str(getattr(self, way))
 
     @property
@@ -266,6 +318,8 @@ class Call(Table):
         """Its name in the results."""
         if not self.name and self._ways() in (["tcp"], ["udp"]):
             return self._ways()[0]
+        if not self.name and self.grpc is not None:
+            return self.grpc
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
 
 
@@ -300,7 +354,7 @@ def _match(value: Any) -> Any:
 
 
 class Request(Call):
-    """One request. Give exactly one method, for example `get = "/fast/44"`, or `ws`, `tcp` or `udp`."""
+    """One request. Give exactly one method, such as `get = "/fast/44"`, or `ws`, `tcp`, `udp` or `grpc`."""
 
     ws: Path | None = Field(
         default=None, description="path of a WebSocket: the request is a message over it, and its answer"
@@ -336,7 +390,7 @@ class Request(Call):
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
         default={},
-        description="values for the path, or for what is sent over a WebSocket or as `tcp` or `udp`: "
+        description="values for the path, or for what is sent over a WebSocket, as `tcp`, `udp` or `grpc`: "
         '{ from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
     )
 
@@ -344,7 +398,7 @@ class Request(Call):
         return [*super()._ways(), *(way for way in ("ws", "tcp", "udp") if getattr(self, way) is not None)]
 
     @property
-    def message(self) -> str:
+    def text(self) -> str:
         """What `send` says, as it is sent."""
         return self.send if isinstance(self.send, str) else json.dumps(self.send, ensure_ascii=False)
 
@@ -360,6 +414,9 @@ class Request(Call):
             raise BadValue("until is for raw bytes", 'write { tcp = "…", until = "…" }')
         if self.ws is not None:
             self._check_message()
+            return self
+        if self.grpc is not None:
+            self._check_params(json.dumps([self.message, self.metadata], ensure_ascii=False))
             return self
         if self.send is not None or self.match != "order":
             key = "send" if self.send is not None else "match"
@@ -400,7 +457,7 @@ class Request(Call):
                 raise BadValue(f"the header {name} belongs to the handshake of a WebSocket", "leave it out")
         for name in PLACEHOLDER.findall((self.ws or "").replace(PEER, "")):
             raise BadValue(f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace")
-        self._check_params(self.message if self.send is not None else "")
+        self._check_params(self.text if self.send is not None else "")
 
     def _check_tcp(self, sent: Sent) -> None:
         if self.until is None:

@@ -50,6 +50,8 @@ class Outcome(StrEnum):
     """The server did not change to WebSocket."""
     SCRIPT_FAILED = "script_failed"
     """The script of a journey failed: a check did not hold, or an error."""
+    GRPC_STATUS = "grpc_status"
+    """A call of gRPC ended with another status than the right one."""
 
 
 _LABELS: Mapping[str, str] = {
@@ -62,6 +64,7 @@ _LABELS: Mapping[str, str] = {
     Outcome.STREAM_ENDED: "stream ended early",
     Outcome.NO_STREAM: "not a stream",
     Outcome.SCRIPT_FAILED: "failed script",
+    Outcome.GRPC_STATUS: "gRPC status",
 }
 
 ENDED_BY_STOP = frozenset({Outcome.NEVER_SENT, Outcome.UNFINISHED})
@@ -92,6 +95,7 @@ WRONG_ANSWERS = frozenset(
         Outcome.STREAM_ENDED,
         Outcome.NO_STREAM,
         Outcome.SCRIPT_FAILED,
+        Outcome.GRPC_STATUS,
     }
 )
 """Answers in whole that were not the right ones."""

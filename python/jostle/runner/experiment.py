@@ -218,13 +218,19 @@ def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManage
     return databases
 
 
-def find_room(plan: Plan, found: list[Contestant], executor: Executor) -> None:
-    """Raises `StartRefused` for a load that this machine has no room for, before anything is started."""
-    for host, port in {_address(contestant.url, executor.here) for contestant in found}:
+def find_room(plan: Plan, found: list[Contestant], executor: Executor, *, ask: bool = True) -> None:
+    """Raises `StartRefused` for a load that this machine has no room for, before anything is started.
+
+    `ask`: servers that run already may be asked what their gRPC services are.
+    """
+    for url in {contestant.url for contestant in found}:
+        host, port = _address(url, executor.here)
+        address = Address(host=host, port=port, tls=(url or "").startswith("https:"))
         for name, workload in plan.selected.items():
-            executor.prepare(
-                engine_spec(name, workload, Address(host=host, port=port), journeys=plan.journey)
+            spec = engine_spec(
+                name, workload, address, journeys=plan.journey, reflect=ask and url is not None
             )
+            executor.prepare(spec)
 
 
 def _address(url: str | None, here: str) -> tuple[str, int]:

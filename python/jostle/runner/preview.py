@@ -50,7 +50,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     observer = _Skipped()
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
     if plan.cluster is None or not plan.cluster.address:  # a cluster would be started to be asked
-        find_room(plan, found, executor_for(plan))
+        find_room(plan, found, executor_for(plan), ask=False)
     skipped = observer.why
     every = [contestant.label for contestant in found]
     for contestant in found:

@@ -300,6 +300,7 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
         attentive=_attentive(context, own_cores=own_cores),
         allowed_hosts=plan.cluster.allow_targets if plan.cluster else (),
         journeys=plan.journey,
+        reflect=True,
     )
 
 

@@ -54,7 +54,7 @@ def try_journeys(plan: Plan, label: str) -> Iterator[Tried]:
             alone = workload.model_copy(
                 update={"journeys": {journey: 1}, "load": once, "background": None, "rows": False}
             )
-            spec = engine_spec(name, alone, address, journeys=plan.journey)
+            spec = engine_spec(name, alone, address, journeys=plan.journey, reflect=True)
             yield _try(name, journey, _without_pauses(spec))
 
 

@@ -205,6 +205,8 @@ pub enum Outcome {
     UpgradeRefused,
     /// The script of a journey has failed: a check did not hold, or an error. It is counted beside the request before it.
     ScriptFailed,
+    /// A call of gRPC ended with another status than the right one.
+    GrpcStatus,
 }
 
 impl Outcome {
@@ -221,7 +223,7 @@ impl Outcome {
     }
 }
 
-pub const OUTCOMES: usize = 23;
+pub const OUTCOMES: usize = 24;
 pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "ok",
     "connect_refused",
@@ -246,6 +248,7 @@ pub const OUTCOME_NAMES: [&str; OUTCOMES] = [
     "no_stream",
     "upgrade_refused",
     "script_failed",
+    "grpc_status",
 ];
 
 #[derive(Debug, Clone, Default)]

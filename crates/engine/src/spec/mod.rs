@@ -4,6 +4,7 @@
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
 mod datagram;
+mod grpc;
 mod journey;
 mod raw;
 mod rows;
@@ -12,6 +13,7 @@ pub(crate) mod validate;
 mod websocket;
 
 pub use datagram::{DatagramMatch, DatagramSpec};
+pub use grpc::GrpcSpec;
 pub use journey::{
     CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
     OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec,
@@ -234,6 +236,9 @@ pub struct RequestSpec {
     /// It is a UDP datagram: the body is what is sent.
     #[serde(default)]
     pub datagram: Option<DatagramSpec>,
+    /// It is a call of gRPC: the body is its message, or its messages.
+    #[serde(default)]
+    pub grpc: Option<GrpcSpec>,
 }
 
 /// How values are escaped in a body.

@@ -46,6 +46,6 @@ pub enum StreamFormat {
     Sse,
     /// Every line that is not empty is an event.
     Lines,
-    /// Every message of a WebSocket is an event.
+    /// Every message of a WebSocket, or of the answer to a call of gRPC, is an event.
     Messages,
 }

@@ -171,6 +171,7 @@ fn check_workload(workload: &WorkloadSpec) -> Check {
         check_stream(&workload.name, request)?;
         check_websocket(workload, request)?;
         check_raw(workload, request)?;
+        check_grpc(workload, request)?;
         if let Some(problem) = datagram::problem(workload, request) {
             let field = format!("request {:?}", request.name);
             return Err(StartError::invalid(&workload.name, &field, problem));
@@ -263,8 +264,10 @@ fn check_stream(workload: &str, request: &RequestSpec) -> Check {
         "stream.bounds.late is no share from 0 to 1"
     } else if request.method == "HEAD" {
         "the answer to HEAD has no body, so it is no stream"
-    } else if request.websocket.is_some() != (stream.format == StreamFormat::Messages) {
-        "a stream of messages comes over a WebSocket, one of another format over HTTP"
+    } else if (request.websocket.is_some() || request.grpc.is_some())
+        != (stream.format == StreamFormat::Messages)
+    {
+        "a stream of messages comes over a WebSocket or from a gRPC method, one of another format over HTTP"
     } else {
         return Ok(());
     };
@@ -348,6 +351,35 @@ fn check_raw(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
             }
             _ => return Ok(()),
         },
+    };
+    let field = format!("request {:?}", request.name);
+    Err(StartError::invalid(&workload.name, &field, problem))
+}
+
+/// Calls go over HTTP/2, beside other requests or not.
+fn check_grpc(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
+    let Some(grpc) = &request.grpc else {
+        return Ok(());
+    };
+    const OWN_HEADERS: [&str; 3] = ["content-type", "te", "grpc-timeout"];
+    let mut names = request
+        .headers
+        .iter()
+        .map(|(name, _)| name.to_ascii_lowercase());
+    let problem = if workload.target.http2.is_none() {
+        "gRPC goes over HTTP/2: give the target http2"
+    } else if request.method != "POST" {
+        "a method of gRPC is called with POST"
+    } else if request.websocket.is_some() || request.raw.is_some() {
+        "it is a call of gRPC, or something else"
+    } else if !request.expect.status.is_empty() {
+        "a call has a grpc-status and no other one"
+    } else if grpc.deadline_ns == Some(0) {
+        "grpc.deadline_ns is 0: nothing answers in no time"
+    } else if names.any(|name| OWN_HEADERS.contains(&name.as_str())) {
+        "content-type, te and grpc-timeout are the call's own: leave them out"
+    } else {
+        return Ok(());
     };
     let field = format!("request {:?}", request.name);
     Err(StartError::invalid(&workload.name, &field, problem))

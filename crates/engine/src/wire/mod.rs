@@ -3,13 +3,14 @@
 //!
 //! ```text
 //!  load ─► Link::open ─► Dialer ─► Transport (TCP, unix, TLS)
-//!       ─► Link::exchange(Call, Watch) ─► h1, h2, raw, udp, ws
+//!       ─► Link::exchange(Call, Watch) ─► h1, h2 (and grpc over it), raw, udp, ws
 //!                               Watch ─► recorder, deadlines, taps
 //! ```
 pub mod coding;
 pub mod dial;
 pub mod events;
 pub mod failure;
+pub mod grpc;
 pub mod h1;
 pub mod h2;
 pub mod linger;

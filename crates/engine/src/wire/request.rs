@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::scenario::turns::Turns;
-use crate::scenario::values::Scope;
+use crate::scenario::values::{Scope, escape};
 use crate::schedule::random::Stream;
 use crate::spec::{ParamSpec, StreamSpec};
+use crate::wire::grpc::Method;
 use crate::wire::h1::codec::{Gap, Template};
 use crate::wire::raw::Until;
 use crate::wire::tap::Tap;
@@ -38,6 +39,8 @@ pub struct Request {
     pub raw: Option<Until>,
     /// It is a datagram, and its answer is known so.
     pub datagram: Option<Arc<Matching>>,
+    /// It is a call of this method.
+    pub grpc: Option<Box<Method>>,
 }
 
 /// One use of a request.
@@ -58,6 +61,11 @@ pub struct Call<'a> {
 impl Request {
     pub fn template(&self, last: bool) -> &Template {
         if last { &self.close } else { &self.keep_alive }
+    }
+
+    /// Within which its answer has to end, by its own word.
+    pub fn deadline_ns(&self) -> Option<u64> {
+        self.grpc.as_ref().and_then(|method| method.deadline_ns())
     }
 
     pub fn accepts(&self, status: u16) -> bool {
@@ -92,7 +100,7 @@ impl Request {
             0
         };
         template.write(out, |gap, out| {
-            let Gap::Param(position, _) = gap else {
+            let Gap::Param(position, place) = gap else {
                 unreachable!("only journeys have other gaps");
             };
             match &self.params[position] {
@@ -102,12 +110,12 @@ impl Request {
                     write!(out, "{value}").expect("writing into memory does not fail");
                 }
                 ParamSpec::Choice(values) => {
-                    out.extend_from_slice(
-                        values[random.below(values.len() as u64) as usize].as_bytes(),
-                    );
+                    let chosen = &values[random.below(values.len() as u64) as usize];
+                    escape(chosen.as_bytes(), place, out);
                 }
                 ParamSpec::InTurn(values) => {
-                    out.extend_from_slice(values[(turn % values.len() as u64) as usize].as_bytes());
+                    let next = &values[(turn % values.len() as u64) as usize];
+                    escape(next.as_bytes(), place, out);
                 }
                 ParamSpec::Serial { bytes } => write_serial(before, *bytes, out),
                 _ => unreachable!("only steps have other parameters"),

@@ -9,7 +9,7 @@ use crate::record::trace::Transcript;
 use crate::scenario::head::Head;
 use crate::scenario::values::path_of;
 use crate::seat::Seat;
-use crate::spec::{StreamFormat, TimeoutSpec};
+use crate::spec::{StreamFormat, StreamSpec, TimeoutSpec};
 use crate::wire::coding::Coded;
 use crate::wire::events::{EventParser, Found};
 use crate::wire::failure::Failure;
@@ -139,14 +139,17 @@ impl Watch<'_> {
         self.sample.sent = Some(now);
         self.seat.expect_answer(now);
         self.recorder.borrow_mut().sent(self.sample.workload, now);
-        let timeouts = &self.limits.timeouts;
-        let first = timeouts
-            .first_byte_ns
-            .unwrap_or(u64::MAX)
-            .min(timeouts.total_ns);
-        self.seat.set_deadline(now.saturating_add(first));
+        let first = self.limits.timeouts.first_byte_ns.unwrap_or(u64::MAX);
+        self.seat
+            .set_deadline(now.saturating_add(first.min(self.total_ns())));
         self.taps.begin(&self.request.taps);
         None
+    }
+
+    /// How long the answer may take, from the actual send to its end.
+    fn total_ns(&self) -> u64 {
+        let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
+        deadline.min(self.limits.timeouts.total_ns)
     }
 
     pub fn wrote(&mut self, bytes: usize) {
@@ -159,8 +162,7 @@ impl Watch<'_> {
         if self.sample.bytes_in == 0
             && let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent)
         {
-            let total = sent.saturating_add(self.limits.timeouts.total_ns);
-            self.seat.set_deadline(total);
+            self.seat.set_deadline(sent.saturating_add(self.total_ns()));
         }
         self.sample.bytes_in += bytes as u64;
     }
@@ -173,6 +175,14 @@ impl Watch<'_> {
         if self.request.cookies {
             self.path = path_of(bytes).into();
         }
+    }
+
+    /// Whether something looks at the answer's body.
+    pub fn reads_body(&self) -> bool {
+        let until = |stream: &StreamSpec| stream.until.is_some();
+        !self.request.taps.is_empty()
+            || self.transcript.is_some()
+            || self.request.stream.as_ref().is_some_and(until)
     }
 
     /// Whether the bytes of the answer's head are wanted.
@@ -282,7 +292,7 @@ impl Watch<'_> {
             (None, None) => return,
         };
         let total = self.sample.sent.unwrap_or(0);
-        let total = total.saturating_add(self.limits.timeouts.total_ns);
+        let total = total.saturating_add(self.total_ns());
         self.seat
             .set_deadline(total.min(self.at.saturating_add(wait)));
     }
@@ -326,6 +336,8 @@ impl Watch<'_> {
             _ if parser.is_within() => "the stream ended in the middle of an event",
             (Some(_), _) => "the stream ended without the text that ends it",
             (None, Some(_)) => "the stream ended before its last event",
+            // The status of a call says that nothing is missing.
+            (None, None) if self.request.grpc.is_some() => return None,
             (None, None) if seen.events == 0 => "the stream ended without an event",
             (None, None) => return None,
         };
@@ -362,7 +374,11 @@ impl Watch<'_> {
                 return self.failed(Failure::new(Outcome::StreamStalled, why));
             }
         }
+        let deadline = self.request.deadline_ns().unwrap_or(u64::MAX);
         let why = match self.sample.bytes_in {
+            _ if self.seat.now() >= self.sample.sent.unwrap_or(0).saturating_add(deadline) => {
+                "the call's deadline has passed"
+            }
             0 => "no byte of the answer came in time",
             _ => "the answer did not end in time",
         };

@@ -3,6 +3,7 @@
 mod client;
 mod delay;
 mod extras;
+mod grpc;
 mod hostile;
 mod http2;
 mod siblings;

@@ -24,7 +24,7 @@ REMEDIES: Mapping[str, str] = {
     Outcome.STALE: "it closes idle connections: shorten the think time, or raise its keep-alive timeout",
     Outcome.RESPONSE_TIMEOUT: "send less, or raise the timeout: requests that are given up "
     "have only a lower bound",
-    Outcome.MALFORMED: "its answers break the rules of HTTP or WebSocket: try one by hand (curl -v)",
+    Outcome.MALFORMED: "its answers break the rules of HTTP, WebSocket or gRPC: try one by hand (curl -v)",
     Outcome.TOO_LARGE: "raise body-limit, or ask for less",
     Outcome.REDIRECT_FAILED: "a loop: try it by hand (curl -L); another host: --allow-target HOST, "
     "if it is yours",
@@ -35,6 +35,7 @@ REMEDIES: Mapping[str, str] = {
     Outcome.UPGRADE_REFUSED: "is the path that of a WebSocket, and does it want a header "
     "(Origin, Authorization, Sec-WebSocket-Protocol)?",
     Outcome.SCRIPT_FAILED: "the text names the line of the script; `jostle check` shows what was said",
+    Outcome.GRPC_STATUS: "look at the server's log; a call that is to fail is right with expect.grpc-status",
     Outcome.WRONG_STATUS: CORRECT,
     Outcome.WRONG_BODY: CORRECT,
 }

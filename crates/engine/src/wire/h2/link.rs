@@ -9,11 +9,12 @@ use bytes::{Buf, Bytes};
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{Error, RecvStream, SendStream};
 use http::header::{CONTENT_LENGTH, LOCATION};
-use http::{Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 
 use crate::record::interval::Outcome;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::Failure;
+use crate::wire::grpc::Answer;
 use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, redirects};
 use crate::wire::h2::connection::{Connection, takes_more};
 use crate::wire::h2::failure::failure;
@@ -76,24 +77,36 @@ impl Link {
     pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
         let template = call.template;
         let mut filled = Vec::new();
+        let method = call.request.grpc.as_deref();
+        let mut finished = Ok(());
         let request = template.fixed().unwrap_or_else(|| {
             call.request.fill(template, &mut call, &mut filled);
+            finished = method.map_or(Ok(()), |method| method.finish(&mut filled));
             &filled
         });
-        let shown = watch.transcript.is_some().then(|| as_shown(request));
-        watch.asking(shown.as_deref().unwrap_or(request));
-        let message = match Message::of(request, self.tls) {
+        if watch.transcript.is_some() {
+            let shown = method.map(|method| method.shown(request));
+            watch.asking(&as_shown(shown.as_deref().unwrap_or(request)));
+        } else {
+            watch.asking(request);
+        }
+        let message = finished.and_then(|()| Message::of(request, self.tls));
+        let mut message = match message {
             Ok(message) => message,
             Err(problem) => {
                 let why = format!("the request cannot be sent over HTTP/2: {problem}");
                 return watch.failed(Failure::new(Outcome::Malformed, why));
             }
         };
+        if method.is_some() {
+            message.leave_out_length();
+        }
         let connection = self.connection.clone();
         let _place = match connection.stream(watch).await {
             Ok(place) => place,
             Err(outcome) => return outcome,
         };
+        let answer = method.map(|method| Answer::new(method, watch));
         let mut exchange = Exchange {
             send: &mut self.send,
             connection: &connection,
@@ -102,6 +115,7 @@ impl Link {
             upload: None,
             unsent: message.body,
             body_bytes: 0,
+            answer,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         drop(exchange);
@@ -130,6 +144,8 @@ struct Exchange<'a, 'w> {
     upload: Option<SendStream<Bytes>>,
     unsent: Bytes,
     body_bytes: u64,
+    /// Of a call of gRPC.
+    answer: Option<Answer<'a>>,
 }
 
 enum Stage {
@@ -177,9 +193,9 @@ impl Exchange<'_, '_> {
                 }
             }),
             Stage::Trailers(body) => body.poll_trailers(cx).map(|trailers| match trailers {
-                Ok(_) => {
+                Ok(trailers) => {
                     self.watch.received(0);
-                    Some(self.watch.complete())
+                    Some(self.end(&trailers.unwrap_or_default()))
                 }
                 Err(error) => Some(self.fail(&error)),
             }),
@@ -244,6 +260,15 @@ impl Exchange<'_, '_> {
         let bytes = self.watch.reads_head().then(|| encode(&head));
         let location = location.map(|location| location.as_bytes().into());
         self.watch.head(status, location, bytes);
+        let header = |name: &str| head.headers.get(name).map(HeaderValue::as_bytes);
+        if let Some(answer) = &mut self.answer
+            && let Err(failure) = answer.head(status, header)
+        {
+            return Some(self.watch.failed(failure));
+        }
+        if self.answer.is_some() && body.is_end_stream() {
+            return Some(self.end(&head.headers));
+        }
         let length = head.headers.get(CONTENT_LENGTH);
         let length = length.filter(|_| !body.is_end_stream());
         let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -273,8 +298,27 @@ impl Exchange<'_, '_> {
         // The window opens again; an error is the stream's, which tells it itself.
         let _ = body.flow_control().release_capacity(bytes.len());
         let over = body.is_end_stream();
-        let enough = !bytes.is_empty() && self.watch.body(bytes);
-        (enough || over).then(|| self.watch.complete())
+        let enough = match &mut self.answer {
+            _ if bytes.is_empty() => false,
+            None => self.watch.body(bytes),
+            Some(answer) => match answer.data(bytes, self.watch) {
+                Ok(enough) => enough,
+                Err(failure) => return Some(self.watch.failed(failure)),
+            },
+        };
+        if enough {
+            return Some(self.watch.complete());
+        }
+        over.then(|| self.end(&HeaderMap::new()))
+    }
+
+    /// The answer is whole.
+    fn end(&mut self, trailers: &HeaderMap) -> Outcome {
+        let trailer = |name: &str| trailers.get(name).map(HeaderValue::as_bytes);
+        match self.answer.take() {
+            Some(answer) => answer.end(trailer, self.watch),
+            None => self.watch.complete(),
+        }
     }
 
     fn refuse(&mut self, error: DecodeError) -> Outcome {

@@ -2,7 +2,7 @@
 //! cookies are filled in at one place for both.
 
 use bytes::Bytes;
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Request, Uri};
 use httparse::EMPTY_HEADER;
@@ -71,6 +71,13 @@ impl Message {
             head_bytes: head_bytes + scheme.len(),
         })
     }
+
+    /// A call of gRPC says how long its messages are, and nothing of its whole body.
+    pub fn leave_out_length(&mut self) {
+        if let Some(length) = self.head.headers_mut().remove(CONTENT_LENGTH) {
+            self.head_bytes -= CONTENT_LENGTH.as_str().len() + length.len();
+        }
+    }
 }
 
 /// Whether the request can be sent over HTTP/2; an error says why not, and what to do.
@@ -88,6 +95,9 @@ pub fn check(spec: &RequestSpec) -> Result<(), String> {
     }
     fits(&spec.path).map_err(|problem| format!("path {:?} {problem}", spec.path))?;
     for (name, param) in &spec.params {
+        if spec.grpc.is_some() {
+            continue; // they stand in its message
+        }
         let (ParamSpec::Choice(values) | ParamSpec::InTurn(values)) = param else {
             continue;
         };

@@ -1,0 +1,147 @@
+//! One call's answer while it passes by.
+
+use crate::record::interval::Outcome;
+use crate::wire::failure::Failure;
+use crate::wire::grpc::frames::{Piece, Reader};
+use crate::wire::grpc::method::Method;
+use crate::wire::grpc::{schema, status};
+use crate::wire::watch::Watch;
+
+const CONTENT_TYPE: &[u8] = b"application/grpc";
+/// A message that is to be read as JSON may have this many bytes.
+const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
+/// Of a Content-Type so much is told.
+const SHOWN_BYTES: usize = 60;
+
+pub struct Answer<'a> {
+    method: &'a Method,
+    reader: Reader,
+    /// Messages that are whole.
+    messages: u64,
+    /// The message that comes, where something looks at it.
+    kept: Option<Vec<u8>>,
+}
+
+impl<'a> Answer<'a> {
+    pub fn new(method: &'a Method, watch: &Watch<'_>) -> Self {
+        Self {
+            method,
+            reader: Reader::default(),
+            messages: 0,
+            kept: watch.reads_body().then(Vec::new),
+        }
+    }
+
+    /// The answer's head has come; an error if it is none of gRPC.
+    pub fn head<'h>(
+        &mut self,
+        http_status: u16,
+        header: impl Fn(&str) -> Option<&'h [u8]>,
+    ) -> Result<(), Failure> {
+        let given = header("content-type").unwrap_or_default();
+        let rest = given.strip_prefix(CONTENT_TYPE);
+        let right = rest.is_some_and(|rest| rest.is_empty() || b"+;".contains(&rest[0]));
+        if http_status == 200 && right {
+            return Ok(());
+        }
+        let given = &given[..given.len().min(SHOWN_BYTES)];
+        let kind = match given {
+            [] => "no Content-Type".to_owned(),
+            given => format!("Content-Type {}", given.escape_ascii()),
+        };
+        let why = format!(
+            "the server does not answer in gRPC here: HTTP status {http_status}, {kind} in place of application/grpc"
+        );
+        Err(Failure::new(Outcome::Malformed, why))
+    }
+
+    /// The next bytes. True if no more of them is wanted.
+    pub fn data(&mut self, mut bytes: &[u8], watch: &mut Watch<'_>) -> Result<bool, Failure> {
+        while let Some(piece) = self.reader.next(&mut bytes) {
+            match piece {
+                Piece::Begin { compressed, length } => self.begin(compressed, length)?,
+                Piece::Bytes(piece) => {
+                    if let Some(kept) = &mut self.kept {
+                        kept.extend_from_slice(piece);
+                    }
+                }
+                Piece::End => {
+                    if self.message(watch)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn begin(&mut self, compressed: bool, length: usize) -> Result<(), Failure> {
+        if compressed {
+            let why = "a message is compressed, which was not offered";
+            return Err(Failure::new(Outcome::Malformed, why));
+        }
+        if self.messages > 0 && !self.method.gives_stream() {
+            let why = "a second message came where the method answers with one";
+            return Err(Failure::new(Outcome::Malformed, why));
+        }
+        if self.kept.is_some() && length > MAX_READ_BYTES {
+            let why = format!("a message of {length} bytes is too long to be looked at");
+            return Err(Failure::new(Outcome::TooLarge, why));
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, watch: &mut Watch<'_>) -> Result<bool, Failure> {
+        self.messages += 1;
+        if let Some(kept) = &mut self.kept {
+            let json =
+                schema::to_json(&self.method.descriptor.output(), kept).map_err(|error| {
+                    let name = self.method.descriptor.output();
+                    let why = format!("a message is no {}: {error}", name.full_name());
+                    Failure::new(Outcome::Malformed, why)
+                })?;
+            kept.clear();
+            watch.body(&json);
+        }
+        Ok(self.method.gives_stream() && watch.message())
+    }
+
+    /// The answer has ended, with these trailers: how the call is counted.
+    pub fn end<'h>(
+        self,
+        trailer: impl Fn(&str) -> Option<&'h [u8]>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        match self.judge(trailer) {
+            Ok(()) => watch.complete(),
+            Err(failure) => watch.failed(failure),
+        }
+    }
+
+    fn judge<'h>(&self, trailer: impl Fn(&str) -> Option<&'h [u8]>) -> Result<(), Failure> {
+        let malformed = |why: &str| Err(Failure::new(Outcome::Malformed, why));
+        let Some(given) = trailer("grpc-status") else {
+            return malformed("the answer ended without grpc-status");
+        };
+        let found = std::str::from_utf8(given).ok();
+        let Some(found) = found.and_then(|text| text.parse().ok()) else {
+            return malformed("its grpc-status is no number");
+        };
+        if found != self.method.status {
+            let why = status::describe(found, trailer("grpc-message"));
+            let outcome = match (found, self.method.deadline_ns) {
+                // Both sides watch the deadline; which of them is first says nothing.
+                (status::DEADLINE_EXCEEDED, Some(_)) => Outcome::ResponseTimeout,
+                _ => Outcome::GrpcStatus,
+            };
+            return Err(Failure::new(outcome, why));
+        }
+        if self.reader.is_within() {
+            return malformed("the answer ended in the middle of a message");
+        }
+        if found == status::OK && self.messages == 0 && !self.method.gives_stream() {
+            return malformed("the answer ended without its message");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Messages behind their prefixes.
+
+/// A flag and the length.
+const PREFIX_BYTES: usize = 5;
+
+/// Appends a message with its prefix; not compressed.
+pub fn write(message: &[u8], out: &mut Vec<u8>) {
+    let length = u32::try_from(message.len()).expect("a message of a plan is shorter than 4 GiB");
+    out.push(0);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(message);
+}
+
+/// The messages of what [`write`] has made.
+pub fn split(mut frames: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (prefix, rest) = frames.split_first_chunk::<PREFIX_BYTES>()?;
+        let (message, rest) = rest.split_at_checked(length(*prefix))?;
+        frames = rest;
+        Some(message)
+    })
+}
+
+fn length([_, length @ ..]: [u8; PREFIX_BYTES]) -> usize {
+    u32::from_be_bytes(length) as usize
+}
+
+/// Reads messages as they come, in whatever pieces.
+#[derive(Debug, Default)]
+pub struct Reader {
+    prefix: [u8; PREFIX_BYTES],
+    /// Bytes of the prefix that have come.
+    begun: usize,
+    /// Bytes of the message that are to come.
+    left: usize,
+}
+
+/// What has come.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A message begins.
+    Begin {
+        compressed: bool,
+        length: usize,
+    },
+    Bytes(&'a [u8]),
+    End,
+}
+
+impl Reader {
+    /// The next piece of `bytes`, from which it is taken; `None`: all was read.
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Piece<'a>> {
+        if self.begun < PREFIX_BYTES {
+            let wanted = PREFIX_BYTES - self.begun;
+            let (prefix, rest) = bytes.split_at(bytes.len().min(wanted));
+            self.prefix[self.begun..][..prefix.len()].copy_from_slice(prefix);
+            self.begun += prefix.len();
+            *bytes = rest;
+            self.left = length(self.prefix);
+            let compressed = self.prefix[0] != 0;
+            let length = self.left;
+            return (self.begun == PREFIX_BYTES).then_some(Piece::Begin { compressed, length });
+        }
+        if self.left == 0 {
+            self.begun = 0;
+            return Some(Piece::End);
+        }
+        let (piece, rest) = bytes.split_at(bytes.len().min(self.left));
+        self.left -= piece.len();
+        *bytes = rest;
+        (!piece.is_empty()).then_some(Piece::Bytes(piece))
+    }
+
+    /// A message has begun and not ended.
+    pub fn is_within(&self) -> bool {
+        self.begun > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_whatever_their_pieces() {
+        let messages: [&[u8]; 3] = [b"hello", b"", &[7; 300]];
+        let mut frames = Vec::new();
+        messages
+            .iter()
+            .for_each(|message| write(message, &mut frames));
+        assert!(split(&frames).eq(messages));
+        for size in [1, 4, 5, 7, 1000] {
+            let (mut reader, mut read, mut message) = (Reader::default(), Vec::new(), Vec::new());
+            for mut bytes in frames.chunks(size) {
+                while let Some(piece) = reader.next(&mut bytes) {
+                    match piece {
+                        Piece::Begin { compressed, length } => {
+                            assert_eq!((compressed, length), (false, messages[read.len()].len()));
+                        }
+                        Piece::Bytes(bytes) => message.extend_from_slice(bytes),
+                        Piece::End => read.push(std::mem::take(&mut message)),
+                    }
+                }
+            }
+            assert_eq!(read, messages, "pieces of {size}");
+            assert!(!reader.is_within());
+        }
+        let mut reader = Reader::default();
+        assert_eq!(reader.next(&mut frames[..4].as_ref()), None);
+        assert!(reader.is_within());
+    }
+}

@@ -1,0 +1,169 @@
+//! What services take and give, and messages between JSON and bytes.
+
+use prost::Message as _;
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, Kind, MessageDescriptor, MethodDescriptor, SerializeOptions,
+};
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment, Track};
+
+/// Fields that have their default are shown as well, so that one can be asked for; 64-bit numbers are numbers.
+const JSON: SerializeOptions = SerializeOptions::new()
+    .skip_default_fields(false)
+    .stringify_64_bit_integers(false);
+
+/// The services of some `.proto` files.
+#[derive(Debug, Clone)]
+pub struct Schema(DescriptorPool);
+
+/// A method as it is called: `package.Service/Method`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    pub name: String,
+    /// It takes, or gives, a stream of messages.
+    pub takes_stream: bool,
+    pub gives_stream: bool,
+}
+
+/// Why a message is none of its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where: `message.items[0].count`.
+    pub place: String,
+    pub problem: String,
+    /// A field that is not there, and those that are.
+    pub unknown: Option<(String, Vec<String>)>,
+}
+
+impl Schema {
+    /// Of a `FileDescriptorSet` with all that it imports.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let pool = DescriptorPool::decode(bytes);
+        let pool = pool.map_err(|error| format!("the schema cannot be read: {error}"))?;
+        Ok(Self(pool))
+    }
+
+    pub fn methods(&self) -> impl Iterator<Item = Signature> {
+        let methods = self.0.services().flat_map(|service| {
+            let methods: Vec<_> = service.methods().collect();
+            methods
+        });
+        methods.map(|method| Signature {
+            name: format!("{}/{}", method.parent_service().full_name(), method.name()),
+            takes_stream: method.is_client_streaming(),
+            gives_stream: method.is_server_streaming(),
+        })
+    }
+
+    /// The method called `package.Service/Method`.
+    pub fn method(&self, name: &str) -> Option<MethodDescriptor> {
+        let (service, method) = name.split_once('/')?;
+        let service = self.0.get_service_by_name(service)?;
+        service.methods().find(|found| found.name() == method)
+    }
+}
+
+/// The bytes of each message: of one, or of those in a list where the method takes a stream.
+pub fn encode(method: &MethodDescriptor, json: &[u8]) -> Result<Vec<Vec<u8>>, Refusal> {
+    let whole: Value = serde_json::from_slice(json).map_err(|error| Refusal {
+        place: "message".into(),
+        problem: format!("it is not JSON: {error}"),
+        unknown: None,
+    })?;
+    match whole {
+        Value::Array(messages) if method.is_client_streaming() => {
+            let numbered = messages.into_iter().enumerate();
+            numbered
+                .map(|(index, message)| encode_one(method, message, &format!("message[{index}]")))
+                .collect()
+        }
+        message => encode_one(method, message, "message").map(|bytes| vec![bytes]),
+    }
+}
+
+fn encode_one(method: &MethodDescriptor, message: Value, place: &str) -> Result<Vec<u8>, Refusal> {
+    let mut track = Track::new();
+    let reader = serde_path_to_error::Deserializer::new(message, &mut track);
+    match DynamicMessage::deserialize(method.input(), reader) {
+        Ok(message) => Ok(message.encode_to_vec()),
+        Err(error) => Err(Refusal::new(&method.input(), place, &track.path(), &error)),
+    }
+}
+
+/// A message as JSON; an error where the bytes are none of its type.
+pub fn to_json(message: &MessageDescriptor, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let message =
+        DynamicMessage::decode(message.clone(), bytes).map_err(|error| error.to_string())?;
+    let mut json = Vec::new();
+    let written =
+        message.serialize_with_options(&mut serde_json::Serializer::new(&mut json), &JSON);
+    written.map_err(|error| error.to_string())?;
+    Ok(json)
+}
+
+impl Refusal {
+    fn new(
+        message: &MessageDescriptor,
+        place: &str,
+        path: &Path,
+        error: &serde_json::Error,
+    ) -> Self {
+        let inside = path.to_string();
+        let joint = if inside.starts_with('[') { "" } else { "." };
+        let problem = error.to_string();
+        let unknown = problem
+            .strip_prefix("unrecognized field name '")
+            .and_then(|rest| rest.strip_suffix('\''))
+            .zip(reached(message, path));
+        Self {
+            place: match inside.as_str() {
+                "." => place.to_owned(),
+                _ => format!("{place}{joint}{inside}"),
+            },
+            unknown: unknown.map(|(name, message)| {
+                let known = message.fields().map(|field| field.name().to_owned());
+                (name.to_owned(), known.collect())
+            }),
+            problem,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.problem)?;
+        match &self.unknown {
+            Some((_, known)) if !known.is_empty() => write!(f, "; there is {}", known.join(", ")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The type of the message at this path.
+fn reached(message: &MessageDescriptor, path: &Path) -> Option<MessageDescriptor> {
+    let mut kind = Kind::Message(message.clone());
+    for segment in path {
+        let Segment::Map { key } = segment else {
+            continue; // an item of a list
+        };
+        let Kind::Message(message) = &kind else {
+            return None;
+        };
+        kind = if message.is_map_entry() {
+            message.map_entry_value_field().kind()
+        } else {
+            let field = message.get_field_by_name(key);
+            field
+                .or_else(|| message.get_field_by_json_name(key))?
+                .kind()
+        };
+    }
+    match kind {
+        Kind::Message(message) => Some(message),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

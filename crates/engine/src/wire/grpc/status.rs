@@ -1,0 +1,77 @@
+//! What a call has come to, as its server says: `grpc-status` and `grpc-message`.
+
+const NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+pub const OK: u32 = 0;
+pub const DEADLINE_EXCEEDED: u32 = 4;
+pub const UNIMPLEMENTED: u32 = 12;
+
+/// For people: `UNAVAILABLE: no backend`.
+pub fn describe(status: u32, message: Option<&[u8]>) -> String {
+    let name = NAMES.get(status as usize);
+    let name = name.map_or_else(|| format!("grpc-status {status}"), ToString::to_string);
+    match message {
+        Some(message) if !message.is_empty() => {
+            format!("{name}: {}", String::from_utf8_lossy(&decoded(message)))
+        }
+        _ => name,
+    }
+}
+
+/// Without its percent-encoding; what is not encoded right stays as it is.
+fn decoded(message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = (byte == b'%').then(|| after.get(..2)).flatten();
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(found) => {
+                out.push(found);
+                rest = &after[2..];
+            }
+            None => {
+                out.push(byte);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_told_by_its_name_and_its_message() {
+        assert_eq!(describe(14, None), "UNAVAILABLE");
+        assert_eq!(describe(16, Some(b"")), "UNAUTHENTICATED");
+        assert_eq!(
+            describe(5, Some(b"no %22\xc3\xbc%C3%BC%22")),
+            "NOT_FOUND: no \"üü\""
+        );
+        assert_eq!(
+            describe(99, Some(b"100% %zz %4")),
+            "grpc-status 99: 100% %zz %4"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+"""Calls of gRPC for the engine: checked against `.proto` files, or against what the server says of itself."""
+
+import base64
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jostle._engine import compile_protos, grpc_methods, grpc_reflected, grpc_refusal
+from jostle.errors import PlanError, nearest
+from jostle.plan.grpc import STATUSES
+from jostle.plan.request import Call, EventStream, Request
+from jostle.plan.values import Params
+from jostle.plan.variables import GAP
+
+__all__ = ["grpc_spec"]
+
+
+PATIENCE_S = 10.0
+"""For a server that is asked for its schema."""
+
+
+def grpc_spec(
+    call: Call, target: Mapping[str, Any], *, reflect: bool
+) -> tuple[dict[str, Any], EventStream | None]:
+    """The engine's `GrpcSpec` of a call, and how its answer is read where it is a stream.
+
+    `reflect`: the server of the engine's `target` is there, and asked where no `.proto` file is given; else
+    that schema is left open. Raises `PlanError` for what the schema does not have.
+    """
+    schema, gives_stream = b"", False
+    if call.proto:
+        schema = _compiled(tuple(map(str, call.proto)), tuple(map(str, call.import_path)))
+    elif reflect:
+        schema = _reflected(json.dumps(target), (call.grpc or "").partition("/")[0])
+    if schema:
+        gives_stream = _check_method(call, schema)
+        _check_message(call, schema)
+    spec = {
+        "schema_base64": base64.b64encode(schema).decode(),
+        "deadline_ns": round(call.deadline * 1e9) if call.deadline is not None else None,
+        "status": STATUSES.index(call.expect.grpc_status),
+    }
+    return spec, call.stream or (EventStream(format="messages") if gives_stream else None)
+
+
+@lru_cache
+def _compiled(files: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
+    """A `FileDescriptorSet`. Imports are looked for beside the files, too."""
+    folders = dict.fromkeys([*imports, *(file.rpartition("/")[0] or "." for file in files)])
+    try:
+        return compile_protos(list(files), list(folders))
+    except ValueError as error:
+        raise PlanError(
+            f"proto: {error}", "imports count from import-path and from the file's folder"
+        ) from None
+
+
+@lru_cache
+def _reflected(target: str, service: str) -> bytes:
+    """The server's own `FileDescriptorSet`."""
+    try:
+        schema, known = grpc_reflected(target, service, PATIENCE_S)
+    except ValueError as error:
+        raise PlanError(
+            f"grpc: the server does not describe its services (reflection): {error}",
+            "name the .proto file: proto = …, or --proto FILE",
+        ) from None
+    if schema is None:
+        raise PlanError(f"grpc: there is no service {service!r}", nearest(service, known))
+    return schema
+
+
+def _check_method(call: Call, schema: bytes) -> bool:
+    """Whether it answers with a stream."""
+    methods = {name: (takes, gives) for name, takes, gives in grpc_methods(schema)}
+    if call.grpc not in methods:
+        raise PlanError(f"grpc: there is no method {call.grpc!r}", nearest(call.grpc or "", methods))
+    takes, gives = methods[call.grpc]
+    if isinstance(call.message, list) and not takes:
+        raise PlanError(f"message: {call.grpc} takes one message and no list", "write one table")
+    if call.stream is not None and not gives:
+        raise PlanError(f"stream: {call.grpc} answers with one message", "leave out stream")
+    return gives
+
+
+def _check_message(call: Call, schema: bytes) -> None:
+    """Names in braces are filled in later; here they stand for a value that they may have.
+
+    Those of journeys can have any value, so that only fields that are not there are a mistake.
+    """
+    params = call.params if isinstance(call, Request) else {}
+    refusal = grpc_refusal(schema, call.grpc or "", _with_examples(json.dumps(call.message), params))
+    if refusal is None:
+        return
+    place, problem, unknown = refusal
+    if unknown is not None:
+        name, known = unknown
+        raise PlanError(f"{place}: there is no field {name!r}", nearest(name, known))
+    if isinstance(call, Request) or not GAP.search(json.dumps(call.message)):
+        raise PlanError(f"{place}: {problem}", f"as the .proto file has it for {call.grpc}")
+
+
+def _with_examples(text: str, params: Mapping[str, Params]) -> str:
+    def example(found: Any) -> str:
+        name = found[1]
+        if name not in params:
+            return "1" if not params else str(found[0])
+        param = params[name]
+        value = str(param.low) if param.kind == "range" else [*param.values, *_first(param)][0]
+        return json.dumps(value)[1:-1]
+
+    return GAP.sub(example, text)
+
+
+def _first(param: Params) -> list[str]:
+    return param.column()[:1] if param.kind == "csv" else []

@@ -1,0 +1,260 @@
+"""gRPC through the command line: a server whose answers are known, and Google's own for Python."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.real import Jostle, as_json, reference_server
+
+ROOT = Path(__file__).parents[2]
+UV = ROOT / ".tools" / "bin" / "uv"
+REFERENCE_PROTO = ROOT / "crates" / "reference" / "src" / "echo.proto"
+PACKAGES = ["grpcio==1.85.1", "grpcio-reflection==1.85.1", "grpcio-tools==1.85.1"]
+
+PROTO = """
+syntax = "proto3";
+package test.v1;
+message Words { string text = 1; int64 number = 2; repeated string seen = 3; }
+message Order { int32 times = 1; string text = 2; }
+service Echo {
+  rpc Say(Words) returns (Words);
+  rpc Repeat(Order) returns (stream Words);
+  rpc Collect(stream Words) returns (Order);
+  rpc Talk(stream Words) returns (stream Words);
+  rpc Refuse(Order) returns (Words);
+}
+"""
+
+SERVER = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+import grpc
+import echo_pb2, echo_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+class Echo(echo_pb2_grpc.EchoServicer):
+    def Say(self, words, context):
+        left = context.time_remaining()
+        seen = {**dict(context.invocation_metadata()), "deadline": "none" if left is None else "given"}
+        words.seen.extend(f"{key}={seen[key]}" for key in ("x-user", "deadline") if key in seen)
+        return words
+
+    def Repeat(self, order, context):
+        for number in range(order.times):
+            yield echo_pb2.Words(text=order.text, number=number)
+
+    def Collect(self, several, context):
+        texts = [words.text for words in several]
+        return echo_pb2.Order(times=len(texts), text=" ".join(texts))
+
+    def Talk(self, several, context):
+        yield from several
+
+    def Refuse(self, order, context):
+        if order.times == 4:
+            time.sleep(1)
+        context.abort(list(grpc.StatusCode)[order.times], order.text)
+
+server = grpc.server(ThreadPoolExecutor(8))
+echo_pb2_grpc.add_EchoServicer_to_server(Echo(), server)
+reflection.enable_server_reflection(["test.v1.Echo", reflection.SERVICE_NAME], server)
+pair = [(open("key.pem", "rb").read(), open("cert.pem", "rb").read())]
+ports = [
+    server.add_insecure_port("127.0.0.1:0"),
+    server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials(pair)),
+]
+server.start()
+print(*ports, flush=True)
+server.wait_for_termination()
+"""
+
+
+@pytest.fixture(scope="module")
+def grpcio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, str]]:
+    """The .proto file of a server in an environment of its own, and its URLs without and with TLS."""
+    folder = tmp_path_factory.mktemp("grpcio")
+    python = folder / "environment" / "bin" / "python"
+    (folder / "echo.proto").write_text(PROTO)
+    (folder / "server.py").write_text(SERVER)
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    name = ["-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "cert.pem"]
+    for words in (
+        [UV, "venv", "--quiet", "--python", sys.executable, folder / "environment"],
+        [UV, "pip", "install", "--quiet", "--python", python, *PACKAGES],
+        [python, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", "--grpc_python_out=.", "echo.proto"],
+        ["openssl", "req", "-x509", *key, *name],
+    ):
+        subprocess.run([str(word) for word in words], cwd=folder, check=True, capture_output=True)
+    process = subprocess.Popen([python, "server.py"], cwd=folder, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        plain, secure = process.stdout.readline().split()
+        yield folder / "echo.proto", f"grpc://127.0.0.1:{plain}", f"grpcs://127.0.0.1:{secure}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[str]:
+    with reference_server("grpc") as url:
+        yield url.replace("http://", "grpc://")
+
+
+def outcomes(result: dict[str, Any]) -> dict[str, int]:
+    return dict(result["trials"][0]["outcomes"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-c", "4", "-n", "80"],
+        ["-c", "8", "-n", "80", "--http2-connections", "2", "--processes", "2"],
+        ["--rate", "200/s", "-n", "60"],
+        ["-c", "2", "-n", "40", "--no-keepalive"],
+    ],
+    ids=["closed", "shared", "open", "short"],
+)
+def test_calls_of_every_load_are_answered_by_grpcio(
+    jostle_command: Jostle, grpcio: tuple[Path, str, str], options: list[str]
+) -> None:
+    proto, url, _ = grpcio
+    call = [f"{url}/test.v1.Echo/Say", "--proto", proto, "--message", '{"text": "hällo", "number": "7"}']
+    expected = '"text":"hällo","number":7,"seen":["x-user=me","deadline=given"]'
+    words = [*call, "-H", "x-user: me", "--deadline", "60s", "--timeout", "60s", "--expect", expected]
+    result = as_json(jostle_command("hit", *words, *options, "--json"))
+    assert outcomes(result) == {"ok": int(options[options.index("-n") + 1])}
+
+
+def test_streams_of_grpcio_in_both_directions(jostle_command: Jostle, grpcio: tuple[Path, str, str]) -> None:
+    proto, _, url = grpcio
+    common = ["--proto", proto, "-k", "-c", "2", "-n", "6", "--json"]
+    repeat = [
+        f"{url}/test.v1.Echo/Repeat",
+        "--message",
+        '{"times": 5, "text": "x"}',
+        "--expect",
+        '"number":4',
+    ]
+    result = as_json(jostle_command("hit", *repeat, *common))
+    assert (outcomes(result), result["streams"][0]["events"]) == ({"ok": 6}, 30)
+    some = '[{"text": "a"}, {"text": "b"}, {}]'
+    collect = [f"{url}/test.v1.Echo/Collect", "--message", some, "--expect", '"times":3,"text":"a b "']
+    assert outcomes(as_json(jostle_command("hit", *collect, *common))) == {"ok": 6}
+    talk = [f"{url}/test.v1.Echo/Talk", "--message", some, "--stream-events", "2"]
+    result = as_json(jostle_command("hit", *talk, *common))
+    assert (outcomes(result), result["streams"][0]["events"]) == ({"ok": 6}, 12)
+
+
+def test_a_status_of_grpcio_is_told_by_name_and_text(
+    jostle_command: Jostle, grpcio: tuple[Path, str, str]
+) -> None:
+    proto, url, _ = grpcio
+    call = [
+        f"{url}/test.v1.Echo/Refuse",
+        "--proto",
+        proto,
+        "--message",
+        '{"times": 14, "text": "kein Läufer"}',
+    ]
+    finished = jostle_command("hit", *call, "-c", "1", "-n", "3", "--json")
+    result = as_json(finished)
+    assert outcomes(result) == {"grpc_status": 3}
+    assert result["summaries"][0]["failures"] == {"grpc_status": {"UNAVAILABLE: kein Läufer": 3}}
+    late = [f"{url}/test.v1.Echo/Refuse", "--proto", proto, "--message", '{"times": 4}', "--deadline", "50ms"]
+    assert outcomes(as_json(jostle_command("hit", *late, "-c", "1", "-n", "2", "--json"))) == {
+        "response_timeout": 2
+    }
+
+
+def test_grpcio_says_itself_what_its_services_are(
+    jostle_command: Jostle, grpcio: tuple[Path, str, str]
+) -> None:
+    _, url, secure = grpcio
+    options = ["--message", '{"text": "x"}', "--expect", '"text":"x"', "-c", "1", "-n", "3"]
+    result = as_json(jostle_command("hit", f"{url}/test.v1.Echo/Say", *options, "--json"))
+    assert outcomes(result) == {"ok": 3}
+    result = as_json(jostle_command("hit", f"{secure}/test.v1.Echo/Talk", "-k", *options, "--json"))
+    assert (outcomes(result), result["streams"][0]["events"]) == ({"ok": 3}, 3)
+    for method, says in [
+        ("test.v1.Ecko/Say", "did you mean 'test.v1.Echo'"),
+        ("test.v1.Echo/Sai", "did you mean 'test.v1.Echo/Say'"),
+    ]:
+        finished = jostle_command("hit", f"{url}/{method}", *options)
+        assert finished.returncode == 2
+        assert says in " ".join(finished.stderr.split())
+
+
+def test_a_server_that_does_not_describe_itself_wants_a_file(jostle_command: Jostle, reference: str) -> None:
+    finished = jostle_command("hit", f"{reference}/jostle.Echo/Say", "-n", "2")
+    assert finished.returncode == 2
+    said = " ".join(finished.stderr.split())
+    assert "does not describe its services (reflection): UNIMPLEMENTED" in said
+    assert "--proto FILE" in said
+
+
+def test_messages_have_the_gaps_of_the_schedule(jostle_command: Jostle, reference: str) -> None:
+    schedule = ["-H", "schedule: n=8&first-ms=30&gap-ms=20", "--proto", REFERENCE_PROTO]
+    url = f"{reference}/jostle.Echo/Repeat"
+    result = as_json(jostle_command("hit", url, *schedule, "-c", "4", "-n", "8", "--json"))
+    (found,) = result["streams"]
+    assert outcomes(result) == {"ok": 8}
+    assert (found["whole"], found["events"], found["broken_off"], found["none"]) == (8, 64, 0, 0)
+    assert found["first"]["p50"]["value"] >= 0.030
+    assert found["gap"]["p50"]["value"] == pytest.approx(0.020, rel=0.25)
+
+
+def test_a_plan_s_parameters_and_a_journey_s_captures_stand_in_messages(
+    jostle_command: Jostle, reference: str, tmp_path: Path
+) -> None:
+    (tmp_path / "echo.proto").write_text(REFERENCE_PROTO.read_text())
+    plan = tmp_path / "plan.toml"
+    call = 'grpc = "jostle.Echo/Say"\nproto = "echo.proto"'
+    plan.write_text(f"""
+title = "x"
+contestants = ["echo"]
+contestant.echo.url = "{reference.replace("grpc://", "http://")}"
+rounds = 1
+repeats = false
+[workload.words.request]
+{call}
+name = "say"
+message = {{ text = "{{who}}", number = "{{n}}" }}
+params = {{ who = ['a "quoted" one'], n = {{ from = 7, to = 7 }} }}
+expect = {{ contains = 'quoted\\" one","number":7' }}
+[workload.words.load]
+clients = 2
+requests = 20
+[[journey.twice.steps]]
+{call}
+name = "first"
+message = {{ text = "a", number = 41 }}
+capture = {{ number = "json:/number" }}
+[[journey.twice.steps]]
+{call}
+name = "second"
+message = {{ text = "{{number}}", number = "{{number}}" }}
+expect = {{ json = {{ pointer = "/number", value = 41 }} }}
+[workload.steps]
+journeys = "twice"
+[workload.steps.load]
+clients = 2
+iterations = 10
+""")
+    finished = jostle_command("run", plan, "--no-pages", "--json", "--into", tmp_path / "out")
+    result = as_json(finished)
+    assert [outcomes({"trials": [trial]}) for trial in result["trials"]] == [{"ok": 20}, {"ok": 20}]
+
+
+def test_servers_that_do_not_speak_grpc_are_told(jostle_command: Jostle, reference: str) -> None:
+    call = ["jostle.Echo/Say", "--proto", REFERENCE_PROTO, "-c", "1", "-n", "2"]
+    with reference_server("null") as url:
+        shown = jostle_command("hit", f"{url.replace('http', 'grpc')}/{call[0]}", *call[1:]).stdout
+    assert "does not answer in gRPC here: HTTP status 200" in " ".join(shown.split())
+    finished = jostle_command("hit", f"{reference}/jostle.Echo/Sy", *call[1:])
+    assert finished.returncode == 2
+    assert "did you mean 'jostle.Echo/Say'" in finished.stderr
