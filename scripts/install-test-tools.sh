@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
-# wrk and h2load, whose figures they hold beside those of jostle, Redis and dnsmasq, which answer raw bytes and
-# datagrams, httpbin, on which journeys go, and g++, which builds the fuzzer. Quick when nothing is missing.
+# wrk and h2load, whose figures they hold beside those of jostle, servers of HTTP/2, httpbin, on which journeys go, Redis
+# and dnsmasq, which answer raw bytes and datagrams, and g++, which builds the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
 command -v wrk >/dev/null || packages+=(wrk)
 command -v h2load >/dev/null || packages+=(nghttp2-client)
+[ -x /usr/sbin/apache2 ] || packages+=(apache2-bin)
+command -v h2o >/dev/null || packages+=(h2o)
+[ -x /usr/sbin/haproxy ] || packages+=(haproxy)
+[ -x /usr/sbin/nghttpd ] || packages+=(nghttp2-server)
 command -v g++ >/dev/null || packages+=(g++)
 /usr/bin/python3 -c 'import httpbin' 2>/dev/null || packages+=(python3-httpbin)
 command -v redis-server >/dev/null || packages+=(redis-server)

@@ -33,5 +33,6 @@ pub use run::Run;
 pub use spec::validate::{StartError, validate};
 pub use wire::grpc::{reflection, schema};
 pub use wire::h1::codec;
+pub use wire::h2::codec as http2;
 pub use wire::verify;
 pub use wire::ws::frame as websocket;

@@ -3,6 +3,7 @@
 #[path = "../fuzz/invariants"]
 mod invariants {
     pub mod frames;
+    pub mod http2;
     pub mod input;
     pub mod response;
     pub mod verify;
@@ -34,6 +35,11 @@ fn responses_are_decoded_alike_however_they_are_cut() {
 #[test]
 fn frames_carry_the_same_messages_however_they_are_cut() {
     check_all("frames", invariants::frames::check);
+}
+
+#[test]
+fn http2_is_understood_alike_however_it_is_cut() {
+    check_all("http2", invariants::http2::check);
 }
 
 #[test]

@@ -557,7 +557,7 @@ fn why_a_server_does_not_describe_itself_is_told() {
     assert!(why(([127, 0, 0, 1], 1).into(), patience).contains("connection refused"));
     let silent = serve(|stream| async move {
         let _open = stream;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     });
     assert_eq!(
         why(silent, Duration::from_millis(50)),

@@ -84,6 +84,8 @@ pub struct Recorder {
 pub struct Load {
     measured: bool,
     state: WorkloadState,
+    /// Of `state.in_flight_ns`, what still has to be taken back.
+    excess_ns: u128,
     /// When `state.in_flight` last changed.
     changed: u64,
     /// Clients and connections when the run ended, before everybody left.
@@ -103,6 +105,7 @@ impl Recorder {
         let load = |measured| Load {
             measured,
             state: WorkloadState::default(),
+            excess_ns: 0,
             changed: 0,
             at_end: None,
             queue: None,
@@ -262,6 +265,7 @@ impl Recorder {
         if sample.sent.is_some() {
             load.advance(sample.end);
             load.state.in_flight -= 1;
+            load.take_back(load.changed - sample.end);
         }
         self.series(sample.workload, sample.request, sample.phase)
             .add_sample(sample);
@@ -405,6 +409,16 @@ impl Load {
     fn advance(&mut self, now: u64) {
         self.state.pass(now.saturating_sub(self.changed));
         self.changed = self.changed.max(now);
+        self.take_back(0);
+    }
+
+    /// A request was counted as in flight for so long after its end: answers of one connection come together, and each is
+    /// taken in in its turn. What this interval has not got is taken from the next.
+    fn take_back(&mut self, ns: u64) {
+        self.excess_ns += u128::from(ns);
+        let now = self.excess_ns.min(self.state.in_flight_ns);
+        self.state.in_flight_ns -= now;
+        self.excess_ns -= now;
     }
 
     fn count_waiting(&mut self, end: u64) {

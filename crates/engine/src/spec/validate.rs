@@ -356,12 +356,14 @@ fn check_raw(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
     Err(StartError::invalid(&workload.name, &field, problem))
 }
 
+/// A call of gRPC sets these itself.
+const OWN_HEADERS: [&str; 3] = ["content-type", "te", "grpc-timeout"];
+
 /// Calls go over HTTP/2, beside other requests or not.
 fn check_grpc(workload: &WorkloadSpec, request: &RequestSpec) -> Check {
     let Some(grpc) = &request.grpc else {
         return Ok(());
     };
-    const OWN_HEADERS: [&str; 3] = ["content-type", "te", "grpc-timeout"];
     let mut names = request
         .headers
         .iter()

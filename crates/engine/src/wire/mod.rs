@@ -40,7 +40,7 @@ pub struct Common {
     /// All read into this; what is to be kept is copied by whoever keeps it.
     pub scratch: RefCell<Box<[u8]>>,
     /// Buffers for requests with parameters, used again and again.
-    pub spare: RefCell<Vec<Vec<u8>>>,
+    spare: RefCell<Vec<Vec<u8>>>,
     /// Connections that wait for the server's close.
     lingering: Cell<u64>,
 }
@@ -51,6 +51,21 @@ impl Default for Common {
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             spare: RefCell::default(),
             lingering: Cell::default(),
+        }
+    }
+}
+
+impl Common {
+    /// An empty buffer, for the time of a request.
+    pub fn take_spare(&self) -> Vec<u8> {
+        self.spare.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer for the next request, if it has room.
+    pub fn put_spare(&self, mut buffer: Vec<u8>) {
+        if buffer.capacity() > 0 {
+            buffer.clear();
+            self.spare.borrow_mut().push(buffer);
         }
     }
 }

@@ -158,7 +158,12 @@ impl Watch<'_> {
 
     /// So many bytes of the answer have come, or its end with the connection (0).
     pub fn received(&mut self, bytes: usize) {
-        self.at = self.seat.now();
+        self.received_at(bytes, self.seat.now());
+    }
+
+    /// So many bytes of the answer came at `at`.
+    pub fn received_at(&mut self, bytes: usize, at: u64) {
+        self.at = at;
         if self.sample.bytes_in == 0
             && let (Some(_), Some(sent)) = (self.limits.timeouts.first_byte_ns, self.sample.sent)
         {

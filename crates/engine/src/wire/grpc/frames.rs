@@ -85,9 +85,9 @@ mod tests {
     fn messages_are_read_whatever_their_pieces() {
         let messages: [&[u8]; 3] = [b"hello", b"", &[7; 300]];
         let mut frames = Vec::new();
-        messages
-            .iter()
-            .for_each(|message| write(message, &mut frames));
+        for message in &messages {
+            write(message, &mut frames);
+        }
         assert!(split(&frames).eq(messages));
         for size in [1, 4, 5, 7, 1000] {
             let (mut reader, mut read, mut message) = (Reader::default(), Vec::new(), Vec::new());

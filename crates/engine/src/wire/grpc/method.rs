@@ -104,9 +104,9 @@ impl Method {
         let messages =
             schema::encode(&self.descriptor, json).map_err(|refusal| refusal.to_string())?;
         let mut out = Vec::new();
-        messages
-            .iter()
-            .for_each(|message| frames::write(message, &mut out));
+        for message in &messages {
+            frames::write(message, &mut out);
+        }
         Ok(out)
     }
 

@@ -4,21 +4,21 @@
 //! Source: grpc/reflection/v1/reflection.proto of the gRPC project.
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use h2::client::SendRequest;
-use h2::{RecvStream, SendStream};
-use http::{HeaderMap, Request};
 use prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::spec::TargetSpec;
 use crate::wire::failure::describe;
 use crate::wire::grpc::frames::{self, Piece, Reader};
 use crate::wire::grpc::status::{self, UNIMPLEMENTED};
+use crate::wire::h2::codec::{Event, Fields, Session, Stream};
+use crate::wire::h2::{Form, encode};
 use crate::wire::target::{Address, Target};
 use crate::wire::tls::Sessions;
 use crate::wire::url::Origin;
@@ -134,75 +134,102 @@ async fn secured(
     stream: impl AsyncRead + AsyncWrite + Unpin,
 ) -> Result<Vec<u8>, Unknown> {
     let Some(tls) = &target.tls else {
-        return talk(stream, &format!("http://{origin}"), service).await;
+        return Talk::new(stream, origin, false).ask(service).await;
     };
     let connector = tls.connector(&mut Sessions::default());
     let stream = connector.connect(tls.name.clone(), stream).await;
     let stream = stream.map_err(|error| describe(&error))?;
-    talk(stream, &format!("https://{origin}"), service).await
+    Talk::new(stream, origin, true).ask(service).await
 }
 
-async fn talk(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    origin: &str,
-    service: &str,
-) -> Result<Vec<u8>, Unknown> {
-    let (send, connection) = h2::client::handshake(stream).await.map_err(told)?;
-    let asking = async {
+/// A connection, and what is said on it.
+struct Talk<'a, S> {
+    stream: S,
+    session: Session,
+    buffer: Vec<u8>,
+    origin: &'a str,
+    tls: bool,
+}
+
+impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
+    fn new(stream: S, origin: &'a str, tls: bool) -> Self {
+        Self {
+            stream,
+            session: Session::default(),
+            buffer: vec![0; 16 * 1024],
+            origin,
+            tls,
+        }
+    }
+
+    async fn ask(mut self, service: &str) -> Result<Vec<u8>, Unknown> {
         let mut refused = String::new();
         for version in VERSIONS {
-            let mut send = send.clone().ready().await.map_err(told)?;
-            match Conversation::begin(&mut send, origin, version).await {
-                Ok(mut conversation) => match conversation.files_of(service).await {
-                    Err(Unknown::Failed(why)) if conversation.unimplemented => refused = why,
-                    found => return found,
-                },
-                Err(why) => refused = why,
+            let mut conversation = Conversation::begin(&mut self, version)?;
+            match conversation.files_of(service).await {
+                Err(Unknown::Failed(why)) if conversation.unimplemented => refused = why,
+                found => return found,
             }
         }
         Err(Unknown::Failed(refused))
-    };
-    tokio::select! {
-        found = asking => found,
-        ended = connection => match ended {
-            Ok(()) => Err(Unknown::Failed("it closed the connection".into())),
-            Err(error) => Err(Unknown::Failed(told(error))),
-        },
+    }
+
+    /// Sends what there is to send, and reads what comes next.
+    async fn turn(&mut self) -> Result<(), String> {
+        let Self {
+            stream,
+            session,
+            buffer,
+            ..
+        } = self;
+        let sent = stream.write_all(session.unsent()).await;
+        sent.map_err(|error| describe(&error))?;
+        session.wrote(session.unsent().len());
+        stream.flush().await.map_err(|error| describe(&error))?;
+        let read = stream.read(buffer).await;
+        match read.map_err(|error| describe(&error))? {
+            0 => Err("it closed the connection".into()),
+            read => session
+                .feed(&buffer[..read], 0)
+                .map_err(|violation| violation.what.to_owned()),
+        }
     }
 }
 
-fn told(error: h2::Error) -> String {
-    error.to_string()
-}
-
 /// One call of `ServerReflectionInfo`: a question, its reply, the next question.
-struct Conversation {
-    upload: SendStream<Bytes>,
-    answer: Answer,
+struct Conversation<'t, 'a, S> {
+    talk: &'t mut Talk<'a, S>,
+    stream: Rc<Stream>,
+    id: u32,
+    reader: Reader,
+    unread: Vec<u8>,
+    /// How the server has ended the call, once what came before is read.
+    ended: Option<String>,
     unimplemented: bool,
 }
 
-enum Answer {
-    Head(h2::client::ResponseFuture),
-    Body(RecvStream, Reader, Vec<u8>),
-}
-
-impl Conversation {
-    async fn begin(
-        send: &mut SendRequest<Bytes>,
-        origin: &str,
-        version: &str,
-    ) -> Result<Self, String> {
-        let path = format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
-        let request = Request::post(format!("{origin}{path}"))
-            .header("content-type", "application/grpc")
-            .header("te", "trailers")
-            .body(())
-            .map_err(|error| error.to_string())?;
-        let (head, upload) = send.send_request(request, false).map_err(told)?;
+impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
+    fn begin(talk: &'t mut Talk<'a, S>, version: &str) -> Result<Self, String> {
+        let request = format!(
+            "POST /grpc.reflection.{version}.ServerReflection/ServerReflectionInfo HTTP/1.1\r\n\
+             host: {}\r\ncontent-type: application/grpc\r\nte: trailers\r\n\r\n",
+            talk.origin
+        );
+        let form = Form {
+            tls: talk.tls,
+            call: true,
+        };
+        let mut block = Vec::new();
+        encode(request.as_bytes(), form, &mut block)?;
+        let stream = Rc::<Stream>::default();
+        let (id, _) = talk.session.ask(&stream, &block, false);
         Ok(Self {
-            upload,
-            answer: Answer::Head(head),
+            talk,
+            stream,
+            id,
+            reader: Reader::default(),
+            unread: Vec::new(),
+            ended: None,
             unimplemented: false,
         })
     }
@@ -245,33 +272,21 @@ impl Conversation {
         let asked = Some(asked);
         let mut frame = Vec::new();
         frames::write(&Question { asked }.encode_to_vec(), &mut frame);
-        self.upload.send_data(frame.into(), false).map_err(told)?;
+        let (sent, _) = self.talk.session.send(self.id, &frame, false);
+        if sent < frame.len() {
+            return Err("it takes no question".into());
+        }
         let message = self.message().await?;
         Reply::decode(message.as_slice()).map_err(|error| error.to_string())
     }
 
     async fn message(&mut self) -> Result<Vec<u8>, String> {
-        if let Answer::Head(head) = &mut self.answer {
-            let (head, body) = head.await.map_err(told)?.into_parts();
-            if head.headers.contains_key("grpc-status") {
-                return Err(self.ended(&head.headers));
-            }
-            if head.status != 200 {
-                return Err(format!(
-                    "it answers with HTTP status {}",
-                    head.status.as_u16()
-                ));
-            }
-            self.answer = Answer::Body(body, Reader::default(), Vec::new());
-        }
-        let Answer::Body(body, reader, unread) = &mut self.answer else {
-            unreachable!("its head has come");
-        };
-        let mut message = BytesMut::new();
+        let mut message = Vec::new();
         loop {
+            let unread = mem::take(&mut self.unread);
             let mut bytes = unread.as_slice();
             let mut whole = false;
-            while !whole && let Some(piece) = reader.next(&mut bytes) {
+            while !whole && let Some(piece) = self.reader.next(&mut bytes) {
                 match piece {
                     Piece::Begin { length, .. } if length > MAX_BYTES => {
                         return Err(format!("it answers with {length} bytes"));
@@ -281,24 +296,65 @@ impl Conversation {
                     Piece::End => whole = true,
                 }
             }
-            *unread = bytes.to_vec();
+            self.unread = bytes.to_vec();
             if whole {
-                return Ok(message.to_vec());
+                return Ok(message);
             }
-            let Some(piece) = body.data().await else {
-                let trailers = body.trailers().await.map_err(told)?;
-                return Err(self.ended(&trailers.unwrap_or_default()));
-            };
-            let piece = piece.map_err(told)?;
-            let released = body.flow_control().release_capacity(piece.len());
-            released.map_err(told)?;
-            unread.extend_from_slice(&piece);
+            let more = self.more().await?;
+            self.unread.extend(more);
         }
     }
 
+    /// The next bytes of the answer's body, or how it has ended.
+    async fn more(&mut self) -> Result<Vec<u8>, String> {
+        loop {
+            if let Some(ended) = self.ended.take() {
+                return Err(ended);
+            }
+            let inbox = self.stream.take();
+            let mut rest = inbox.bytes.as_slice();
+            let mut body = Vec::new();
+            for (.., event) in &inbox.events {
+                self.take_in(*event, &mut rest, &mut body);
+            }
+            if !body.is_empty() {
+                return Ok(body);
+            }
+            if self.ended.is_none() {
+                self.talk.turn().await?;
+            }
+        }
+    }
+
+    fn take_in(&mut self, event: Event, rest: &mut &[u8], body: &mut Vec<u8>) {
+        let ended = match event {
+            Event::Head { length, end, .. } => {
+                let (fields, after) = rest.split_at(length);
+                *rest = after;
+                match Fields(fields).value(":status") {
+                    Some(status) if status != b"200" && status[0] != b'1' => {
+                        let status = String::from_utf8_lossy(status);
+                        Some(format!("it answers with HTTP status {status}"))
+                    }
+                    _ => end.then(|| self.judge(fields)),
+                }
+            }
+            Event::Data { length, end } => {
+                let (part, after) = rest.split_at(length);
+                *rest = after;
+                body.extend_from_slice(part);
+                end.then(|| self.judge(&[]))
+            }
+            Event::Reset(reason) => Some(format!("it broke the call off: {reason}")),
+            Event::Refused => Some("it said goodbye before it began with the call".into()),
+        };
+        // A server may reset the stream of a call that it has ended.
+        self.ended = self.ended.take().or(ended);
+    }
+
     /// Why the server has ended the call.
-    fn ended(&mut self, trailers: &HeaderMap) -> String {
-        let text = |name| trailers.get(name).map(http::HeaderValue::as_bytes);
+    fn judge(&mut self, trailers: &[u8]) -> String {
+        let text = |name| Fields(trailers).value(name);
         let status = text("grpc-status").and_then(|text| std::str::from_utf8(text).ok());
         let Some(status) = status.and_then(|text| text.parse().ok()) else {
             return "it ended the call without grpc-status".into();

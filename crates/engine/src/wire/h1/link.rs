@@ -96,7 +96,7 @@ impl Link {
         let common = self.common.clone();
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
-            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            filled = common.take_spare();
             call.request.fill(template, &mut call, &mut filled);
             &filled
         });
@@ -119,10 +119,7 @@ impl Link {
         watch.sent(sent);
         self.state = state;
         self.reused = true;
-        if filled.capacity() > 0 {
-            filled.clear();
-            common.spare.borrow_mut().push(filled);
-        }
+        common.put_spare(filled);
         outcome
     }
 

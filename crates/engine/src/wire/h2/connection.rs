@@ -1,164 +1,108 @@
-//! One connection, its task, and the streams that it has room for.
+//! One connection, and the task that reads and writes for all of its streams.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
-use h2::client::{Builder, SendRequest};
+use tokio::io::ReadBuf;
 use tokio::task::spawn_local;
 
 use crate::record::interval::Outcome;
 use crate::record::recorder::Recorder;
 use crate::seat::{Interrupt, Seat};
-use crate::wire::dial::{Dialer, interrupted};
-use crate::wire::failure::Failure;
-use crate::wire::h1::codec::MAX_HEAD_BYTES;
-use crate::wire::h2::failure::{Progress, failure};
-use crate::wire::h2::io::{Greeting, Io};
+use crate::wire::Common;
+use crate::wire::dial::Dialer;
+use crate::wire::failure::{Failure, broken};
+use crate::wire::h2::codec::{Ending, Session, Stream};
+use crate::wire::h2::failure::{self, Progress};
+use crate::wire::h2::room::{Place, Room};
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::transport::Transport;
 use crate::wire::watch::Watch;
 
-/// As h2load: no answer waits for the client to open a window.
-const WINDOW_BYTES: u32 = (1 << 30) - 1;
-/// Of a request's body so much waits in memory for the server's window.
-const UPLOAD_BYTES: usize = 64 * 1024;
-/// Small frames that have come and were not taken in yet may cost so much; the default of the `h2` crate ends the
-/// connection of some hundred clients whose short answers come together.
-const SMALL_FRAMES_BYTES: usize = 16 * 1024 * 1024;
-/// Until the server has said how many streams it takes: what RFC 9113 section 6.5.2 recommends to servers.
-const STREAMS_BEFORE_SETTINGS: usize = 100;
-/// Streams that were given up, and for whose late frames nobody is to blame.
-const RESET_STREAMS: usize = 1024;
+/// While so much waits to be written, nothing is read: a server that does not take in what it asks for is not answered.
+const UNSENT_BYTES: usize = 256 * 1024;
 /// After this time a connection that nobody uses any more is closed, whether or not the server takes its goodbye.
 const CLOSE_NS: u64 = 100_000_000;
 
 /// Closes in good order when it is dropped.
-pub struct Connection {
-    send: SendRequest<Bytes>,
-    state: Rc<State>,
-}
+pub struct Connection(Rc<Shared>);
 
 /// What a connection's clients and its task share.
-struct State {
-    greeting: Rc<Cell<Greeting>>,
+struct Shared {
+    session: RefCell<Session>,
+    transport: RefCell<Transport>,
+    /// Writing failed. What the server sent before can still be read.
+    unwritable: RefCell<Option<Failure>>,
+    task: RefCell<Waker>,
+    room: Rc<Room>,
+    /// It is one client's own.
+    own: bool,
     /// Nobody uses it any more.
     left: Cell<bool>,
-    /// It has ended.
-    ended: Cell<bool>,
     /// It has carried an exchange.
     used: Cell<bool>,
-    streams: Streams,
 }
-
-/// How many streams are open, and who waits for one, in order.
-struct Streams {
-    most: Cell<usize>,
-    open: Cell<usize>,
-    waiting: RefCell<VecDeque<Rc<Ticket>>>,
-}
-
-#[derive(Default)]
-struct Ticket {
-    state: Cell<TicketState>,
-    waker: RefCell<Option<Waker>>,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum TicketState {
-    #[default]
-    Waiting,
-    /// The stream is its holder's.
-    Called,
-    /// Its holder has left.
-    Void,
-}
-
-/// A stream of the connection, free again when it is dropped.
-pub struct Place(Rc<State>);
 
 impl Connection {
+    /// `own`: no other client comes to share it.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
         sessions: &mut Sessions,
         watch: &mut Watch<'_>,
+        own: bool,
     ) -> Result<Rc<Self>, Failure> {
         let (transport, times) = dialer.connect(target, sessions, watch).await?;
         check_alpn(&transport)?;
-        let greeting = Rc::<Cell<Greeting>>::default();
-        let io = Io::new(transport, greeting.clone());
-        let settings = settings();
-        let handshake = pin!(settings.handshake::<_, Bytes>(io));
-        let handshake = watch.seat.or_interrupt(handshake).await;
-        let nothing = Progress {
-            greeting: Greeting::None,
-            answered: false,
-            reused: false,
-        };
-        let (send, connection) = handshake
-            .map_err(|cause| interrupted(cause, "HTTP/2 could not be begun in time"))?
-            .map_err(|error| failure(&error, nothing))?;
-        let state = Rc::new(State {
-            greeting,
-            left: Cell::new(false),
-            ended: Cell::new(false),
-            used: Cell::new(false),
-            streams: Streams::new(),
-        });
         watch.connected(times);
+        let session = Session::default();
+        let shared = Rc::new(Shared {
+            room: Room::new(session.most),
+            session: RefCell::new(session),
+            transport: RefCell::new(transport),
+            unwritable: RefCell::default(),
+            task: RefCell::new(Waker::noop().clone()),
+            own,
+            left: Cell::new(false),
+            used: Cell::new(false),
+        });
         let task = Task {
-            connection,
-            state: state.clone(),
+            shared: shared.clone(),
+            common: dialer.common.clone(),
             recorder: dialer.recorder.clone(),
             workload: watch.workload,
+            leaving: false,
         };
         spawn_local(task.run(watch.seat.take_another()));
-        Ok(Rc::new(Self { send, state }))
-    }
-
-    /// For one more client.
-    pub fn sender(&self) -> SendRequest<Bytes> {
-        self.send.clone()
+        Ok(Rc::new(Self(shared)))
     }
 
     pub fn takes_more(&self) -> bool {
-        takes_more(&mut self.sender()) && !self.has_ended()
+        self.0.session.borrow().takes_more()
     }
 
     pub fn has_ended(&self) -> bool {
-        self.state.ended.get()
+        self.0.session.borrow().ending.is_some()
     }
 
     /// It carries an exchange to its end.
     pub fn carried(&self) {
-        self.state.used.set(true);
-    }
-
-    pub fn progress(&self, answered: bool) -> Progress {
-        Progress {
-            greeting: self.state.greeting.get(),
-            answered,
-            reused: self.state.used.get(),
-        }
+        self.0.used.set(true);
     }
 
     /// Waits until the connection has room for another stream.
     pub async fn stream(&self, watch: &mut Watch<'_>) -> Result<Place, Outcome> {
-        let streams = &self.state.streams;
-        if streams.take() {
-            return Ok(Place(self.state.clone()));
+        let room = &self.0.room;
+        if let Some(place) = room.take() {
+            return Ok(place);
         }
         let start = watch.waits(watch.limits.timeouts.total_ns);
-        let ticket = Rc::<Ticket>::default();
-        streams.waiting.borrow_mut().push_back(ticket.clone());
+        let ticket = room.wait();
         let seat = watch.seat;
-        let called = poll_fn(|cx| ticket.poll(cx, &self.state, seat)).await;
+        let called = poll_fn(|cx| room.poll(&ticket, cx, seat)).await;
         seat.clear_deadline();
         match called {
             Ok(place) => {
@@ -168,12 +112,196 @@ impl Connection {
             Err(cause) => Err(given_up(cause, watch)),
         }
     }
+
+    /// Sends the head of a request on `stream`; `end`: it has no body. Gives the stream's number and the bytes that this
+    /// takes.
+    pub fn ask(&self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
+        let asked = self.0.session.borrow_mut().ask(stream, block, end);
+        self.0.flush();
+        asked
+    }
+
+    /// Sends of a body what goes through now; its end is the end of the request. Gives the bytes of it, and those on the
+    /// wire.
+    pub fn send(&self, stream: u32, body: &[u8]) -> (usize, usize) {
+        let sent = self.0.session.borrow_mut().send(stream, body, true);
+        self.0.flush();
+        sent
+    }
+
+    /// The client has done with a stream.
+    pub fn release(&self, stream: u32) {
+        let mut session = self.0.session.borrow_mut();
+        session.release(stream);
+        let silent = session.unsent().is_empty();
+        drop(session);
+        if !silent {
+            self.0.flush();
+        }
+    }
+
+    /// Why the exchange on a stream has failed, if the connection has ended.
+    pub fn failure(&self, answered: bool) -> Option<Failure> {
+        let session = self.0.session.borrow();
+        let at = self.progress(answered);
+        let ending = session.ending.as_ref()?;
+        Some(failure::ended(ending, &session, at))
+    }
+
+    /// The server refused the request when it said goodbye.
+    pub fn refusal(&self) -> Failure {
+        let session = self.0.session.borrow();
+        let goodbye = session.goodbye.as_ref();
+        failure::refused(goodbye.expect("that is how it was refused"))
+    }
+
+    fn progress(&self, answered: bool) -> Progress {
+        Progress {
+            answered,
+            reused: self.0.used.get(),
+        }
+    }
 }
 
-/// False: its next request would be refused.
-pub fn takes_more(send: &mut SendRequest<Bytes>) -> bool {
-    let ready = send.poll_ready(&mut Context::from_waker(Waker::noop()));
-    !matches!(ready, Poll::Ready(Err(_)))
+impl Shared {
+    /// What one client alone has to send leaves at once; what many have leaves together, when each has had its turn.
+    fn flush(&self) {
+        let task = self.task.borrow();
+        if self.own {
+            let _ = self.poll_write(&mut Context::from_waker(&task));
+        } else {
+            task.wake_by_ref();
+        }
+    }
+
+    /// Writes what the socket takes; pending: not all of it.
+    fn poll_write(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let session = &mut *self.session.borrow_mut();
+        let transport = &mut *self.transport.borrow_mut();
+        let mut lost = None;
+        while !session.unsent().is_empty() && lost.is_none() {
+            match transport.poll_write(cx, session.unsent()) {
+                Poll::Ready(Ok(written)) => session.wrote(written),
+                Poll::Ready(Err(error)) => lost = Some(error),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        match transport.poll_flush(cx) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(error)) => lost = Some(error),
+            Poll::Ready(Ok(())) => {}
+        }
+        if let Some(error) = lost {
+            session.wrote(session.unsent().len());
+            *self.unwritable.borrow_mut() = Some(broken(&error));
+        }
+        Poll::Ready(())
+    }
+
+    fn end(&self, ending: Ending) {
+        self.session.borrow_mut().end(ending);
+        self.room.close();
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.left.set(true);
+        self.0.task.borrow().wake_by_ref();
+    }
+}
+
+/// Reads and writes for all streams of the connection.
+struct Task {
+    shared: Rc<Shared>,
+    common: Rc<Common>,
+    recorder: Rc<RefCell<Recorder>>,
+    workload: usize,
+    /// The last words are on their way.
+    leaving: bool,
+}
+
+impl Task {
+    async fn run(mut self, seat: Seat) {
+        seat.sit().await;
+        poll_fn(|cx| {
+            self.shared.task.replace(cx.waker().clone());
+            Poll::Ready(())
+        })
+        .await;
+        poll_fn(|cx| self.poll(cx, &seat)).await;
+        self.shared.end(Ending::Closed);
+        self.recorder.borrow_mut().parted(self.workload);
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, seat: &Seat) -> Poll<()> {
+        let shared = self.shared.clone();
+        if !self.leaving {
+            self.read(cx, seat);
+            let ended = shared.session.borrow().ending.clone();
+            match ended {
+                Some(Ending::Broken(_)) => self.leave(seat),
+                Some(_) => return Poll::Ready(()),
+                None if shared.left.get() => {
+                    shared.session.borrow_mut().leave();
+                    self.leave(seat);
+                }
+                None => {}
+            }
+        }
+        let blocked = !shared.session.borrow().unsent().is_empty();
+        let written = shared.poll_write(cx);
+        if self.leaving {
+            let over =
+                written.is_ready() && shared.transport.borrow_mut().poll_shutdown(cx).is_ready();
+            if over {
+                return Poll::Ready(());
+            }
+        } else if blocked && written.is_ready() {
+            shared.session.borrow().wake_all();
+        }
+        seat.poll_interrupt().map(|_| ())
+    }
+
+    fn leave(&mut self, seat: &Seat) {
+        self.leaving = true;
+        seat.set_deadline(seat.now() + CLOSE_NS);
+    }
+
+    /// Reads what has come, but no more than the others can wait for.
+    fn read(&mut self, cx: &mut Context<'_>, seat: &Seat) {
+        let shared = &self.shared;
+        let scratch = &mut **self.common.scratch.borrow_mut();
+        let mut total = 0;
+        let ending = loop {
+            if shared.session.borrow().unsent().len() > UNSENT_BYTES {
+                return;
+            }
+            let mut buffer = ReadBuf::new(scratch);
+            let read = shared.transport.borrow_mut().poll_read(cx, &mut buffer);
+            let bytes = buffer.filled();
+            match read {
+                Poll::Pending => return,
+                Poll::Ready(Ok(())) if bytes.is_empty() => {
+                    let unwritable = shared.unwritable.take();
+                    break unwritable.map_or(Ending::Closed, Ending::Lost);
+                }
+                Poll::Ready(Err(error)) => break Ending::Lost(broken(&error)),
+                Poll::Ready(Ok(())) => {}
+            }
+            let mut session = shared.session.borrow_mut();
+            if let Err(violation) = session.feed(bytes, seat.now()) {
+                break Ending::Broken(violation);
+            }
+            shared.room.allow(session.most);
+            total += bytes.len();
+            if total >= scratch.len() {
+                cx.waker().wake_by_ref();
+                return;
+            }
+        };
+        shared.end(ending);
+    }
 }
 
 fn check_alpn(transport: &Transport) -> Result<(), Failure> {
@@ -186,20 +314,6 @@ fn check_alpn(transport: &Transport) -> Result<(), Failure> {
         (_, None) => "the server chose no protocol by ALPN: it does not speak HTTP/2 here".into(),
     };
     Err(Failure::new(Outcome::TlsFailed, why))
-}
-
-fn settings() -> Builder {
-    let mut settings = Builder::new();
-    settings
-        .enable_push(false)
-        .initial_window_size(WINDOW_BYTES)
-        .initial_connection_window_size(WINDOW_BYTES)
-        .initial_max_send_streams(STREAMS_BEFORE_SETTINGS)
-        .max_header_list_size(MAX_HEAD_BYTES as u32)
-        .max_send_buffer_size(UPLOAD_BYTES)
-        .max_concurrent_reset_streams(RESET_STREAMS)
-        .data_frame_budget(SMALL_FRAMES_BYTES);
-    settings
 }
 
 /// Why a request was not sent that waited for a stream; `None`: the connection has ended meanwhile.
@@ -216,124 +330,4 @@ fn given_up(cause: Option<Interrupt>, watch: &mut Watch<'_>) -> Outcome {
         ),
     };
     watch.failed(Failure::new(outcome, why))
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        // Its task is woken by what it drops next: the last way to send.
-        self.state.left.set(true);
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let streams = &self.0.streams;
-        streams.open.set(streams.open.get() - 1);
-        streams.call();
-    }
-}
-
-impl Streams {
-    fn new() -> Self {
-        Self {
-            most: Cell::new(STREAMS_BEFORE_SETTINGS),
-            open: Cell::new(0),
-            waiting: RefCell::default(),
-        }
-    }
-
-    /// Nobody who came before waits, and there is room.
-    fn take(&self) -> bool {
-        let free = self.open.get() < self.most.get() && self.waiting.borrow().is_empty();
-        if free {
-            self.open.set(self.open.get() + 1);
-        }
-        free
-    }
-
-    /// The server takes so many.
-    fn allow(&self, most: usize) {
-        if self.most.replace(most) < most {
-            self.call();
-        }
-    }
-
-    /// Calls those who wait, as far as there is room.
-    fn call(&self) {
-        let mut waiting = self.waiting.borrow_mut();
-        while self.open.get() < self.most.get()
-            && let Some(ticket) = waiting.pop_front()
-        {
-            if ticket.state.get() == TicketState::Waiting {
-                self.open.set(self.open.get() + 1);
-                ticket.state.set(TicketState::Called);
-                ticket.wake();
-            }
-        }
-    }
-
-    /// The connection has ended: all who wait find out.
-    fn disperse(&self) {
-        self.waiting.take().iter().for_each(|ticket| ticket.wake());
-    }
-}
-
-impl Ticket {
-    fn poll(
-        &self,
-        cx: &mut Context<'_>,
-        state: &Rc<State>,
-        seat: &Seat,
-    ) -> Poll<Result<Place, Option<Interrupt>>> {
-        if self.state.get() == TicketState::Called {
-            return Poll::Ready(Ok(Place(state.clone())));
-        }
-        let given_up = if state.ended.get() && !seat.stopping() {
-            Poll::Ready(None)
-        } else {
-            seat.poll_interrupt().map(Some)
-        };
-        if given_up.is_ready() {
-            self.state.set(TicketState::Void);
-        } else {
-            *self.waker.borrow_mut() = Some(cx.waker().clone());
-        }
-        given_up.map(Err)
-    }
-
-    fn wake(&self) {
-        self.waker.take().inspect(Waker::wake_by_ref);
-    }
-}
-
-/// Reads and writes for all streams of the connection.
-struct Task {
-    connection: h2::client::Connection<Io, Bytes>,
-    state: Rc<State>,
-    recorder: Rc<RefCell<Recorder>>,
-    workload: usize,
-}
-
-impl Task {
-    async fn run(mut self, seat: Seat) {
-        seat.sit().await;
-        poll_fn(|cx| self.poll(cx, &seat)).await;
-        self.state.ended.set(true);
-        self.state.streams.disperse();
-        self.recorder.borrow_mut().parted(self.workload);
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>, seat: &Seat) -> Poll<()> {
-        // How it ended is told to each of its streams.
-        let ended = Pin::new(&mut self.connection).poll(cx).map(|_| ());
-        let most = self.connection.max_concurrent_send_streams();
-        self.state.streams.allow(most);
-        if self.state.left.take() {
-            seat.set_deadline(seat.now() + CLOSE_NS);
-        }
-        match ended {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => seat.poll_interrupt().map(|_| ()),
-        }
-    }
 }

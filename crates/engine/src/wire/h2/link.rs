@@ -1,24 +1,20 @@
 //! One client's streams, one after another.
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
-use h2::client::{ResponseFuture, SendRequest};
-use h2::{Error, RecvStream, SendStream};
-use http::header::{CONTENT_LENGTH, LOCATION};
-use http::{HeaderMap, HeaderValue, Request, Response};
-
 use crate::record::interval::Outcome;
+use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::Failure;
-use crate::wire::grpc::Answer;
-use crate::wire::h1::codec::{DecodeError, MAX_HEADERS, redirects};
-use crate::wire::h2::connection::{Connection, takes_more};
-use crate::wire::h2::failure::failure;
-use crate::wire::h2::message::Message;
+use crate::wire::grpc::{self, Method};
+use crate::wire::h1::codec::DecodeError;
+use crate::wire::h2::answer::{Answer, Wanted, malformed};
+use crate::wire::h2::codec::{Event, Fields, Stream};
+use crate::wire::h2::connection::Connection;
+use crate::wire::h2::failure::reset;
+use crate::wire::h2::message::{Form, encode};
 use crate::wire::h2::pool::Member;
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
@@ -28,10 +24,11 @@ use crate::wire::watch::Watch;
 
 /// The fields are dropped in this order: whoever leaves a connection last closes it.
 pub struct Link {
-    send: SendRequest<Bytes>,
     connection: Rc<Connection>,
     /// Its place among those who share the connection; `None`: it is this client's own.
     _member: Option<Member>,
+    stream: Rc<Stream>,
+    common: Rc<Common>,
     tls: bool,
     /// The connection is the client's own, and it has carried as much as it was to carry.
     spent: bool,
@@ -51,23 +48,24 @@ impl Link {
             let joined = dialer.pool.join(dialer, target, sessions, watch).await;
             joined.map(|(connection, member)| (connection, Some(member)))?
         } else {
-            let connection = Connection::open(dialer, target, sessions, watch).await?;
+            let connection = Connection::open(dialer, target, sessions, watch, true).await?;
             (connection, None)
         };
         Ok(Self {
-            send: connection.sender(),
             connection,
             _member: member,
+            stream: Rc::default(),
+            common: dialer.common.clone(),
             tls: target.tls.is_some(),
             spent: false,
         })
     }
 
-    pub fn room(&mut self) -> Result<(), Unasked> {
-        if self.connection.has_ended() || !takes_more(&mut self.send) {
-            return Err(Unasked::Closed);
+    pub fn room(&self) -> Result<(), Unasked> {
+        if self.connection.takes_more() {
+            return Ok(());
         }
-        Ok(())
+        Err(Unasked::Closed)
     }
 
     pub fn is_spent(&self) -> bool {
@@ -76,10 +74,11 @@ impl Link {
 
     pub async fn exchange(&mut self, mut call: Call<'_>, watch: &mut Watch<'_>) -> Outcome {
         let template = call.template;
-        let mut filled = Vec::new();
         let method = call.request.grpc.as_deref();
+        let mut filled = Vec::new();
         let mut finished = Ok(());
         let request = template.fixed().unwrap_or_else(|| {
+            filled = self.common.take_spare();
             call.request.fill(template, &mut call, &mut filled);
             finished = method.map_or(Ok(()), |method| method.finish(&mut filled));
             &filled
@@ -90,38 +89,62 @@ impl Link {
         } else {
             watch.asking(request);
         }
-        let message = finished.and_then(|()| Message::of(request, self.tls));
-        let mut message = match message {
-            Ok(message) => message,
+        let form = Form {
+            tls: self.tls,
+            call: method.is_some(),
+        };
+        let mut block = self.common.take_spare();
+        let encoded = finished.and_then(|()| encode(request, form, &mut block));
+        let outcome = match encoded {
+            Ok(body) => {
+                let asked = Asked {
+                    block: &block,
+                    body,
+                    is_head: template.is_head(),
+                };
+                let outcome = self.ask(asked, method, watch).await;
+                watch.sent(request);
+                self.spent = call.last;
+                outcome
+            }
             Err(problem) => {
                 let why = format!("the request cannot be sent over HTTP/2: {problem}");
-                return watch.failed(Failure::new(Outcome::Malformed, why));
+                watch.failed(Failure::new(Outcome::Malformed, why))
             }
         };
-        if method.is_some() {
-            message.leave_out_length();
-        }
-        let connection = self.connection.clone();
-        let _place = match connection.stream(watch).await {
+        self.common.put_spare(block);
+        self.common.put_spare(filled);
+        outcome
+    }
+
+    async fn ask(
+        &mut self,
+        asked: Asked<'_>,
+        method: Option<&Method>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        let _place = match self.connection.stream(watch).await {
             Ok(place) => place,
             Err(outcome) => return outcome,
         };
-        let answer = method.map(|method| Answer::new(method, watch));
+        let call = method.map(|method| grpc::Answer::new(method, watch));
         let mut exchange = Exchange {
-            send: &mut self.send,
-            connection: &connection,
+            connection: &self.connection,
+            stream: &self.stream,
             watch,
-            stage: Stage::Ask(Box::new(message.head), message.head_bytes),
-            upload: None,
-            unsent: message.body,
+            id: None,
+            unsent: asked.body,
+            asked,
+            begun: false,
+            length: None,
             body_bytes: 0,
-            answer,
+            call,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         drop(exchange);
-        connection.carried();
-        watch.sent(request);
-        self.spent = call.last;
+        self.connection.carried();
+        // What it did not read belongs to nobody.
+        self.stream.take();
         outcome
     }
 }
@@ -134,27 +157,30 @@ fn as_shown(request: &[u8]) -> Vec<u8> {
     [line, b"HTTP/2", rest].concat()
 }
 
-/// One request and its answer on a stream.
-struct Exchange<'a, 'w> {
-    send: &'a mut SendRequest<Bytes>,
-    connection: &'a Connection,
-    watch: &'a mut Watch<'w>,
-    stage: Stage,
-    /// Where the rest of the request's body goes.
-    upload: Option<SendStream<Bytes>>,
-    unsent: Bytes,
-    body_bytes: u64,
-    /// Of a call of gRPC.
-    answer: Option<Answer<'a>>,
+/// A request as it is sent.
+struct Asked<'a> {
+    block: &'a [u8],
+    body: &'a [u8],
+    is_head: bool,
 }
 
-enum Stage {
-    /// The request is to be sent; its head, and how large that is.
-    Ask(Box<Request<()>>, usize),
-    Head(ResponseFuture),
-    Body(RecvStream),
-    Trailers(RecvStream),
-    Over,
+/// One request and its answer on a stream.
+struct Exchange<'a, 'w> {
+    connection: &'a Connection,
+    stream: &'a Rc<Stream>,
+    watch: &'a mut Watch<'w>,
+    /// The stream's number, once the request's head has been sent.
+    id: Option<u32>,
+    asked: Asked<'a>,
+    /// What is left of the request's body.
+    unsent: &'a [u8],
+    /// The answer has begun.
+    begun: bool,
+    /// How long its body is to be, if its head says so.
+    length: Option<u64>,
+    body_bytes: u64,
+    /// The answer of a call of gRPC.
+    call: Option<grpc::Answer<'a>>,
 }
 
 impl Exchange<'_, '_> {
@@ -162,146 +188,117 @@ impl Exchange<'_, '_> {
         if let Some(outcome) = self.watch.sending() {
             return Poll::Ready(outcome);
         }
-        self.send_body(cx);
-        loop {
-            match self.step(cx) {
-                Poll::Ready(None) => {}
-                Poll::Ready(Some(outcome)) => return Poll::Ready(outcome),
-                Poll::Pending => break,
+        self.stream.wakes(cx);
+        self.send();
+        let inbox = self.stream.take();
+        let mut rest = &inbox.bytes[..];
+        let mut outcome = None;
+        for (at, wire, event) in &inbox.events {
+            self.watch.received_at(*wire, *at);
+            outcome = self.take_in(*event, &mut rest);
+            if outcome.is_some() {
+                break;
             }
+        }
+        self.stream.put_back(inbox);
+        if let Some(outcome) = outcome {
+            return Poll::Ready(outcome);
+        }
+        let answered = self.watch.sample.bytes_in > 0;
+        if let Some(failure) = self.connection.failure(answered) {
+            return Poll::Ready(self.watch.failed(failure));
         }
         let interrupted = self.watch.seat.poll_interrupt();
         interrupted.map(|_| self.watch.timed_out())
     }
 
-    /// Goes on with the stage; `Some`: that was the end.
-    fn step(&mut self, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
-        match &mut self.stage {
-            Stage::Ask(..) => Poll::Ready(self.ask(cx)),
-            Stage::Head(response) => Pin::new(response).poll(cx).map(|answer| match answer {
-                Ok(answer) => self.head(answer),
-                Err(error) => Some(self.fail(&error)),
-            }),
-            Stage::Body(body) => body.poll_data(cx).map(|data| match data {
-                Some(Ok(bytes)) => self.body(&bytes),
-                Some(Err(error)) => Some(self.fail(&error)),
-                None => {
-                    if let Stage::Body(body) = std::mem::replace(&mut self.stage, Stage::Over) {
-                        self.stage = Stage::Trailers(body);
-                    }
-                    None
-                }
-            }),
-            Stage::Trailers(body) => body.poll_trailers(cx).map(|trailers| match trailers {
-                Ok(trailers) => {
-                    self.watch.received(0);
-                    Some(self.end(&trailers.unwrap_or_default()))
-                }
-                Err(error) => Some(self.fail(&error)),
-            }),
-            Stage::Over => unreachable!("an exchange ends once"),
+    /// Sends what goes through now. If the body does not go through at all, the answer says why.
+    fn send(&mut self) {
+        let id = *self.id.get_or_insert_with(|| {
+            let bodiless = self.unsent.is_empty();
+            let (id, wire) = self.connection.ask(self.stream, self.asked.block, bodiless);
+            self.watch.wrote(wire);
+            id
+        });
+        if !self.unsent.is_empty() {
+            let (sent, wire) = self.connection.send(id, self.unsent);
+            self.unsent = &self.unsent[sent..];
+            self.watch.wrote(wire);
         }
     }
 
-    fn ask(&mut self, cx: &mut Context<'_>) -> Option<Outcome> {
-        let Stage::Ask(head, bytes) = std::mem::replace(&mut self.stage, Stage::Over) else {
-            unreachable!("a request is sent once");
+    /// How the exchange ends, if it does so.
+    fn take_in(&mut self, event: Event, rest: &mut &[u8]) -> Option<Outcome> {
+        let mut next = |length| {
+            let (part, after) = rest.split_at(length);
+            *rest = after;
+            part
         };
-        let bodiless = self.unsent.is_empty();
-        match self.send.send_request(*head, bodiless) {
-            Ok((response, upload)) => {
-                self.watch.wrote(bytes);
-                self.stage = Stage::Head(response);
-                self.upload = (!bodiless).then_some(upload);
-                self.send_body(cx);
-                None
+        match event {
+            Event::Head { length, whole, .. } if !whole => {
+                next(length);
+                Some(self.refuse(DecodeError::HeadTooLarge))
             }
-            Err(error) => Some(self.fail(&error)),
+            Event::Head { length, end, .. } => self.head(next(length), end),
+            Event::Data { length, end } => self.body(next(length), end),
+            Event::Reset(reason) => Some(self.watch.failed(reset(reason))),
+            Event::Refused => Some(self.watch.failed(self.connection.refusal())),
         }
     }
 
-    /// Sends of the body what the server's windows let through. If it does not go through at all, the answer says why.
-    fn send_body(&mut self, cx: &mut Context<'_>) {
-        let Some(upload) = &mut self.upload else {
-            return;
+    fn head(&mut self, fields: &[u8], end: bool) -> Option<Outcome> {
+        if self.begun {
+            if end {
+                return Some(self.end(fields));
+            }
+            let what = "a second head came before its end";
+            return Some(self.watch.failed(malformed(what)));
+        }
+        let wanted = Wanted {
+            location: self.watch.limits.follow,
+            text: self.watch.reads_head(),
         };
-        while self.unsent.has_remaining() {
-            upload.reserve_capacity(self.unsent.len());
-            let room = upload.capacity().min(self.unsent.len());
-            if room == 0 {
-                match upload.poll_capacity(cx) {
-                    Poll::Ready(Some(Ok(_))) => continue,
-                    Poll::Ready(_) => break,
-                    Poll::Pending => return,
-                }
-            }
-            let piece = self.unsent.split_to(room);
-            if upload.send_data(piece, self.unsent.is_empty()).is_err() {
-                break;
-            }
-            self.watch.wrote(room);
+        let answer = match Answer::read(fields, wanted) {
+            Ok(answer) => answer,
+            Err(failure) => return Some(self.watch.failed(failure)),
+        };
+        if answer.is_interim() {
+            let what = "it ends with an interim head";
+            return end.then(|| self.watch.failed(malformed(what)));
         }
-        // Dropped before the end it resets the stream, so it stays until the answer is there.
-        self.unsent.clear();
-    }
-
-    fn head(&mut self, answer: Response<RecvStream>) -> Option<Outcome> {
-        let (head, body) = answer.into_parts();
-        let fields = head.headers.iter();
-        let sizes = fields.map(|(name, value)| name.as_str().len() + value.len());
-        self.watch
-            .received(":status200".len() + sizes.sum::<usize>());
-        if head.headers.len() > MAX_HEADERS {
-            return Some(self.refuse(DecodeError::TooManyHeaders));
-        }
-        let status = head.status.as_u16();
-        let location = head.headers.get(LOCATION);
-        let location = location.filter(|_| self.watch.limits.follow && redirects(status));
-        let bytes = self.watch.reads_head().then(|| encode(&head));
-        let location = location.map(|location| location.as_bytes().into());
-        self.watch.head(status, location, bytes);
-        let header = |name: &str| head.headers.get(name).map(HeaderValue::as_bytes);
-        if let Some(answer) = &mut self.answer
-            && let Err(failure) = answer.head(status, header)
-        {
-            return Some(self.watch.failed(failure));
-        }
-        if self.answer.is_some() && body.is_end_stream() {
-            return Some(self.end(&head.headers));
-        }
-        let length = head.headers.get(CONTENT_LENGTH);
-        let length = length.filter(|_| !body.is_end_stream());
-        let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        let bodiless = self.asked.is_head || matches!(answer.status, 204 | 304);
+        let length = answer.length.filter(|_| !bodiless);
+        (self.begun, self.length) = (true, length);
+        self.watch.head(answer.status, answer.location, answer.text);
         if let (Some(length), Some(most)) = (length, self.watch.limits.body)
             && length > most
         {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
-        self.stage = Stage::Body(body);
-        None
+        if let Some(call) = &mut self.call
+            && let Err(failure) = call.head(answer.status, |name| Fields(fields).value(name))
+        {
+            return Some(self.watch.failed(failure));
+        }
+        end.then(|| self.end(fields))
     }
 
-    fn body(&mut self, bytes: &[u8]) -> Option<Outcome> {
-        self.watch.received(bytes.len());
+    fn body(&mut self, bytes: &[u8], end: bool) -> Option<Outcome> {
+        if !self.begun {
+            return Some(
+                self.watch
+                    .failed(malformed("its body came before its head")),
+            );
+        }
         self.body_bytes += bytes.len() as u64;
-        if self
-            .watch
-            .limits
-            .body
-            .is_some_and(|most| self.body_bytes > most)
-        {
+        let most = self.watch.limits.body;
+        if most.is_some_and(|most| self.body_bytes > most) {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
-        let Stage::Body(body) = &mut self.stage else {
-            unreachable!("a body comes after its head");
-        };
-        // The window opens again; an error is the stream's, which tells it itself.
-        let _ = body.flow_control().release_capacity(bytes.len());
-        let over = body.is_end_stream();
-        let enough = match &mut self.answer {
+        let enough = match &mut self.call {
             _ if bytes.is_empty() => false,
             None => self.watch.body(bytes),
-            Some(answer) => match answer.data(bytes, self.watch) {
+            Some(call) => match call.data(bytes, self.watch) {
                 Ok(enough) => enough,
                 Err(failure) => return Some(self.watch.failed(failure)),
             },
@@ -309,36 +306,32 @@ impl Exchange<'_, '_> {
         if enough {
             return Some(self.watch.complete());
         }
-        over.then(|| self.end(&HeaderMap::new()))
+        end.then(|| self.end(&[]))
     }
 
-    /// The answer is whole.
-    fn end(&mut self, trailers: &HeaderMap) -> Outcome {
-        let trailer = |name: &str| trailers.get(name).map(HeaderValue::as_bytes);
-        match self.answer.take() {
-            Some(answer) => answer.end(trailer, self.watch),
-            None => self.watch.complete(),
+    /// The answer is whole; its trailers, or those fields of its head where nothing else came.
+    fn end(&mut self, trailers: &[u8]) -> Outcome {
+        if let Some(call) = self.call.take() {
+            return call.end(|name| Fields(trailers).value(name), self.watch);
+        }
+        match self.length {
+            Some(length) if length != self.body_bytes => {
+                let what = "its body is not as long as its Content-Length says";
+                self.watch.failed(malformed(what))
+            }
+            _ => self.watch.complete(),
         }
     }
 
     fn refuse(&mut self, error: DecodeError) -> Outcome {
         self.watch.failed(Failure::new(error.outcome(), error))
     }
-
-    fn fail(&mut self, error: &Error) -> Outcome {
-        let progress = self.connection.progress(self.watch.sample.bytes_in > 0);
-        self.watch.failed(failure(error, progress))
-    }
 }
 
-/// The head of an answer as text, as it would stand in HTTP/1.1.
-fn encode(head: &http::response::Parts) -> Box<[u8]> {
-    let mut text = format!("HTTP/2 {}\r\n", head.status.as_u16()).into_bytes();
-    for (name, value) in &head.headers {
-        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-            text.extend_from_slice(part);
+impl Drop for Exchange<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.connection.release(id);
         }
     }
-    text.extend_from_slice(b"\r\n");
-    text.into()
 }

@@ -1,17 +1,14 @@
 //! A request as HTTP/2 has it. It is made from the bytes that HTTP/1.1 would send, so that parameters, captures and
 //! cookies are filled in at one place for both.
 
-use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
-use http::uri::PathAndQuery;
-use http::{Request, Uri};
 use httparse::EMPTY_HEADER;
 
 use crate::spec::{ParamSpec, RequestSpec};
 use crate::wire::h1::codec::MAX_HEADERS;
+use crate::wire::h2::codec;
 
 /// RFC 9113 section 8.2.2: they say something of a connection in HTTP/1.1, and make a request malformed here.
-const OF_CONNECTIONS: [&str; 6] = [
+pub const OF_CONNECTIONS: [&str; 6] = [
     "connection",
     "http2-settings",
     "keep-alive",
@@ -20,64 +17,45 @@ const OF_CONNECTIONS: [&str; 6] = [
     "upgrade",
 ];
 
-pub struct Message {
-    pub head: Request<()>,
-    pub body: Bytes,
-    /// Names and values of the head, uncompressed.
-    pub head_bytes: usize,
+/// What a request is sent as.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    pub tls: bool,
+    /// A call of gRPC, which says how long its messages are, and nothing of its whole body.
+    pub call: bool,
 }
 
-impl Message {
-    /// Of a whole request in HTTP/1.1. An error says why it cannot be sent.
-    pub fn of(request: &[u8], tls: bool) -> Result<Self, String> {
-        let mut fields = [EMPTY_HEADER; MAX_HEADERS];
-        let mut parsed = httparse::Request::new(&mut fields);
-        let length = match parsed.parse(request) {
-            Ok(httparse::Status::Complete(length)) => length,
-            Ok(httparse::Status::Partial) => return Err("its head has no end".into()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let (method, path) = (parsed.method.unwrap_or(""), parsed.path.unwrap_or(""));
-        let mut headers = HeaderMap::with_capacity(parsed.headers.len());
-        let mut authority: &[u8] = b"";
-        let mut head_bytes = ":method:path:scheme:authority".len() + method.len() + path.len();
-        for field in parsed.headers.iter() {
-            let name = HeaderName::from_bytes(field.name.as_bytes())
-                .map_err(|error| format!("header {}: {error}", field.name))?;
-            if name == http::header::HOST {
-                authority = field.value;
-                head_bytes += field.value.len();
-            } else if !OF_CONNECTIONS.contains(&name.as_str()) {
-                head_bytes += name.as_str().len() + field.value.len();
-                let value = HeaderValue::from_bytes(field.value)
-                    .map_err(|error| format!("header {}: {error}", field.name))?;
-                headers.append(name, value);
-            }
-        }
-        let scheme = if tls { "https" } else { "http" };
-        let uri = Uri::builder()
-            .scheme(scheme)
-            .authority(authority)
-            .path_and_query(path)
-            .build()
-            .map_err(|error| format!("path {path:?}: {error}"))?;
-        let mut head = Request::new(());
-        *head.method_mut() = method.parse().map_err(|_| format!("method {method:?}"))?;
-        *head.uri_mut() = uri;
-        *head.headers_mut() = headers;
-        Ok(Self {
-            head,
-            body: Bytes::copy_from_slice(&request[length..]),
-            head_bytes: head_bytes + scheme.len(),
-        })
+/// Writes the header block of a whole request in HTTP/1.1 into `block`, and gives its body. An error says why it cannot
+/// be sent.
+pub fn encode<'a>(request: &'a [u8], form: Form, block: &mut Vec<u8>) -> Result<&'a [u8], String> {
+    let mut fields = [EMPTY_HEADER; MAX_HEADERS];
+    let mut parsed = httparse::Request::new(&mut fields);
+    let length = match parsed.parse(request) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Err("its head has no end".into()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let path = parsed.path.unwrap_or("");
+    fits(path).map_err(|problem| format!("path {path:?} {problem}"))?;
+    let host = |field: &&httparse::Header<'_>| field.name.eq_ignore_ascii_case("host");
+    let authority = parsed.headers.iter().find(host);
+    let method = parsed.method.unwrap_or("");
+    codec::encode(b":method", method.as_bytes(), block);
+    codec::encode(b":scheme", if form.tls { b"https" } else { b"http" }, block);
+    if let Some(authority) = authority {
+        codec::encode(b":authority", authority.value, block);
     }
-
-    /// A call of gRPC says how long its messages are, and nothing of its whole body.
-    pub fn leave_out_length(&mut self) {
-        if let Some(length) = self.head.headers_mut().remove(CONTENT_LENGTH) {
-            self.head_bytes -= CONTENT_LENGTH.as_str().len() + length.len();
+    codec::encode(b":path", path.as_bytes(), block);
+    for field in parsed.headers.iter() {
+        let is = |name: &str| field.name.eq_ignore_ascii_case(name);
+        let left_out = is("host")
+            || (form.call && is("content-length"))
+            || OF_CONNECTIONS.iter().any(|name| is(name));
+        if !left_out {
+            codec::encode(field.name.as_bytes(), field.value, block);
         }
     }
+    Ok(&request[length..])
 }
 
 /// Whether the request can be sent over HTTP/2; an error says why not, and what to do.
@@ -108,14 +86,13 @@ pub fn check(spec: &RequestSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the text can stand in a path.
+/// Whether the text can stand in a path (RFC 3986 section 3.3, with the characters that servers take all the same).
 fn fits(text: &str) -> Result<(), &'static str> {
-    let path = format!("/{text}");
-    let whole = PathAndQuery::try_from(path.as_str());
-    if whole.is_ok_and(|whole| whole.as_str() == path) {
-        return Ok(());
+    let bad = |byte: u8| matches!(byte, 0..=b' ' | b'#' | b'<' | b'>' | b'`' | 0x7f);
+    if text.bytes().any(bad) {
+        return Err("has a character that a path in HTTP/2 cannot have: percent-encode it");
     }
-    Err("has a character that a path in HTTP/2 cannot have: percent-encode it")
+    Ok(())
 }
 
 #[cfg(test)]
@@ -128,42 +105,32 @@ mod tests {
     fn a_request_loses_what_belongs_to_connections_and_keeps_all_else() {
         let text = b"POST /a?b=c HTTP/1.1\r\nHost: example:81\r\nUser-Agent: x\r\nX-Two: 1\r\nX-Two: 2\r\n\
                      Content-Length: 2\r\nConnection: close\r\n\r\nhi";
-        let message = Message::of(text, true).unwrap();
-        assert_eq!(message.head.method(), "POST");
-        assert_eq!(message.head.uri(), "https://example:81/a?b=c");
-        assert_eq!(&message.body[..], b"hi");
-        let fields = message.head.headers();
-        let listed: Vec<_> = fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), value))
+        let mut block = Vec::new();
+        let form = Form {
+            tls: true,
+            call: false,
+        };
+        let body = encode(text, form, &mut block).unwrap();
+        assert_eq!(body, b"hi");
+        let mut fields = Vec::new();
+        let decoded = codec::Decoder::default().decode(&block, 1000, &mut fields);
+        assert_eq!(decoded, Ok(true));
+        let text = |text: &[u8]| String::from_utf8(text.to_vec()).unwrap();
+        let listed: Vec<_> = codec::Fields(&fields)
+            .map(|(name, value)| (text(name), text(value)))
             .collect();
         let expected = [
+            (":method", "POST"),
+            (":scheme", "https"),
+            (":authority", "example:81"),
+            (":path", "/a?b=c"),
             ("user-agent", "x"),
             ("x-two", "1"),
             ("x-two", "2"),
             ("content-length", "2"),
         ];
-        assert_eq!(listed.len(), expected.len());
-        for pair in expected {
-            assert!(
-                listed
-                    .iter()
-                    .any(|(name, value)| (*name, value.to_str().unwrap()) == pair)
-            );
-        }
-        let sizes = [
-            "POST",
-            "/a?b=c",
-            "https",
-            "example:81",
-            ":method:path:scheme:authority",
-        ];
-        let fields: usize = expected
-            .iter()
-            .map(|(name, value)| name.len() + value.len())
-            .sum();
-        let whole = sizes.iter().map(|text| text.len()).sum::<usize>() + fields;
-        assert_eq!(message.head_bytes, whole);
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(listed, expected);
     }
 
     fn checked(change: &serde_json::Value) -> Result<(), String> {

@@ -1,19 +1,22 @@
-//! HTTP/2 (RFC 9113), by ALPN over TLS and with prior knowledge (h2c) without, on the `h2` crate.
+//! HTTP/2 (RFC 9113), by ALPN over TLS and with prior knowledge (h2c) without.
 //!
 //! A client is one stream at a time. It has a connection of its own, or shares one with the other clients of its
 //! worker, where the plan says how many connections there are.
 //!
 //! ```text
-//!  link (one client) ─► pool ─► connection ─► io ─► transport
-//!     └─► message: a request as HTTP/2 has it
+//!  link (one client) ─► pool ─► connection, its task ─► transport
+//!     ├─► message, answer           ├─► room: who waits for a stream
+//!     └───────────────► codec ◄─────┘
 //! ```
+mod answer;
+pub mod codec;
 mod connection;
 mod failure;
-mod io;
 mod link;
 mod message;
 mod pool;
+mod room;
 
 pub use link::Link;
-pub use message::check;
+pub use message::{Form, check, encode};
 pub use pool::Pool;

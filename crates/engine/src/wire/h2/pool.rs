@@ -79,7 +79,7 @@ impl Pool {
             Found::Open(connection) => connection,
             Found::Opening(attempt) => attempt.wait(watch).await?,
             Found::Nothing(attempt) => {
-                let opened = Connection::open(dialer, target, sessions, watch).await;
+                let opened = Connection::open(dialer, target, sessions, watch, false).await;
                 self.put(member.place, &opened);
                 attempt.end(&opened);
                 opened?

@@ -64,7 +64,7 @@ impl Link {
         let template = call.template;
         let mut filled = Vec::new();
         let unsent = template.fixed().unwrap_or_else(|| {
-            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            filled = common.take_spare();
             call.request.fill(template, &mut call, &mut filled);
             &filled
         });
@@ -82,10 +82,7 @@ impl Link {
         let whole = exchange.clean && exchange.sending.is_done();
         self.spent = !whole || call.last;
         self.reused = true;
-        if filled.capacity() > 0 {
-            filled.clear();
-            common.spare.borrow_mut().push(filled);
-        }
+        common.put_spare(filled);
         outcome
     }
 }

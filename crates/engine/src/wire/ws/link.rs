@@ -151,7 +151,7 @@ impl Link {
         let template = call.template;
         let mut filled = Vec::new();
         let payload = template.fixed().unwrap_or_else(|| {
-            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            filled = common.take_spare();
             call.request.fill(template, &mut call, &mut filled);
             &filled
         });
@@ -175,10 +175,7 @@ impl Link {
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let whole = exchange.sent && exchange.answered && exchange.broken.is_none();
         self.spent = !whole || call.last || self.ended.is_some();
-        if filled.capacity() > 0 {
-            filled.clear();
-            common.spare.borrow_mut().push(filled);
-        }
+        common.put_spare(filled);
         outcome
     }
 
@@ -226,7 +223,7 @@ impl Link {
     /// Sees to it that there is a buffer; gives the frame's key.
     fn begin_frame(&mut self) -> [u8; 4] {
         if self.out.capacity() == 0 {
-            self.out = self.common.spare.borrow_mut().pop().unwrap_or_default();
+            self.out = self.common.take_spare();
         }
         (self.keys.below(1 << 32) as u32).to_ne_bytes()
     }
@@ -244,9 +241,7 @@ impl Link {
         let written = self.written - before;
         if self.written > 0 {
             self.written = 0;
-            let mut out = std::mem::take(&mut self.out);
-            out.clear();
-            self.common.spare.borrow_mut().push(out);
+            self.common.put_spare(std::mem::take(&mut self.out));
         }
         match self.transport.poll_flush(cx) {
             Poll::Ready(Err(error)) => Err(broken(&error)),

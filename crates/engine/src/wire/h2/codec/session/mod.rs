@@ -1,0 +1,278 @@
+//! A connection as a client sees it (RFC 9113 sections 5 and 6): its streams, its windows, and what either side has said.
+//! Bytes come and go through buffers.
+
+mod incoming;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::mem;
+use std::rc::Rc;
+
+use super::frame::{
+    self, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD_BYTES, GOAWAY, HEADERS,
+    MAX_PAYLOAD_BYTES, RST_STREAM, Reader, SETTINGS, WINDOW_UPDATE,
+};
+use super::hpack::Decoder;
+use super::reason::Reason;
+use super::stream::Stream;
+use crate::wire::failure::Failure;
+use crate::wire::h1::codec::MAX_HEAD_BYTES;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+const HEADER_TABLE_SIZE: u16 = 1;
+const ENABLE_PUSH: u16 = 2;
+const MAX_CONCURRENT_STREAMS: u16 = 3;
+const INITIAL_WINDOW_SIZE: u16 = 4;
+const MAX_HEADER_LIST_SIZE: u16 = 6;
+
+/// As h2load: no answer waits for the client to open a window.
+const WINDOW_BYTES: u32 = (1 << 30) - 1;
+/// What every window has before anything is said (section 6.9.2).
+const FIRST_WINDOW_BYTES: i64 = 65_535;
+/// Until the server has said how many streams it takes: what section 6.5.2 recommends to servers.
+const STREAMS_BEFORE_SETTINGS: usize = 100;
+/// Streams that were given up, and for whose late frames nobody is to blame.
+const GIVEN_UP: usize = 1024;
+/// Of a request's body so much waits in memory for the socket.
+const UPLOAD_BYTES: usize = 64 * 1024;
+/// Room that a connection keeps for what it sends next.
+const KEPT_BYTES: usize = 1024;
+const LAST_STREAM: u32 = u32::MAX >> 1;
+
+/// How the server broke the rules: an error of the connection (section 5.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation {
+    pub reason: Reason,
+    pub what: &'static str,
+}
+
+impl Violation {
+    pub fn new(reason: Reason, what: &'static str) -> Self {
+        Self { reason, what }
+    }
+
+    fn protocol(what: &'static str) -> Self {
+        Self::new(Reason::PROTOCOL_ERROR, what)
+    }
+}
+
+/// The last word of the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Goodbye {
+    pub reason: Reason,
+    pub debug: Box<[u8]>,
+    /// It may have begun with streams up to this one.
+    last: u32,
+}
+
+/// Why a connection has ended.
+#[derive(Debug, Clone)]
+pub enum Ending {
+    /// The server closed it.
+    Closed,
+    Lost(Failure),
+    Broken(Violation),
+}
+
+#[derive(Debug)]
+pub struct Session {
+    out: Vec<u8>,
+    /// So many of them have left.
+    written: usize,
+    reader: Reader,
+    /// The server has begun to speak HTTP/2.
+    pub greeted: bool,
+    streams: HashMap<u32, Open>,
+    next: u32,
+    block: Option<Block>,
+    decoder: Decoder,
+    /// How many streams the server takes at once.
+    pub most: usize,
+    first_window: i64,
+    /// What the server still takes of all bodies.
+    window: i64,
+    /// What came of bodies since the connection's window was last opened.
+    taken: u32,
+    given_up: VecDeque<u32>,
+    /// Some that were given up are not listed any more.
+    forgetful: bool,
+    pub goodbye: Option<Goodbye>,
+    pub ending: Option<Ending>,
+}
+
+#[derive(Debug)]
+struct Open {
+    stream: Rc<Stream>,
+    /// What came of the body since the stream's window was last opened.
+    taken: u32,
+    /// The request is whole; the answer is.
+    asked: bool,
+    answered: bool,
+}
+
+/// A header block that is not whole.
+#[derive(Debug)]
+struct Block {
+    stream: u32,
+    end: bool,
+    bytes: Vec<u8>,
+    frames: usize,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        let mut out = PREFACE.to_vec();
+        let settings = [
+            (HEADER_TABLE_SIZE, 0),
+            (ENABLE_PUSH, 0),
+            (INITIAL_WINDOW_SIZE, WINDOW_BYTES),
+            (MAX_HEADER_LIST_SIZE, MAX_HEAD_BYTES as u32),
+        ];
+        frame::write_head(settings.len() * 6, SETTINGS, 0, 0, &mut out);
+        for (name, value) in settings {
+            out.extend_from_slice(&name.to_be_bytes());
+            out.extend_from_slice(&value.to_be_bytes());
+        }
+        let more = WINDOW_BYTES - FIRST_WINDOW_BYTES as u32;
+        frame::write(WINDOW_UPDATE, 0, 0, &more.to_be_bytes(), &mut out);
+        Self {
+            out,
+            written: 0,
+            reader: Reader::default(),
+            greeted: false,
+            streams: HashMap::new(),
+            next: 1,
+            block: None,
+            decoder: Decoder::default(),
+            most: STREAMS_BEFORE_SETTINGS,
+            first_window: FIRST_WINDOW_BYTES,
+            window: FIRST_WINDOW_BYTES,
+            taken: 0,
+            given_up: VecDeque::new(),
+            forgetful: false,
+            goodbye: None,
+            ending: None,
+        }
+    }
+}
+
+impl Session {
+    /// It takes another request.
+    pub fn takes_more(&self) -> bool {
+        self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM
+    }
+
+    /// What is to be written.
+    pub fn unsent(&self) -> &[u8] {
+        &self.out[self.written..]
+    }
+
+    pub fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
+        if self.written == self.out.len() {
+            self.written = 0;
+            self.out.clear();
+            self.out.shrink_to(KEPT_BYTES);
+        }
+    }
+
+    /// Begins a request on `stream` with its header block; `end`: it has no body. Gives the stream's number and the
+    /// bytes that this takes.
+    pub fn ask(&mut self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
+        let id = self.next;
+        self.next += 2;
+        stream.window.set(self.first_window);
+        let open = Open {
+            stream: stream.clone(),
+            taken: 0,
+            asked: end,
+            answered: false,
+        };
+        self.streams.insert(id, open);
+        let before = self.out.len();
+        let mut parts = block.chunks(MAX_PAYLOAD_BYTES);
+        let count = parts.len();
+        let of_end = if end { END_STREAM } else { 0 };
+        let last = |index: usize| if index + 1 == count { END_HEADERS } else { 0 };
+        let first = parts.next().unwrap_or_default();
+        frame::write(HEADERS, of_end | last(0), id, first, &mut self.out);
+        for (index, part) in parts.enumerate() {
+            frame::write(CONTINUATION, last(index + 1), id, part, &mut self.out);
+        }
+        (id, self.out.len() - before)
+    }
+
+    /// Sends of a body what the windows let through, and what may wait here; `end`: nothing follows it. Gives the bytes
+    /// of it, and those on the wire.
+    pub fn send(&mut self, id: u32, body: &[u8], end: bool) -> (usize, usize) {
+        let Some(open) = self.streams.get_mut(&id) else {
+            return (0, 0);
+        };
+        let (mut sent, mut wire) = (0, 0);
+        while sent < body.len() && self.out.len() - self.written < UPLOAD_BYTES {
+            let room = self.window.min(open.stream.window.get());
+            let most = usize::try_from(room).unwrap_or(0).min(MAX_PAYLOAD_BYTES);
+            let part = &body[sent..(sent + most).min(body.len())];
+            if part.is_empty() {
+                break;
+            }
+            sent += part.len();
+            open.asked = end && sent == body.len();
+            let flags = if open.asked { END_STREAM } else { 0 };
+            frame::write(DATA, flags, id, part, &mut self.out);
+            let taken = part.len() as u32;
+            self.window -= i64::from(taken);
+            let window = open.stream.window.get() - i64::from(taken);
+            open.stream.window.set(window);
+            wire += FRAME_HEAD_BYTES + part.len();
+        }
+        if open.asked && open.answered {
+            self.streams.remove(&id);
+        }
+        (sent, wire)
+    }
+
+    /// The client has done with the stream. One that is not over is reset.
+    pub fn release(&mut self, id: u32) {
+        if self.streams.remove(&id).is_none() || self.ending.is_some() {
+            return;
+        }
+        let cancel = Reason::CANCEL.0.to_be_bytes();
+        frame::write(RST_STREAM, 0, id, &cancel, &mut self.out);
+        self.given_up.push_back(id);
+        if self.given_up.len() > GIVEN_UP {
+            self.given_up.pop_front();
+            self.forgetful = true;
+        }
+    }
+
+    /// The client leaves in good order.
+    pub fn leave(&mut self) {
+        self.say_goodbye(Reason::NO_ERROR);
+    }
+
+    /// The connection has ended; its clients find out.
+    pub fn end(&mut self, ending: Ending) {
+        if let Ending::Broken(violation) = &ending {
+            self.say_goodbye(violation.reason);
+        }
+        self.ending.get_or_insert(ending);
+        for (_, open) in mem::take(&mut self.streams) {
+            open.stream.wake();
+        }
+    }
+
+    /// The server has no streams of its own, so none of them was begun with.
+    fn say_goodbye(&mut self, reason: Reason) {
+        let payload = (u64::from(reason.0)).to_be_bytes();
+        frame::write(GOAWAY, 0, 0, &payload, &mut self.out);
+    }
+
+    /// Those whose request is not whole may go on with it.
+    pub fn wake_all(&self) {
+        let waiting = self.streams.values().filter(|open| !open.asked);
+        waiting.for_each(|open| open.stream.wake());
+    }
+}

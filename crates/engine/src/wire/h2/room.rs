@@ -1,0 +1,130 @@
+//! How many streams of a connection are open, and who waits for one, in order.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::seat::{Interrupt, Seat};
+
+#[derive(Debug)]
+pub struct Room {
+    most: Cell<usize>,
+    open: Cell<usize>,
+    waiting: RefCell<VecDeque<Rc<Ticket>>>,
+    /// The connection has ended: nobody is called any more.
+    closed: Cell<bool>,
+}
+
+/// A stream of the connection, free again when it is dropped.
+pub struct Place(Rc<Room>);
+
+#[derive(Debug, Default)]
+pub struct Ticket {
+    state: Cell<State>,
+    waker: RefCell<Option<Waker>>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waiting,
+    /// The stream is its holder's.
+    Called,
+    /// Its holder has left.
+    Void,
+}
+
+impl Room {
+    pub fn new(most: usize) -> Rc<Self> {
+        Rc::new(Self {
+            most: Cell::new(most),
+            open: Cell::new(0),
+            waiting: RefCell::default(),
+            closed: Cell::new(false),
+        })
+    }
+
+    /// A place if there is room, and nobody who came before waits.
+    pub fn take(self: &Rc<Self>) -> Option<Place> {
+        let free = self.open.get() < self.most.get() && self.waiting.borrow().is_empty();
+        free.then(|| {
+            self.open.set(self.open.get() + 1);
+            Place(self.clone())
+        })
+    }
+
+    /// Gets into the line.
+    pub fn wait(&self) -> Rc<Ticket> {
+        let ticket = Rc::<Ticket>::default();
+        self.waiting.borrow_mut().push_back(ticket.clone());
+        ticket
+    }
+
+    /// A place for the holder of the ticket; or why there is none, which is `None` if the connection has ended.
+    pub fn poll(
+        self: &Rc<Self>,
+        ticket: &Ticket,
+        cx: &mut Context<'_>,
+        seat: &Seat,
+    ) -> Poll<Result<Place, Option<Interrupt>>> {
+        if ticket.state.get() == State::Called {
+            return Poll::Ready(Ok(Place(self.clone())));
+        }
+        let given_up = if self.closed.get() && !seat.stopping() {
+            Poll::Ready(None)
+        } else {
+            seat.poll_interrupt().map(Some)
+        };
+        if given_up.is_ready() {
+            ticket.state.set(State::Void);
+        } else {
+            *ticket.waker.borrow_mut() = Some(cx.waker().clone());
+        }
+        given_up.map(Err)
+    }
+
+    /// The server takes so many.
+    pub fn allow(&self, most: usize) {
+        if self.most.replace(most) < most {
+            self.call();
+        }
+    }
+
+    /// Calls those who wait, as far as there is room.
+    fn call(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        while self.open.get() < self.most.get()
+            && let Some(ticket) = waiting.pop_front()
+        {
+            if ticket.state.get() == State::Waiting {
+                self.open.set(self.open.get() + 1);
+                ticket.state.set(State::Called);
+                ticket.wake();
+            }
+        }
+    }
+
+    /// The connection has ended: all who wait find out.
+    pub fn close(&self) {
+        self.closed.set(true);
+        let waiting = self.waiting.take();
+        for ticket in &waiting {
+            ticket.wake();
+        }
+    }
+}
+
+impl Ticket {
+    fn wake(&self) {
+        self.waker.take().inspect(Waker::wake_by_ref);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let room = &self.0;
+        room.open.set(room.open.get() - 1);
+        room.call();
+    }
+}

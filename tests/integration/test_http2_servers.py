@@ -1,0 +1,152 @@
+"""HTTP/2 without TLS against servers that others wrote: each has its own way with frames and windows."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from jostle.host.ports import claim
+from support.real import Jostle, as_json
+
+# As large as HAProxy's buffer lets it be.
+BODY = b"served over HTTP/2\n" * 800
+READY_S = 30
+
+APACHE = """
+ServerName localhost
+ServerRoot {folder}
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+PidFile {folder}/pid
+ErrorLog {folder}/log
+Listen 127.0.0.1:{port}
+Protocols h2c http/1.1
+DocumentRoot {folder}/root
+User nobody
+"""
+
+H2O = """
+listen: {{host: 127.0.0.1, port: {port}}}
+user: nobody
+hosts: {{default: {{paths: {{"/": {{file.dir: {folder}/root}}}}}}}}
+"""
+
+HAPROXY = """
+defaults
+  mode http
+  timeout client 10s
+  timeout server 10s
+  timeout connect 1s
+frontend f
+  bind 127.0.0.1:{port} proto h2
+  http-request return status 200 content-type text/plain file {folder}/root/file
+"""
+
+NODE = """
+const [port, file] = process.argv.slice(1);
+const body = require("fs").readFileSync(file);
+require("http2").createServer((request, answer) => answer.end(body)).listen(port, "127.0.0.1");
+"""
+
+GO = """
+package main
+
+import ("net/http"; "os")
+
+func main() {{
+	body, _ := os.ReadFile("{folder}/root/file")
+	server := http.Server{{Addr: "127.0.0.1:{port}", Protocols: new(http.Protocols)}}
+	server.Protocols.SetUnencryptedHTTP2(true)
+	handle := func(answer http.ResponseWriter, _ *http.Request) {{ answer.Write(body) }}
+	server.Handler = http.HandlerFunc(handle)
+	server.ListenAndServe()
+}}
+"""
+
+
+def _written(folder: Path, name: str, text: str, port: int) -> str:
+    path = folder / name
+    path.write_text(text.format(folder=folder, port=port))
+    return str(path)
+
+
+def _apache(folder: Path, port: int) -> list[str]:
+    return [
+        "/usr/sbin/apache2",
+        "-d",
+        str(folder),
+        "-f",
+        _written(folder, "apache.conf", APACHE, port),
+        "-DFOREGROUND",
+    ]
+
+
+def _h2o(folder: Path, port: int) -> list[str]:
+    return ["h2o", "-c", _written(folder, "h2o.conf", H2O, port)]
+
+
+def _haproxy(folder: Path, port: int) -> list[str]:
+    return ["/usr/sbin/haproxy", "-db", "-f", _written(folder, "haproxy.cfg", HAPROXY, port)]
+
+
+def _nghttpd(folder: Path, port: int) -> list[str]:
+    return ["/usr/sbin/nghttpd", "--no-tls", "--address=127.0.0.1", "-d", str(folder / "root"), str(port)]
+
+
+def _node(folder: Path, port: int) -> list[str]:
+    return ["node", "-e", NODE, "--", str(port), str(folder / "root/file")]
+
+
+def _go(folder: Path, port: int) -> list[str]:
+    source = _written(folder, "main.go", GO, port)
+    subprocess.run(["go", "build", "-o", folder / "server", source], check=True, cwd=folder)
+    return [str(folder / "server")]
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + READY_S
+    while process.poll() is None and time.monotonic() < end:
+        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the server does not listen")
+
+
+@pytest.mark.parametrize("server", [_apache, _h2o, _haproxy, _nghttpd, _node, _go])
+def test_a_server_is_understood(
+    jostle_command: Jostle, tmp_path: Path, server: Callable[[Path, int], list[str]]
+) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/file").write_bytes(BODY)
+    for folder in tmp_path, *tmp_path.parents[:-2]:
+        folder.chmod(folder.stat().st_mode | 0o055)  # some servers become nobody
+    port = claim(0)
+    command = server(tmp_path, port)
+    assert shutil.which(command[0]), f"{command[0]} is missing: scripts/install-test-tools.sh"
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        _wait_for(port, process)
+        options = [
+            "--http2-connections",
+            "2",
+            "-c",
+            "20",
+            "-n",
+            "400",
+            "--expect",
+            "served over HTTP/2",
+            "--json",
+        ]
+        result = as_json(jostle_command("hit", f"http://127.0.0.1:{port}/file", *options))
+    finally:
+        process.terminate()
+        process.wait(20)
+    assert result["trials"][0]["outcomes"] == {"ok": 400}, (tmp_path / "output").read_text()
+    assert result["summaries"][0]["parts"]["connect"]["p50"]["n"] == 2
