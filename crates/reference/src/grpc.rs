@@ -100,7 +100,7 @@ impl Call {
         match path {
             "/jostle.Echo/Say" => {
                 let message = self.messages.next().await?.unwrap_or_default();
-                self.say(message)?;
+                self.say(&message)?;
             }
             "/jostle.Echo/Repeat" => self.repeat().await?,
             "/jostle.Echo/Collect" => {
@@ -108,11 +108,11 @@ impl Call {
                 while let Some(message) = self.messages.next().await? {
                     last = message;
                 }
-                self.say(last)?;
+                self.say(&last)?;
             }
             "/jostle.Echo/Talk" => {
                 while let Some(message) = self.messages.next().await? {
-                    self.say(message)?;
+                    self.say(&message)?;
                 }
             }
             _ => return Err(Failure::Ended((UNIMPLEMENTED, "no such method".into()))),
@@ -134,16 +134,16 @@ impl Call {
             }
             timer.set(Some(schedule.due(number)))?;
             timer.rung().await?;
-            self.say(message.clone())?;
+            self.say(&message)?;
         }
         Ok(())
     }
 
-    fn say(&mut self, message: Bytes) -> io::Result<()> {
+    fn say(&mut self, message: &[u8]) -> io::Result<()> {
         let mut frame = BytesMut::with_capacity(PREFIX_BYTES + message.len());
         frame.extend_from_slice(&[0]);
         frame.extend_from_slice(&(message.len() as u32).to_be_bytes());
-        frame.extend_from_slice(&message);
+        frame.extend_from_slice(message);
         let sent = self.answer.send_data(frame.freeze(), false);
         sent.map_err(io::Error::other)
     }

@@ -33,8 +33,7 @@ impl<'a> Answer<'a> {
     }
 
     /// The answer's head has come; an error if it is none of gRPC.
-    pub fn head<'h>(
-        &mut self,
+    pub fn check_head<'h>(
         http_status: u16,
         header: impl Fn(&str) -> Option<&'h [u8]>,
     ) -> Result<(), Failure> {

@@ -39,7 +39,7 @@ fn schema() -> Schema {
     Schema::decode(&compiled("shop.proto", PROTO)).unwrap()
 }
 
-fn refused(method: &str, json: Value) -> String {
+fn refused(method: &str, json: &Value) -> String {
     let method = schema().method(method).unwrap();
     encode(&method, json.to_string().as_bytes())
         .unwrap_err()
@@ -110,15 +110,15 @@ fn where_a_stream_is_taken_a_list_is_several_messages() {
 fn a_refusal_names_the_field_and_what_there_is() {
     let buy = "shop.Shop/Buy";
     assert_eq!(
-        refused(buy, json!({"items": [{}, {"colr": 1}]})),
+        refused(buy, &json!({"items": [{}, {"colr": 1}]})),
         "message.items[1]: unrecognized field name 'colr'; there is count, colour, big_number"
     );
     assert_eq!(
-        refused(buy, json!({"byName": {"k": {"cnt": 1}}})),
+        refused(buy, &json!({"byName": {"k": {"cnt": 1}}})),
         "message.byName.k: unrecognized field name 'cnt'; there is count, colour, big_number"
     );
     assert!(
-        refused(buy, json!({"nme": "x"}))
+        refused(buy, &json!({"nme": "x"}))
             .starts_with("message: unrecognized field name 'nme'; there is name,")
     );
     for (json, place) in [
@@ -135,10 +135,10 @@ fn a_refusal_names_the_field_and_what_there_is() {
         (json!({"card": "x", "cash": true}), "message: "),
         (json!([]), "message: "),
     ] {
-        let text = refused(buy, json);
+        let text = refused(buy, &json);
         assert!(text.starts_with(place), "{text}");
     }
-    let listed = refused("shop.Shop/Fill", json!([{}, {"name": 1}]));
+    let listed = refused("shop.Shop/Fill", &json!([{}, {"name": 1}]));
     assert!(listed.starts_with("message[1].name: "), "{listed}");
     let method = schema().method(buy).unwrap();
     assert!(

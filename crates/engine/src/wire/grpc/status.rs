@@ -43,16 +43,9 @@ fn decoded(message: &[u8]) -> Vec<u8> {
     while let Some((&byte, after)) = rest.split_first() {
         let digits = (byte == b'%').then(|| after.get(..2)).flatten();
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(found) => {
-                out.push(found);
-                rest = &after[2..];
-            }
-            None => {
-                out.push(byte);
-                rest = after;
-            }
-        }
+        let found = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        out.push(found.unwrap_or(byte));
+        rest = if found.is_some() { &after[2..] } else { after };
     }
     out
 }

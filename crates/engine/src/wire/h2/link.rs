@@ -275,8 +275,9 @@ impl Exchange<'_, '_> {
         {
             return Some(self.refuse(DecodeError::BodyTooLarge));
         }
-        if let Some(call) = &mut self.call
-            && let Err(failure) = call.head(answer.status, |name| Fields(fields).value(name))
+        let header = |name: &str| Fields(fields).value(name);
+        if self.call.is_some()
+            && let Err(failure) = grpc::Answer::check_head(answer.status, header)
         {
             return Some(self.watch.failed(failure));
         }
