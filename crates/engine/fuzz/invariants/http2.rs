@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use jostle_engine::http2::{Event, Fields, Session, Stream};
+use jostle_engine::http2::{Endpoint, Event, Fields, Stream};
 
 use super::input::{Cut, pieces};
 
@@ -21,14 +21,16 @@ struct Seen {
 
 /// Three requests are open, of which the second has a body that is not sent yet.
 fn read(pieces: &[&[u8]]) -> Seen {
-    let mut session = Session::default();
-    session.wrote(session.unsent().len());
+    let mut endpoint = Endpoint::default();
+    endpoint.wrote(endpoint.unsent().len());
     let streams: [Rc<Stream>; 3] = Default::default();
     for (number, stream) in streams.iter().enumerate() {
-        session.ask(stream, &BLOCK, number != 1);
+        endpoint.ask(stream, &BLOCK, number != 1);
     }
-    session.wrote(session.unsent().len());
-    let violation = pieces.iter().find_map(|piece| session.feed(piece, 0).err());
+    endpoint.wrote(endpoint.unsent().len());
+    let violation = pieces
+        .iter()
+        .find_map(|piece| endpoint.feed(piece, 0).err());
     let streams = streams.iter().map(|stream| {
         let inbox = stream.take();
         check_inbox(&inbox.events, &inbox.bytes);
@@ -36,8 +38,8 @@ fn read(pieces: &[&[u8]]) -> Seen {
     });
     Seen {
         streams: streams.collect(),
-        answered: session.unsent().to_vec(),
-        ending: violation.map(|violation| format!("{violation:?} {:?}", session.goodbye)),
+        answered: endpoint.unsent().to_vec(),
+        ending: violation.map(|violation| format!("{violation:?} {:?}", endpoint.goodbye)),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::spec::TargetSpec;
 use crate::wire::failure::describe;
 use crate::wire::grpc::frames::{self, Piece, Reader};
 use crate::wire::grpc::status::{self, UNIMPLEMENTED};
-use crate::wire::h2::codec::{Event, Fields, Session, Stream};
+use crate::wire::h2::codec::{Endpoint, Event, Fields, Stream};
 use crate::wire::h2::{Form, encode};
 use crate::wire::target::{Address, Target};
 use crate::wire::tls::Sessions;
@@ -145,7 +145,7 @@ async fn secured(
 /// A connection, and what is said on it.
 struct Talk<'a, S> {
     stream: S,
-    session: Session,
+    endpoint: Endpoint,
     buffer: Vec<u8>,
     origin: &'a str,
     tls: bool,
@@ -155,7 +155,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     fn new(stream: S, origin: &'a str, tls: bool) -> Self {
         Self {
             stream,
-            session: Session::default(),
+            endpoint: Endpoint::default(),
             buffer: vec![0; 16 * 1024],
             origin,
             tls,
@@ -178,18 +178,18 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Talk<'a, S> {
     async fn turn(&mut self) -> Result<(), String> {
         let Self {
             stream,
-            session,
+            endpoint,
             buffer,
             ..
         } = self;
-        let sent = stream.write_all(session.unsent()).await;
+        let sent = stream.write_all(endpoint.unsent()).await;
         sent.map_err(|error| describe(&error))?;
-        session.wrote(session.unsent().len());
+        endpoint.wrote(endpoint.unsent().len());
         stream.flush().await.map_err(|error| describe(&error))?;
         let read = stream.read(buffer).await;
         match read.map_err(|error| describe(&error))? {
             0 => Err("it closed the connection".into()),
-            read => session
+            read => endpoint
                 .feed(&buffer[..read], 0)
                 .map_err(|violation| violation.what.to_owned()),
         }
@@ -222,7 +222,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
         let mut block = Vec::new();
         encode(request.as_bytes(), form, &mut block)?;
         let stream = Rc::<Stream>::default();
-        let (id, _) = talk.session.ask(&stream, &block, false);
+        let (id, _) = talk.endpoint.ask(&stream, &block, false);
         Ok(Self {
             talk,
             stream,
@@ -272,7 +272,7 @@ impl<'t, 'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'t, 'a, S> {
         let asked = Some(asked);
         let mut frame = Vec::new();
         frames::write(&Question { asked }.encode_to_vec(), &mut frame);
-        let (sent, _) = self.talk.session.send(self.id, &frame, false);
+        let (sent, _) = self.talk.endpoint.send(self.id, &frame, false);
         if sent < frame.len() {
             return Err("it takes no question".into());
         }

@@ -14,7 +14,7 @@ use crate::seat::{Interrupt, Seat};
 use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
-use crate::wire::h2::codec::{Ending, Session, Stream};
+use crate::wire::h2::codec::{Ending, Endpoint, Stream};
 use crate::wire::h2::failure::{self, Progress};
 use crate::wire::h2::room::{Place, Room};
 use crate::wire::target::Target;
@@ -32,7 +32,7 @@ pub struct Connection(Rc<Shared>);
 
 /// What a connection's clients and its task share.
 struct Shared {
-    session: RefCell<Session>,
+    endpoint: RefCell<Endpoint>,
     transport: RefCell<Transport>,
     /// Writing failed. What the server sent before can still be read.
     unwritable: RefCell<Option<Failure>>,
@@ -58,10 +58,10 @@ impl Connection {
         let (transport, times) = dialer.connect(target, sessions, watch).await?;
         check_alpn(&transport)?;
         watch.connected(times);
-        let session = Session::default();
+        let endpoint = Endpoint::default();
         let shared = Rc::new(Shared {
-            room: Room::new(session.most),
-            session: RefCell::new(session),
+            room: Room::new(endpoint.most),
+            endpoint: RefCell::new(endpoint),
             transport: RefCell::new(transport),
             unwritable: RefCell::default(),
             task: RefCell::new(Waker::noop().clone()),
@@ -81,11 +81,11 @@ impl Connection {
     }
 
     pub fn takes_more(&self) -> bool {
-        self.0.session.borrow().takes_more()
+        self.0.endpoint.borrow().takes_more()
     }
 
     pub fn has_ended(&self) -> bool {
-        self.0.session.borrow().ending.is_some()
+        self.0.endpoint.borrow().ending.is_some()
     }
 
     /// It carries an exchange to its end.
@@ -116,7 +116,7 @@ impl Connection {
     /// Sends the head of a request on `stream`; `end`: it has no body. Gives the stream's number and the bytes that this
     /// takes.
     pub fn ask(&self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
-        let asked = self.0.session.borrow_mut().ask(stream, block, end);
+        let asked = self.0.endpoint.borrow_mut().ask(stream, block, end);
         self.0.flush();
         asked
     }
@@ -124,17 +124,17 @@ impl Connection {
     /// Sends of a body what goes through now; its end is the end of the request. Gives the bytes of it, and those on the
     /// wire.
     pub fn send(&self, stream: u32, body: &[u8]) -> (usize, usize) {
-        let sent = self.0.session.borrow_mut().send(stream, body, true);
+        let sent = self.0.endpoint.borrow_mut().send(stream, body, true);
         self.0.flush();
         sent
     }
 
     /// The client has done with a stream.
     pub fn release(&self, stream: u32) {
-        let mut session = self.0.session.borrow_mut();
-        session.release(stream);
-        let silent = session.unsent().is_empty();
-        drop(session);
+        let mut endpoint = self.0.endpoint.borrow_mut();
+        endpoint.release(stream);
+        let silent = endpoint.unsent().is_empty();
+        drop(endpoint);
         if !silent {
             self.0.flush();
         }
@@ -142,16 +142,16 @@ impl Connection {
 
     /// Why the exchange on a stream has failed, if the connection has ended.
     pub fn failure(&self, answered: bool) -> Option<Failure> {
-        let session = self.0.session.borrow();
+        let endpoint = self.0.endpoint.borrow();
         let at = self.progress(answered);
-        let ending = session.ending.as_ref()?;
-        Some(failure::ended(ending, &session, at))
+        let ending = endpoint.ending.as_ref()?;
+        Some(failure::ended(ending, &endpoint, at))
     }
 
     /// The server refused the request when it said goodbye.
     pub fn refusal(&self) -> Failure {
-        let session = self.0.session.borrow();
-        let goodbye = session.goodbye.as_ref();
+        let endpoint = self.0.endpoint.borrow();
+        let goodbye = endpoint.goodbye.as_ref();
         failure::refused(goodbye.expect("that is how it was refused"))
     }
 
@@ -176,12 +176,12 @@ impl Shared {
 
     /// Writes what the socket takes; pending: not all of it.
     fn poll_write(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let session = &mut *self.session.borrow_mut();
+        let endpoint = &mut *self.endpoint.borrow_mut();
         let transport = &mut *self.transport.borrow_mut();
         let mut lost = None;
-        while !session.unsent().is_empty() && lost.is_none() {
-            match transport.poll_write(cx, session.unsent()) {
-                Poll::Ready(Ok(written)) => session.wrote(written),
+        while !endpoint.unsent().is_empty() && lost.is_none() {
+            match transport.poll_write(cx, endpoint.unsent()) {
+                Poll::Ready(Ok(written)) => endpoint.wrote(written),
                 Poll::Ready(Err(error)) => lost = Some(error),
                 Poll::Pending => return Poll::Pending,
             }
@@ -192,14 +192,14 @@ impl Shared {
             Poll::Ready(Ok(())) => {}
         }
         if let Some(error) = lost {
-            session.wrote(session.unsent().len());
+            endpoint.wrote(endpoint.unsent().len());
             *self.unwritable.borrow_mut() = Some(broken(&error));
         }
         Poll::Ready(())
     }
 
     fn end(&self, ending: Ending) {
-        self.session.borrow_mut().end(ending);
+        self.endpoint.borrow_mut().end(ending);
         self.room.close();
     }
 }
@@ -238,18 +238,18 @@ impl Task {
         let shared = self.shared.clone();
         if !self.leaving {
             self.read(cx, seat);
-            let ended = shared.session.borrow().ending.clone();
+            let ended = shared.endpoint.borrow().ending.clone();
             match ended {
                 Some(Ending::Broken(_)) => self.leave(seat),
                 Some(_) => return Poll::Ready(()),
                 None if shared.left.get() => {
-                    shared.session.borrow_mut().leave();
+                    shared.endpoint.borrow_mut().leave();
                     self.leave(seat);
                 }
                 None => {}
             }
         }
-        let blocked = !shared.session.borrow().unsent().is_empty();
+        let blocked = !shared.endpoint.borrow().unsent().is_empty();
         let written = shared.poll_write(cx);
         if self.leaving {
             let over =
@@ -258,7 +258,7 @@ impl Task {
                 return Poll::Ready(());
             }
         } else if blocked && written.is_ready() {
-            shared.session.borrow().wake_all();
+            shared.endpoint.borrow().wake_all();
         }
         seat.poll_interrupt().map(|_| ())
     }
@@ -274,7 +274,7 @@ impl Task {
         let scratch = &mut **self.common.scratch.borrow_mut();
         let mut total = 0;
         let ending = loop {
-            if shared.session.borrow().unsent().len() > UNSENT_BYTES {
+            if shared.endpoint.borrow().unsent().len() > UNSENT_BYTES {
                 return;
             }
             let mut buffer = ReadBuf::new(scratch);
@@ -289,11 +289,11 @@ impl Task {
                 Poll::Ready(Err(error)) => break Ending::Lost(broken(&error)),
                 Poll::Ready(Ok(())) => {}
             }
-            let mut session = shared.session.borrow_mut();
-            if let Err(violation) = session.feed(bytes, seat.now()) {
+            let mut endpoint = shared.endpoint.borrow_mut();
+            if let Err(violation) = endpoint.feed(bytes, seat.now()) {
                 break Ending::Broken(violation);
             }
-            shared.room.allow(session.most);
+            shared.room.allow(endpoint.most);
             total += bytes.len();
             if total >= scratch.len() {
                 cx.waker().wake_by_ref();

@@ -2,7 +2,7 @@
 
 use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
-use crate::wire::h2::codec::{Ending, Goodbye, Reason, Session, Violation};
+use crate::wire::h2::codec::{Ending, Endpoint, Goodbye, Reason, Violation};
 
 /// How far an exchange had come when it failed.
 #[derive(Debug, Clone, Copy)]
@@ -14,12 +14,12 @@ pub struct Progress {
 }
 
 /// The connection has ended.
-pub fn ended(ending: &Ending, session: &Session, at: Progress) -> Failure {
-    let failure = match (ending, &session.goodbye) {
+pub fn ended(ending: &Ending, endpoint: &Endpoint, at: Progress) -> Failure {
+    let failure = match (ending, &endpoint.goodbye) {
         (Ending::Broken(violation), _) => return against_the_rules(*violation),
         (_, Some(goodbye)) if goodbye.reason != Reason::NO_ERROR => return refused(goodbye),
         (Ending::Lost(failure), _) if failure.outcome != Outcome::ClosedEarly => failure.clone(),
-        _ if session.greeted => {
+        _ if endpoint.greeted => {
             Failure::new(Outcome::ClosedEarly, "the server closed the connection")
         }
         _ => Failure::new(

@@ -1,7 +1,7 @@
 //! Frames (RFC 9113 section 4).
 
+use super::endpoint::Violation;
 use super::reason::Reason;
-use super::session::Violation;
 
 pub const FRAME_HEAD_BYTES: usize = 9;
 /// No frame that comes may carry more: the least that a client has to allow, and what it allows unless it says otherwise.

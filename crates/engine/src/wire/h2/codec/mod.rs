@@ -2,16 +2,16 @@
 //!
 //! A connection tells the server to keep no header table for its answers (`SETTINGS_HEADER_TABLE_SIZE` 0), and uses none for
 //! its requests: an idle connection then costs nothing for it.
+mod endpoint;
 mod frame;
 mod hpack;
 mod huffman;
 mod reason;
-mod session;
 mod stream;
 
+pub use endpoint::{Ending, Endpoint, Goodbye, Violation};
 #[cfg(test)]
 pub use hpack::Decoder;
 pub use hpack::{Fields, encode};
 pub use reason::Reason;
-pub use session::{Ending, Goodbye, Session, Violation};
 pub use stream::{Event, Stream};

@@ -1,4 +1,4 @@
-//! A connection as a client sees it (RFC 9113 sections 5 and 6): its streams, its windows, and what either side has said.
+//! The client's endpoint of a connection (RFC 9113 sections 5 and 6): its streams, its windows, and what was said.
 //! Bytes come and go through buffers.
 
 mod incoming;
@@ -77,7 +77,7 @@ pub enum Ending {
 }
 
 #[derive(Debug)]
-pub struct Session {
+pub struct Endpoint {
     out: Vec<u8>,
     /// So many of them have left.
     written: usize,
@@ -121,7 +121,7 @@ struct Block {
     frames: usize,
 }
 
-impl Default for Session {
+impl Default for Endpoint {
     fn default() -> Self {
         let mut out = PREFACE.to_vec();
         let settings = [
@@ -158,7 +158,7 @@ impl Default for Session {
     }
 }
 
-impl Session {
+impl Endpoint {
     /// It takes another request.
     pub fn takes_more(&self) -> bool {
         self.ending.is_none() && self.goodbye.is_none() && self.next < LAST_STREAM

@@ -13,24 +13,24 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// One that the server has greeted, with nothing left to send.
-fn greeted() -> Session {
-    let mut session = Session::default();
-    session.feed(&frame(SETTINGS, 0, 0, &[]), 0).unwrap();
-    sent(&mut session);
-    session
+fn greeted() -> Endpoint {
+    let mut endpoint = Endpoint::default();
+    endpoint.feed(&frame(SETTINGS, 0, 0, &[]), 0).unwrap();
+    sent(&mut endpoint);
+    endpoint
 }
 
 /// What it had to send.
-fn sent(session: &mut Session) -> Vec<u8> {
-    let sent = session.unsent().to_vec();
-    session.wrote(sent.len());
+fn sent(endpoint: &mut Endpoint) -> Vec<u8> {
+    let sent = endpoint.unsent().to_vec();
+    endpoint.wrote(sent.len());
     sent
 }
 
-fn ask(session: &mut Session, end: bool) -> (Rc<Stream>, u32) {
+fn ask(endpoint: &mut Endpoint, end: bool) -> (Rc<Stream>, u32) {
     let stream = Rc::<Stream>::default();
-    let (id, _) = session.ask(&stream, &[0x82], end);
-    sent(session);
+    let (id, _) = endpoint.ask(&stream, &[0x82], end);
+    sent(endpoint);
     (stream, id)
 }
 
@@ -41,86 +41,90 @@ fn events(stream: &Stream) -> Vec<Event> {
 
 #[test]
 fn a_body_goes_as_far_as_the_windows_let_it() {
-    let mut session = greeted();
-    let (_, id) = ask(&mut session, false);
+    let mut endpoint = greeted();
+    let (_, id) = ask(&mut endpoint, false);
     let body = vec![7; 100_000];
-    let (first, _) = session.send(id, &body, true);
+    let (first, _) = endpoint.send(id, &body, true);
     assert_eq!(Ok(FIRST_WINDOW_BYTES), i64::try_from(first));
-    sent(&mut session);
-    assert_eq!(session.send(id, &body[first..], true), (0, 0));
+    sent(&mut endpoint);
+    assert_eq!(endpoint.send(id, &body[first..], true), (0, 0));
     // The stream's window alone lets nothing through.
     let more = 1000_u32.to_be_bytes();
-    session
+    endpoint
         .feed(&frame(WINDOW_UPDATE, 0, id, &more), 0)
         .unwrap();
-    assert_eq!(session.send(id, &body[first..], true), (0, 0));
-    session.feed(&frame(WINDOW_UPDATE, 0, 0, &more), 0).unwrap();
-    assert_eq!(session.send(id, &body[first..], true), (1000, 1009));
-    assert_eq!(sent(&mut session), frame(DATA, 0, id, &[7; 1000]));
+    assert_eq!(endpoint.send(id, &body[first..], true), (0, 0));
+    endpoint
+        .feed(&frame(WINDOW_UPDATE, 0, 0, &more), 0)
+        .unwrap();
+    assert_eq!(endpoint.send(id, &body[first..], true), (1000, 1009));
+    assert_eq!(sent(&mut endpoint), frame(DATA, 0, id, &[7; 1000]));
     // A first window that shrinks takes away from streams that are open, below nothing if need be.
     let smaller = [&[0, 4][..], &500_u32.to_be_bytes()].concat();
-    session.feed(&frame(SETTINGS, 0, 0, &smaller), 0).unwrap();
-    session.feed(&frame(WINDOW_UPDATE, 0, 0, &more), 0).unwrap();
-    session
+    endpoint.feed(&frame(SETTINGS, 0, 0, &smaller), 0).unwrap();
+    endpoint
+        .feed(&frame(WINDOW_UPDATE, 0, 0, &more), 0)
+        .unwrap();
+    endpoint
         .feed(&frame(WINDOW_UPDATE, 0, id, &more), 0)
         .unwrap();
-    sent(&mut session);
-    assert_eq!(session.send(id, &body[first + 1000..], true), (0, 0));
-    let (_, later) = ask(&mut session, false);
-    assert_eq!(session.send(later, &[7; 500], true), (500, 509));
+    sent(&mut endpoint);
+    assert_eq!(endpoint.send(id, &body[first + 1000..], true), (0, 0));
+    let (_, later) = ask(&mut endpoint, false);
+    assert_eq!(endpoint.send(later, &[7; 500], true), (500, 509));
     assert_eq!(
-        sent(&mut session),
+        sent(&mut endpoint),
         frame(DATA, END_STREAM, later, &[7; 500])
     );
 }
 
 #[test]
 fn a_window_that_is_half_used_up_is_opened_again() {
-    let mut session = greeted();
-    let (stream, id) = ask(&mut session, true);
-    session
+    let mut endpoint = greeted();
+    let (stream, id) = ask(&mut endpoint, true);
+    endpoint
         .feed(&frame(HEADERS, 4, id, &STATUS_200), 0)
         .unwrap();
     let part = frame(DATA, 0, id, &[0; MAX_PAYLOAD_BYTES]);
     let mut received = 0;
-    while session.unsent().is_empty() {
-        session.feed(&part, 0).unwrap();
+    while endpoint.unsent().is_empty() {
+        endpoint.feed(&part, 0).unwrap();
         stream.take();
         received += MAX_PAYLOAD_BYTES as u32;
     }
     assert!(received > WINDOW_BYTES / 2 && received < WINDOW_BYTES);
     let opened = received.to_be_bytes();
     let both = [0, id].map(|stream| frame(WINDOW_UPDATE, 0, stream, &opened));
-    assert_eq!(sent(&mut session), both.concat());
+    assert_eq!(sent(&mut endpoint), both.concat());
 }
 
 #[test]
 fn late_frames_are_forgiven_where_the_client_gave_up() {
-    let mut session = greeted();
-    let (stream, id) = ask(&mut session, true);
-    session.release(id);
+    let mut endpoint = greeted();
+    let (stream, id) = ask(&mut endpoint, true);
+    endpoint.release(id);
     let cancel = frame(RST_STREAM, 0, id, &8_u32.to_be_bytes());
-    assert_eq!(sent(&mut session), cancel);
-    session
+    assert_eq!(sent(&mut endpoint), cancel);
+    endpoint
         .feed(&frame(HEADERS, 4, id, &STATUS_200), 0)
         .unwrap();
-    session
+    endpoint
         .feed(&frame(DATA, END_STREAM, id, b"late"), 0)
         .unwrap();
     assert_eq!(events(&stream), []);
-    let (_, id) = ask(&mut session, true);
-    session
+    let (_, id) = ask(&mut endpoint, true);
+    endpoint
         .feed(&frame(HEADERS, 5, id, &STATUS_200), 0)
         .unwrap();
-    let violation = session.feed(&frame(DATA, 0, id, b"late"), 0).unwrap_err();
+    let violation = endpoint.feed(&frame(DATA, 0, id, b"late"), 0).unwrap_err();
     assert_eq!(violation.reason, Reason::STREAM_CLOSED);
 }
 
 #[test]
 fn an_answer_may_come_before_the_request_is_whole() {
-    let mut session = greeted();
-    let (stream, id) = ask(&mut session, false);
-    session
+    let mut endpoint = greeted();
+    let (stream, id) = ask(&mut endpoint, false);
+    endpoint
         .feed(&frame(HEADERS, 5, id, &STATUS_200), 0)
         .unwrap();
     assert_eq!(
@@ -131,20 +135,20 @@ fn an_answer_may_come_before_the_request_is_whole() {
             end: true
         }]
     );
-    session.release(id);
-    assert_eq!(sent(&mut session)[3], RST_STREAM);
+    endpoint.release(id);
+    assert_eq!(sent(&mut endpoint)[3], RST_STREAM);
 }
 
 #[test]
 fn a_goodbye_ends_what_the_server_has_not_begun() {
-    let mut session = greeted();
-    let (begun, first) = ask(&mut session, true);
-    let (refused, _) = ask(&mut session, true);
+    let mut endpoint = greeted();
+    let (begun, first) = ask(&mut endpoint, true);
+    let (refused, _) = ask(&mut endpoint, true);
     let goodbye = [first.to_be_bytes(), 0_u32.to_be_bytes()].concat();
-    session.feed(&frame(GOAWAY, 0, 0, &goodbye), 0).unwrap();
-    assert!(!session.takes_more());
+    endpoint.feed(&frame(GOAWAY, 0, 0, &goodbye), 0).unwrap();
+    assert!(!endpoint.takes_more());
     assert_eq!(events(&refused), [Event::Refused]);
-    session
+    endpoint
         .feed(&frame(HEADERS, 5, first, &STATUS_200), 0)
         .unwrap();
     assert_eq!(

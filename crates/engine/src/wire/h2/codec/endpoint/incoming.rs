@@ -3,8 +3,8 @@
 use std::mem;
 
 use super::{
-    Block, ENABLE_PUSH, Goodbye, INITIAL_WINDOW_SIZE, LAST_STREAM, MAX_CONCURRENT_STREAMS, Session,
-    Violation, WINDOW_BYTES,
+    Block, ENABLE_PUSH, Endpoint, Goodbye, INITIAL_WINDOW_SIZE, LAST_STREAM,
+    MAX_CONCURRENT_STREAMS, Violation, WINDOW_BYTES,
 };
 use crate::wire::h1::codec::MAX_HEAD_BYTES;
 use crate::wire::h2::codec::frame::{
@@ -30,7 +30,7 @@ const SHORT: Violation = Violation {
 const OVERRUN: &str = "more of a body came than the window allows";
 const TOO_WIDE: &str = "a window was opened beyond 2 GiB";
 
-impl Session {
+impl Endpoint {
     /// Reads what came at `now`.
     pub fn feed(&mut self, input: &[u8], now: u64) -> Result<(), Violation> {
         let mut reader = mem::take(&mut self.reader);
