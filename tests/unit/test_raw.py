@@ -7,42 +7,11 @@ from typing import Any
 import pytest
 
 from jostle.errors import BadValue, PlanError
-from jostle.generator.spec import Address, engine_spec
-from jostle.plan import Plan, parse_plan, to_toml
-from jostle.plan.hit import hit_plan
+from jostle.plan import parse_plan, to_toml
 from jostle.plan.raw import unescaped
+from support.one_request import asked, hit, plan, sent
 
-NAMES = {"send": "--send", "until": "--until", "stream": "--stream", "body": "-b", "headers": "-H"}
 URL = "tcp://localhost:6379"
-
-
-def plan(request: str, more: str = "") -> Plan:
-    return parse_plan(
-        f"""
-        title = "x"
-        contestants = ["node"]
-        [workload.w]
-        request = {request}
-        load = {{ clients = 1, for = "1s" }}
-        {more}
-        """,
-        "plan.toml",
-    )
-
-
-def hit(url: str, **options: Any) -> Plan:
-    return hit_plan(url, options, lambda name: NAMES.get(name, name))
-
-
-def asked(made: Plan) -> dict[str, Any]:
-    """The first request, as the engine gets it."""
-    (workload,) = made.workload.values()
-    spec = engine_spec("w", workload, Address(host="h", port=80), seed=7, cores=[1])
-    return dict(spec["workloads"][0]["requests"][0])
-
-
-def sent(request: dict[str, Any]) -> bytes:
-    return base64.b64decode(request["body_base64"])
 
 
 def delimiter(data: bytes) -> dict[str, Any]:
