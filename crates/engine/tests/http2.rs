@@ -214,10 +214,15 @@ fn who_finds_no_free_stream_waits_and_that_is_not_the_server_s_time() {
     );
 }
 
-#[test]
-fn bodies_larger_than_all_windows_go_through_both_ways() {
+/// POST requests with a large body, and answers as large, where the server's windows are at first so wide.
+fn large_bodies(window: u32, http2: Value) {
     const LENGTH: usize = 300_000;
-    let address = plain(|mut request, mut respond| async move {
+    let mut settings = Builder::new();
+    settings
+        .initial_window_size(window)
+        .initial_connection_window_size(window);
+    let begin = || ();
+    let address = serving(settings, begin, |_, mut request, mut respond| async move {
         let (mut sum, mut length) = (0_u64, 0);
         while let Some(Ok(piece)) = request.body_mut().data().await {
             length += piece.len();
@@ -237,10 +242,22 @@ fn bodies_larger_than_all_windows_go_through_both_ways() {
     let body = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, vec![b'x'; LENGTH]);
     let change =
         json!({"method": "POST", "body_base64": body, "expect": {"body": {"length": LENGTH}}});
-    let spec = over_http2(address, json!({"connections": 2}), closed(4, 12));
+    let spec = over_http2(address, http2, closed(4, 12));
     let seen = run(one(with(spec, "/requests/0", change), 0));
     assert_eq!(seen.outcomes(), ok(12));
     assert!(seen.series(0).map(|series| series.bytes_out).sum::<u64>() >= 12 * LENGTH as u64);
+}
+
+#[test]
+fn bodies_larger_than_all_windows_go_through_both_ways() {
+    large_bodies(65_535, json!({"connections": 2}));
+    large_bodies(65_535, json!({}));
+}
+
+#[test]
+fn bodies_that_no_window_holds_back_go_through_both_ways() {
+    large_bodies(1 << 24, json!({"connections": 2}));
+    large_bodies(1 << 24, json!({}));
 }
 
 #[test]

@@ -113,11 +113,13 @@ impl Connection {
         }
     }
 
-    /// Sends the head of a request on `stream`; `end`: it has no body. Gives the stream's number and the bytes that this
-    /// takes.
+    /// Sends the head of a request on `stream`; `end`: it has no body. A body is to be sent at once, and its beginning
+    /// leaves with the head. Gives the stream's number and the bytes that this takes.
     pub fn ask(&self, stream: &Rc<Stream>, block: &[u8], end: bool) -> (u32, usize) {
         let asked = self.0.endpoint.borrow_mut().ask(stream, block, end);
-        self.0.flush();
+        if end {
+            self.0.flush();
+        }
         asked
     }
 

@@ -220,10 +220,14 @@ impl Exchange<'_, '_> {
             self.watch.wrote(wire);
             id
         });
-        if !self.unsent.is_empty() {
+        // What leaves at once makes room for more.
+        while !self.unsent.is_empty() {
             let (sent, wire) = self.connection.send(id, self.unsent);
             self.unsent = &self.unsent[sent..];
             self.watch.wrote(wire);
+            if sent == 0 {
+                break;
+            }
         }
     }
 
