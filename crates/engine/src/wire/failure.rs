@@ -17,6 +17,15 @@ impl Failure {
         let why = why.to_string();
         Self { outcome, why }
     }
+
+    /// On a connection that had carried others before, when nothing of an answer had come: the server may have closed it
+    /// before it saw the request.
+    pub fn if_unseen(mut self, reused: bool, answered: bool) -> Self {
+        if reused && !answered && matches!(self.outcome, Outcome::ClosedEarly | Outcome::Reset) {
+            self.outcome = Outcome::Stale;
+        }
+        self
+    }
 }
 
 /// A connection that was established, and failed.

@@ -111,15 +111,9 @@ impl Watch<'_> {
     }
 
     /// The request has failed on a connection that may have carried others before.
-    pub fn failed_on(&mut self, reused: bool, mut failure: Failure) -> Outcome {
-        // The server may have closed before it saw the request.
-        if reused
-            && self.sample.bytes_in == 0
-            && matches!(failure.outcome, Outcome::ClosedEarly | Outcome::Reset)
-        {
-            failure.outcome = Outcome::Stale;
-        }
-        self.failed(failure)
+    pub fn failed_on(&mut self, reused: bool, failure: Failure) -> Outcome {
+        let answered = self.sample.bytes_in > 0;
+        self.failed(failure.if_unseen(reused, answered))
     }
 
     /// The first byte of the request is about to be written, unless it was before. How the request ends, if the run

@@ -15,7 +15,7 @@ use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::h2::codec::{Ending, Endpoint, Stream};
-use crate::wire::h2::failure::{self, Progress};
+use crate::wire::h2::failure;
 use crate::wire::h2::room::{Place, Room};
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
@@ -145,9 +145,9 @@ impl Connection {
     /// Why the exchange on a stream has failed, if the connection has ended.
     pub fn failure(&self, answered: bool) -> Option<Failure> {
         let endpoint = self.0.endpoint.borrow();
-        let at = self.progress(answered);
         let ending = endpoint.ending.as_ref()?;
-        Some(failure::ended(ending, &endpoint, at))
+        let reused = self.0.used.get();
+        Some(failure::ended(ending, &endpoint, reused, answered))
     }
 
     /// The server refused the request when it said goodbye.
@@ -155,13 +155,6 @@ impl Connection {
         let endpoint = self.0.endpoint.borrow();
         let goodbye = endpoint.goodbye.as_ref();
         failure::refused(goodbye.expect("that is how it was refused"))
-    }
-
-    fn progress(&self, answered: bool) -> Progress {
-        Progress {
-            answered,
-            reused: self.0.used.get(),
-        }
     }
 }
 

@@ -4,17 +4,8 @@ use crate::record::interval::Outcome;
 use crate::wire::failure::Failure;
 use crate::wire::h2::codec::{Ending, Endpoint, Goodbye, Reason, Violation};
 
-/// How far an exchange had come when it failed.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress {
-    /// Something of the answer had come.
-    pub answered: bool,
-    /// The connection had carried an exchange before.
-    pub reused: bool,
-}
-
-/// The connection has ended.
-pub fn ended(ending: &Ending, endpoint: &Endpoint, at: Progress) -> Failure {
+/// The connection has ended. `reused`: it had carried an exchange before; `answered`: something of the answer had come.
+pub fn ended(ending: &Ending, endpoint: &Endpoint, reused: bool, answered: bool) -> Failure {
     let failure = match (ending, &endpoint.goodbye) {
         (Ending::Broken(violation), _) => return against_the_rules(*violation),
         (_, Some(goodbye)) if goodbye.reason != Reason::NO_ERROR => return refused(goodbye),
@@ -27,12 +18,7 @@ pub fn ended(ending: &Ending, endpoint: &Endpoint, at: Progress) -> Failure {
             "the server closed the connection before it sent anything; does it speak HTTP/2 here?",
         ),
     };
-    let outcome = match failure.outcome {
-        // The server may have closed before it saw the request.
-        Outcome::ClosedEarly | Outcome::Reset if at.reused && !at.answered => Outcome::Stale,
-        other => other,
-    };
-    Failure { outcome, ..failure }
+    failure.if_unseen(reused, answered)
 }
 
 /// The server said goodbye before it began with the request.

@@ -108,7 +108,7 @@ impl Link {
         let template = call.template;
         let mut filled = Vec::new();
         let datagram = template.fixed().unwrap_or_else(|| {
-            filled = common.spare.borrow_mut().pop().unwrap_or_default();
+            filled = common.take_spare();
             call.request.fill(template, &mut call, &mut filled);
             &filled
         });
@@ -139,10 +139,7 @@ impl Link {
         self.memory.end(key, answered);
         // In order, what comes late would be taken for the answer of the next request.
         self.spent = call.last || outcome == Outcome::ConnectRefused || (in_order && !answered);
-        if filled.capacity() > 0 {
-            filled.clear();
-            common.spare.borrow_mut().push(filled);
-        }
+        common.put_spare(filled);
         outcome
     }
 

@@ -239,7 +239,6 @@ impl Rest<'_> {
 /// Appends a field. Its name is written in lower case, as it has to be.
 pub fn encode(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let named = |entry: &(&str, &str)| entry.0.as_bytes().eq_ignore_ascii_case(name);
-    let found = STATIC.iter().position(named);
     // Of the names in the table only the pseudo-headers of requests have values that are sent.
     let same = |entry: &(&str, &str)| named(entry) && entry.1.as_bytes() == value;
     if name.starts_with(b":")
@@ -248,7 +247,7 @@ pub fn encode(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
         out.push(0x80 | (position as u8 + 1));
         return;
     }
-    if let Some(position) = found {
+    if let Some(position) = STATIC.iter().position(named) {
         write_number(position + 1, 4, out);
     } else {
         out.push(0);
