@@ -6,19 +6,14 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::Measure;
-use rcgen::{CertificateParams, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 use support::*;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 
 /// A server that does `answer` with every line.
 fn answering_lines<F, Fut>(answer: F) -> SocketAddr
@@ -198,19 +193,7 @@ fn a_unix_socket_carries_them_too() {
 
 #[test]
 fn they_may_go_over_tls() {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let certificate = certificate.self_signed(&key).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-        );
-    let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
+    let acceptor = self_signed();
     let address = serve(move |stream| {
         let acceptor = acceptor.clone();
         async move {

@@ -3,21 +3,16 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::{Measure, STREAM_MEASURES, StreamMeasure};
 use jostle_engine::streams::StreamSeries;
-use rcgen::{CertificateParams, KeyPair};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 use support::*;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 
 const TEXT: u8 = 0x81;
 const CLOSE: u8 = 0x88;
@@ -165,19 +160,7 @@ fn a_socket_carries_one_message_after_another_and_each_has_its_time() {
 
 #[test]
 fn a_socket_may_go_over_tls() {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let certificate = certificate.self_signed(&key).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-        );
-    let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
+    let acceptor = self_signed();
     let address = serve(move |stream| {
         let acceptor = acceptor.clone();
         async move {

@@ -7,7 +7,7 @@
 
 use crate::connection::Connection;
 use crate::http::{Answer, Framing, Method, Request};
-use crate::routes::{parameter, real, whole};
+use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
 use jostle_simulator::discipline::Nanos;
@@ -38,10 +38,7 @@ impl Site for Events {
     type Task = Result<Schedule, Answer>;
 
     fn understand(&self, request: &Request) -> Self::Task {
-        let (path, query) = request
-            .target
-            .split_once('?')
-            .unwrap_or((request.target, ""));
+        let (path, query) = path_and_query(request.target);
         match path {
             "/events" => Schedule::of(query),
             _ => Err(Answer::refusal(

@@ -37,9 +37,13 @@ pub enum Wait {
     },
 }
 
+pub fn path_and_query(target: &str) -> (&str, &str) {
+    target.split_once('?').unwrap_or((target, ""))
+}
+
 /// Plans the answer to `GET target`; `about` is the body of `/`.
 pub fn plan(target: &str, about: &str) -> Plan {
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let (path, query) = path_and_query(target);
     let plan = match path {
         "/" => Ok(service(HELLO_DEMAND, Answer::ok(JSON, about.to_owned()))),
         "/hello" => Ok(service(HELLO_DEMAND, Answer::ok(TEXT, HELLO))),

@@ -9,7 +9,7 @@ mod frame;
 use crate::connection::Connection;
 use crate::events::Schedule;
 use crate::http::{Answer, Framing, Request};
-use crate::routes::{parameter, real, whole};
+use crate::routes::{parameter, path_and_query, real, whole};
 use crate::site::Site;
 use crate::timer::{Timer, monotonic};
 use base64::Engine as _;
@@ -49,10 +49,7 @@ impl Site for WebSocket {
     type Task = Result<Conversation, Answer>;
 
     fn understand(&self, request: &Request) -> Self::Task {
-        let (path, query) = request
-            .target
-            .split_once('?')
-            .unwrap_or((request.target, ""));
+        let (path, query) = path_and_query(request.target);
         let what = match path {
             "/echo" => What::Echo(Echo::of(query)?),
             "/push" => What::Push(Schedule::of(query)?),
