@@ -1,4 +1,4 @@
-"""Journeys on Django's administration, which nobody here wrote: a form is taken only with its token and cookie."""
+"""Journeys on Django's administration, which nobody here wrote: a form needs its token and its cookie."""
 
 import re
 import subprocess

@@ -12,6 +12,8 @@ from jostle.errors import PlanError
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
+from jostle.plan.journey import Journey, Step
+from jostle.plan.request import METHODS
 from jostle.plan.when import When
 
 PLAN = """
@@ -273,6 +275,31 @@ def test_a_journey_built_in_python_is_that_of_the_plan(folder: Path) -> None:
     assert found.steps[2].repeat == 2
     with pytest.raises(PlanError, match="there is no step yet"):
         jostle.journey("empty").think("1s")
+
+
+def test_every_key_of_a_journey_can_be_given_in_python() -> None:
+    made = set(Journey.keys()) - {"steps"} | {*METHODS, "grpc"}
+    kept = set(Step.keys()) - {*METHODS, "grpc"}
+    assert made <= set(dir(jostle.journey("buy")))
+    keys = {key.replace("-", "_"): None for key in kept}
+    (step,) = jostle.journey("buy").grpc("a.B/C", **keys).table()["steps"]
+    assert set(step) == {"grpc", *kept}
+
+
+def test_a_script_and_a_hurl_file_are_journeys_in_python(folder: Path) -> None:
+    (folder / "buy.luau").write_text('return function() http.get("/") end', encoding="utf-8")
+    (folder / "buy.hurl").write_text("GET http://localhost/\n", encoding="utf-8")
+    script = jostle.journey("buy").script(folder / "buy.luau").cookies().feed(folder / "users.csv")
+    found = hit_plan("http://localhost/", {"journey": script}).journey["buy"]
+    assert (found.script, found.cookies, len(found.feed)) == (folder / "buy.luau", True, 1)
+    hurl = jostle.journey("buy").hurl(folder / "buy.hurl")
+    found = hit_plan("http://localhost/", {"journey": hurl}).journey["buy"]
+    assert ([step.label for step in found.steps], found.cookies) == (["/"], True)
+    assert not hit_plan("http://localhost/", {"journey": hurl.cookies(False)}).journey["buy"].cookies
+    with pytest.raises(PlanError, match="steps and script both say what is sent"):
+        hit_plan("http://localhost/", {"journey": script.get("/")})
+    with pytest.raises(PlanError, match="no_such"):
+        hit_plan("http://localhost/", {"journey": jostle.journey("buy").script("no_such.luau")})
 
 
 def test_the_how_to_page_shows_a_plan_that_can_be_read(tmp_path: Path) -> None:

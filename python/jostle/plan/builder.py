@@ -1,6 +1,6 @@
 """Journeys written in Python: `jostle.journey("buy").post(…).capture(…)` builds the table that a plan has.
 
-No Python runs while the load does: the table is compiled by the engine, as that of a plan.
+No Python runs during the load: the engine compiles the table, as it does that of a plan.
 """
 
 from pathlib import Path
@@ -17,7 +17,8 @@ def journey(name: str) -> "JourneyBuilder":
 
 
 class JourneyBuilder:
-    """Steps one after another. What comes behind a request (`capture`, `think`, `when`, …) is about that one.
+    """Steps one after another, or the file that has them. What comes behind a request (`capture`, `think`, …)
+    is about that one.
 
     jostle.hit(url, journey=jostle.journey("buy").get("/").capture(id="json:/id").get("/items/{id}"))
     """
@@ -51,6 +52,24 @@ class JourneyBuilder:
         """As `get`."""
         return self._request("head", path, keys)
 
+    def options(self, path: str, **keys: Any) -> Self:
+        """As `get`."""
+        return self._request("options", path, keys)
+
+    def grpc(self, method: str, **keys: Any) -> Self:
+        """As `get`, for a method of gRPC, "package.Service/Method": proto, message, metadata, deadline, …"""
+        return self._request("grpc", method, keys)
+
+    def script(self, file: Path | str) -> Self:
+        """Instead of steps: a Luau script that makes the requests."""
+        self._journey["script"] = str(Path(file).absolute())
+        return self
+
+    def hurl(self, file: Path | str) -> Self:
+        """Instead of steps: a Hurl file whose entries are the steps."""
+        self._journey["hurl"] = str(Path(file).absolute())
+        return self
+
     def capture(self, **sources: str) -> Self:
         """Keep something of the answer, by name: token="json:/token", id=r"regex:item/(\\d+)"."""
         return self._last({"capture": {**self._step().get("capture", {}), **sources}})
@@ -75,9 +94,9 @@ class JourneyBuilder:
         """Each client does it once, in its first journey."""
         return self._last({"once-per-client": True})
 
-    def cookies(self) -> Self:
-        """Each client keeps its cookies."""
-        self._journey["cookies"] = True
+    def cookies(self, keep: bool = True) -> Self:
+        """Each client keeps its cookies; with False it does not, even if a Hurl file says the steps."""
+        self._journey["cookies"] = keep
         return self
 
     def feed(
@@ -95,7 +114,8 @@ class JourneyBuilder:
 
     def table(self) -> dict[str, Any]:
         """The table `[journey.NAME]` of a plan."""
-        return {**self._journey, "steps": [dict(step) for step in self._steps]}
+        steps = {"steps": [dict(step) for step in self._steps]} if self._steps else {}
+        return {**self._journey, **steps}
 
     def _request(self, method: str, path: str, keys: dict[str, Any]) -> Self:
         self._steps.append({method: path, **{key.replace("_", "-"): value for key, value in keys.items()}})
