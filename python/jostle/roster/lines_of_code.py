@@ -26,7 +26,7 @@ class _Language:
 
 
 LANGUAGES = [
-    _Language((".js",), "//"),
+    _Language((".js", ".mjs"), "//"),
     _Language((".go",), "//"),
     _Language((".rs",), "//"),
     _Language((".java",), "//"),

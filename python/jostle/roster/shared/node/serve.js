@@ -1,49 +1,13 @@
 'use strict';
 
-// The contract on Node's own http module: routes by hand, answers by their type.
+// The contract on Node's own http module: answers by their type.
 
 const { parse } = require('node:querystring');
 const { pipeline } = require('node:stream/promises');
+const { Events, Html, router } = require('./routes');
 const work = require('./work');
 
-const { HttpError, whole } = work;
-
-class Html {
-  constructor(body) {
-    this.body = body;
-  }
-}
-
-class Events {
-  constructor(events) {
-    this.events = events;
-  }
-}
-
-function router(about, compute, database) {
-  return async (path, query) => {
-    const [name, ...args] = path.slice(1).split('/');
-    switch (`${name}/${args.length}`) {
-      case '/0': return { ...about, version: process.versions.node, runtime: 'Node.js' };
-      case 'hello/0': return work.HELLO;
-      case 'sleep/0': return work.sleep(query);
-      case 'count/1': return `Hello, World ${await compute('count', whole(args[0], 1e10))}\n`;
-      case 'fast/1': return String(whole(args[0], 1e6) ** 2);
-      case 'slow/1': return String(await compute('fib', whole(args[0], 60)));
-      case 'fibs/1': return { fibResult: await compute('fib', whole(args[0], 60)) };
-      case 'pair/2': return work.pair(whole(args[0], 60), whole(args[1], 60), query, compute);
-      case 'alloc/1':
-        if (args[0] === 'buffers') return work.allocateBuffers();
-        if (args[0] === 'strings') return work.allocateStrings();
-        break;
-      case 'spawn/1': return work.spawn(whole(args[0], 1e6), query);
-      case 'orders/0': return new Html(await work.orders(database));
-      case 'events/0': return new Events(work.events(query));
-      case 'gc/0': return work.collected();
-    }
-    throw new HttpError(404, 'no such route');
-  };
-}
+const { HttpError } = work;
 
 function send(res, status, type, body, headers = {}) {
   res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
@@ -68,7 +32,7 @@ module.exports = function serve(about, compute = work.inline, pages = () => () =
       if (own) return send(res, own.status ?? 200, 'text/html; charset=utf-8', own.body, own.headers);
       if (req.method !== 'GET' && req.method !== 'HEAD') throw new HttpError(405, 'only GET and HEAD');
       const [path, query] = req.url.split('?', 2);
-      const answer = await route(path, parse(query));
+      const answer = path === '/gc' ? work.collected() : await route(path, parse(query));
       if (typeof answer === 'string') send(res, 200, 'text/plain', answer);
       else if (answer instanceof Events) await stream(req, res, answer.events);
       else if (answer instanceof Html) send(res, 200, 'text/html; charset=utf-8', answer.body);

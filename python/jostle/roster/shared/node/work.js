@@ -9,6 +9,7 @@ const { Pool } = require('pg');
 
 const HELLO = 'x'.repeat(1023) + '\n';
 const KILOBYTE = Buffer.from(HELLO);
+const OPEN = 1; // a WebSocket's readyState
 const keepAlive = new http.Agent({ keepAlive: true });
 
 class HttpError extends Error {
@@ -109,18 +110,40 @@ async function spawn(n, { kind = 'async' }) {
   return String(held.length);
 }
 
-// Each event is due on a schedule that begins with the first one: when one is late, the next is not.
-function events({ n = '20', gap = '50' }) {
-  const count = whole(n, 1e5);
-  const ms = decimal('gap', gap, 60_000);
+// 1 to `count`, each on a schedule that begins with the first one: when one is late, the next is not.
+async function* due(count, ms) {
+  const start = performance.now();
+  for (let number = 1; number <= count; number++) {
+    const wait = start + (number - 1) * ms - performance.now();
+    if (wait > 0) await pause(Math.ceil(wait));
+    yield number;
+  }
+}
+
+// Checked at once, and not when the first is asked for.
+function numbers({ n = '20', gap = '50' }) {
+  return due(whole(n, 1e5), decimal('gap', gap, 60_000));
+}
+
+function events(query) {
+  const due = numbers(query);
   return (async function* () {
-    const start = performance.now();
-    for (let number = 1; number <= count; number++) {
-      const wait = start + (number - 1) * ms - performance.now();
-      if (wait > 0) await pause(Math.ceil(wait));
-      yield `data: ${number}\n\n`;
-    }
+    for await (const number of due) yield `data: ${number}\n\n`;
   })();
+}
+
+// What a WebSocket is to push; undefined for one that echoes.
+function pushed(query) {
+  return query.n === undefined ? undefined : numbers(query);
+}
+
+// Over a WebSocket of any library that has the browser's methods.
+async function push(socket, numbers) {
+  for await (const number of numbers) {
+    if (socket.readyState !== OPEN) return; // the client has gone
+    socket.send(String(number));
+  }
+  socket.close(1000);
 }
 
 // Time in garbage collection, from the first question about it on: until then nothing is observed.
@@ -173,5 +196,5 @@ function listen(handle) {
 
 module.exports = {
   HELLO, HttpError, allocateBuffers, allocateStrings, collected, computations, connect, escape, events, inline, listen, orders, pair,
-  sleep, spawn, whole,
+  push, pushed, sleep, spawn, whole,
 };
