@@ -8,7 +8,8 @@ runs/2026-11-21T18-52-34-starvation/
 """
 
 from jostle.record.layout import FORMAT
-from jostle.record.reader import RunRecord, TrialRecord
+from jostle.record.run import RunRecord
+from jostle.record.trial import TrialRecord
 from jostle.record.writer import RunWriter, TrialWriter, written
 
 __all__ = ["FORMAT", "RunRecord", "RunWriter", "TrialRecord", "TrialWriter", "written"]

@@ -1,0 +1,33 @@
+"""What every part of a run folder is read by: its format, host.json, folders that lie inside it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from jostle.errors import NotARun
+from jostle.record.jsonl import read_object
+from jostle.record.layout import FORMAT, HostFacts
+from jostle.text import redact_command
+
+__all__ = ["check_format", "folders_inside", "read_host"]
+
+
+def check_format(found: int, folder: Path, version: str = "") -> None:
+    """Raises NotARun for a format that this version does not know."""
+    if not 1 <= found <= FORMAT:
+        hint = f"read it with jostle {version}, which wrote it, or a later one" if version else ""
+        raise NotARun(f"{str(folder)!r} is a run of format {found}; this jostle reads 1 to {FORMAT}", hint)
+
+
+def read_host(folder: Path) -> HostFacts | None:
+    """host.json, its command line without secrets: older versions of jostle kept them."""
+    host = read_object(folder / "host.json", HostFacts)
+    if host is not None and "argv" in host:
+        host["argv"] = redact_command(host["argv"])
+    return host
+
+
+def folders_inside(base: Path, pattern: str) -> Iterator[Path]:
+    """Inside `base` itself: a link may lead out of the run."""
+    if base.is_symlink():
+        return
+    yield from (path for path in base.glob(pattern) if path.is_dir() and not path.is_symlink())

@@ -1,0 +1,221 @@
+"""Reads a run folder, whole or cut short: what was written can be read after any interruption.
+
+Nothing in the folder is trusted. A file that cannot be read as what it should be is `NotARun`, with its name;
+a trial with such a file is left out of `RunRecord.trials` and named in `RunRecord.damage`.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from jostle.errors import NotARun
+from jostle.host.files import open_regular
+from jostle.record.folder import check_format, folders_inside, read_host
+from jostle.record.journal import read_journal
+from jostle.record.jsonl import check_fingerprint, damaged, is_as_before, read_bytes, read_object
+from jostle.record.layout import EXPLAINED, Explained, Fingerprint, HostFacts, JournalEntry
+from jostle.record.trial import TrialRecord
+
+__all__ = ["RunRecord"]
+
+
+class RunRecord:
+    """One run. Open it with `RunRecord.open`."""
+
+    def __init__(self, folder: Path, host: HostFacts) -> None:
+        self.folder = folder
+        self.host = host
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "RunRecord":
+        """Raises NotARun for a folder that is no run, or of a newer format."""
+        folder = Path(folder)
+        if not folder.exists():
+            raise NotARun(
+                f"there is no folder {str(folder)!r}", "give the folder of a run, for example one under runs/"
+            )
+        if not (folder / "journal.ndjson").is_file():
+            raise NotARun(
+                f"{str(folder)!r} is not a run of jostle: it has no journal.ndjson", _runs_inside(folder)
+            )
+        try:
+            host = read_host(folder)
+        except NotARun as error:
+            raise NotARun(f"{str(folder)!r} is not a run of jostle: {error.message}") from None
+        if host is None:
+            raise NotARun(f"{str(folder)!r} is not a run of jostle: its host.json is missing")
+        check_format(host["format"], folder, host.get("jostle", ""))
+        return cls(folder, host)
+
+    @cached_property
+    def plan_text(self) -> str:
+        """The plan as it ran (TOML). Raises NotARun where it cannot be read."""
+        path = self.folder / "plan.toml"
+        try:
+            return (read_bytes(path, PLAN_BYTES_AT_MOST) or b"").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise damaged(path, f"it is not UTF-8: {error.reason}") from None
+
+    @cached_property
+    def explained(self) -> dict[str, str]:
+        """Contestant → the paragraph that says how it behaves, where the run was asked to explain them."""
+        found: dict[str, str] = {}
+        for path in sorted((self.folder / EXPLAINED).glob("*.json")):
+            try:
+                known = read_object(path, Explained)
+            except NotARun as error:
+                known = {
+                    "target": path.stem,
+                    "paragraph": f"Its explanation cannot be read: {error.message}.",
+                }
+            if known is not None:
+                found[known["target"]] = known["paragraph"]
+        return found
+
+    @property
+    def journal(self) -> list[JournalEntry]:
+        """What happened, in order. Raises NotARun where there is no journal to be read."""
+        return self._journal[0]
+
+    @cached_property
+    def _journal(self) -> tuple[list[JournalEntry], list[str]]:
+        return read_journal(self.folder / "journal.ndjson", checked=self.host["format"] >= 2)
+
+    @property
+    def trials(self) -> list[TrialRecord]:
+        """All trials that began and can be read, by number."""
+        return self._trials[0]
+
+    @property
+    def damage(self) -> list[str]:
+        """A sentence for each damaged file, and for each trial that is missing; empty for a sound folder."""
+        return [*self._journal[1], *self._changed_files(), *self._trials[1], *self._missing()]
+
+    @cached_property
+    def _trials(self) -> tuple[list[TrialRecord], list[str]]:
+        """Those that are sound, and why the others are not."""
+        sound: dict[int, TrialRecord] = {}
+        damage: list[str] = []
+        outcomes = {number: e["outcome"] for number, e in self._over().items() if "outcome" in e}
+        for folder in sorted(folders_inside(self.folder / "trials", "*")):
+            trial = TrialRecord(folder)
+            try:
+                if read_bytes(folder / "trial.json") is None:
+                    continue  # nothing was written yet when jostle was killed; `_missing` tells of others
+                if (expected := outcomes.get(trial.number)) is not None:
+                    check_fingerprint(folder / "outcome.json", expected)
+                trial.check()
+                if trial.number in sound:
+                    raise NotARun(f"{folder.name} has the number of another trial")
+            except NotARun as error:
+                damage.append(error.message)
+            else:
+                sound[trial.number] = trial
+        return [sound[number] for number in sorted(sound)], damage
+
+    def _changed_files(self) -> Iterator[str]:
+        """A plan that grew is the last one of those that the journal knows, or the one before it, where
+        jostle was killed in between.
+        """
+        stated: dict[str, list[Fingerprint]] = {}
+        for entry in self.journal:
+            if entry["event"] in ("run started", "plan extended"):
+                for name, expected in entry.get("files", {}).items():
+                    stated.setdefault(name, []).append(expected)
+        for name, known in stated.items():
+            if name not in ("plan.toml", "host.json"):
+                continue
+            try:
+                check_fingerprint(self.folder / name, known[-1])
+            except NotARun as error:
+                if len(known) < 2 or not is_as_before(self.folder / name, known[-2]):
+                    yield error.message
+
+    def _missing(self) -> Iterator[str]:
+        """Trials that came to an end by the journal, or should have, and have no readable record."""
+        over = set(self._over())
+        if self.ended:
+            over |= {planned["number"] for planned in self.planned}
+        missing = sorted(over - {trial.number for trial in self.trials})
+        if missing:
+            numbers = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
+            yield f"no readable record of trial {numbers} ({len(missing)} of {len(self.planned)} planned)"
+
+    def _over(self) -> dict[int, JournalEntry]:
+        """How trials came to an end, by number; not of those that were set aside since then."""
+        found: dict[int, JournalEntry] = {}
+        for entry in self.journal:
+            if entry["event"] in OVER and "number" in entry:
+                found[entry["number"]] = entry
+            elif entry["event"] == "trial set aside":
+                found.pop(entry.get("number", 0), None)
+        return found
+
+    @property
+    def repeated(self) -> list[JournalEntry]:
+        """The events "trial set aside" of trials that were spoiled: number, folder, why."""
+        return [e for e in self.journal if e["event"] == "trial set aside" and e.get("why")]
+
+    @property
+    def planned(self) -> list[JournalEntry]:
+        """The events "trial planned", with number, contestant, workload and round."""
+        return [entry for entry in self.journal if entry["event"] == "trial planned" and "number" in entry]
+
+    @property
+    def ended(self) -> bool:
+        """The run came to its own end."""
+        return any(entry["event"] == "run ended" for entry in self.journal)
+
+    @property
+    def being_written(self) -> bool:
+        """Whether a jostle on this machine holds the folder now, as `RunWriter` does."""
+        try:
+            with open_regular(self.folder / "journal.ndjson") as journal:
+                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+        return False
+
+    @property
+    def complete(self) -> bool:
+        """The run came to its own end, and its record is whole."""
+        return self.ended and not self.damage
+
+    @property
+    def resumed(self) -> list[JournalEntry]:
+        """When and where the run went on: "at" (Unix ns), "done", "left", "host" (facts of the machine)."""
+        return [entry for entry in self.journal if entry["event"] == "run resumed"]
+
+    @property
+    def incomplete_why(self) -> str:
+        """Empty for a complete run; else what is missing and why."""
+        return "; ".join([*self._unfinished(), *self.damage])
+
+    def _unfinished(self) -> Iterator[str]:
+        if self.ended:
+            return
+        over = sum(trial.status != "cut short" for trial in self.trials)
+        last = next((e for e in reversed(self.journal) if e["event"] in ("run stopped", "run resumed")), None)
+        stopped = last if last is not None and last["event"] == "run stopped" else None
+        why = (
+            stopped.get("why") or "stopped"
+            if stopped
+            else "it is still being written"
+            if self.being_written
+            else "its journal just ends: jostle was killed, or could write no more"
+        )
+        yield f"{over} of {len(self.planned)} trials are complete; {why}"
+
+
+PLAN_BYTES_AT_MOST = 4 << 20
+
+OVER = ("trial ended", "trial failed", "trial cut short")
+
+
+def _runs_inside(folder: Path) -> str:
+    """Where someone gave the folder of all runs, the name of the newest one."""
+    runs = sorted(path.parent for path in folder.glob("*/journal.ndjson")) if folder.is_dir() else []
+    return f"it holds {len(runs)} runs, the newest is {str(runs[-1])!r}" if runs else ""
