@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::spec::validate::StartError;
+use crate::spec::error::StartError;
 
 /// Open descriptors of this process.
 pub fn open_files() -> u64 {

@@ -15,7 +15,8 @@ use crate::scenario::script::{self, MOST_BODY_BYTES, Script, Vm};
 use crate::scenario::turns::Turns;
 use crate::schedule::partition::share;
 use crate::schedule::phases::Phases;
-use crate::spec::validate::{StartError, validate};
+use crate::spec::error::StartError;
+use crate::spec::validate::validate;
 use crate::spec::{
     JourneySpec, LoadSpec, OnFailure, Order, RequestSpec, Role, RunSpec, ScriptSpec, ShareSpec,
     SourceSpec, StepSpec, WorkloadSpec,

@@ -18,7 +18,7 @@ use crate::record::filling::WorkerInterval;
 use crate::record::recorder::{Delivery, Recorder};
 use crate::schedule::clock::{Clock, monotonic_ns, unix_ns};
 use crate::spec::RunSpec;
-use crate::spec::validate::StartError;
+use crate::spec::error::StartError;
 use crate::worker::Worker;
 
 /// From the moment when all threads are there to t = 0: until then each makes what it needs.

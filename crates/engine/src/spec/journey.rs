@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::StartError;
 use super::rows::FeedRows;
-use super::{ParamSpec, ThinkSpec, one, yes};
+use super::{LoadSpec, ParamSpec, ThinkSpec, WorkloadSpec, one, yes};
 
 /// A row of steps that a client goes through from the first to the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,4 +179,74 @@ pub enum FeedOrder {
     Random,
     /// Every row once; who finds none left ends.
     Once,
+}
+
+/// Of all journeys of a workload together.
+pub(super) fn check(workload: &WorkloadSpec) -> Result<(), StartError> {
+    let journeys = &workload.journeys;
+    if journeys.iter().all(|journey| journey.weight == 0) {
+        let problem = "all weights are 0, so that none can be chosen";
+        return Err(StartError::invalid(&workload.name, "journeys", problem));
+    }
+    let mut used = vec![false; workload.requests.len()];
+    for journey in journeys {
+        let field = format!("journey {:?}", journey.name);
+        check_journey(workload, journey, &mut used)
+            .map_err(|problem| StartError::invalid(&workload.name, &field, problem))?;
+    }
+    Ok(())
+}
+
+fn check_journey(
+    workload: &WorkloadSpec,
+    journey: &JourneySpec,
+    used: &mut [bool],
+) -> Result<(), &'static str> {
+    let slots = workload.slots;
+    let sure = |step: &&StepSpec| step.when.is_none() && step.once.is_none();
+    if !journey.steps.iter().any(|step| sure(&step)) {
+        return Err("no step is sent every time: a client could go round without an end");
+    }
+    for step in &journey.steps {
+        match used.get_mut(step.request) {
+            Some(used) if !*used => *used = true,
+            Some(_) => return Err("two steps make the same request"),
+            None => return Err("a step makes a request that is not there"),
+        }
+        let mut named = step
+            .capture
+            .iter()
+            .map(|capture| capture.slot)
+            .chain(step.once);
+        if step.repeat == 0 || named.any(|slot| slot >= slots) {
+            return Err("a step has no repeat, or a slot that is not there");
+        }
+        let mut conditions = step.when.iter().chain(&step.stop_when);
+        if conditions.any(
+            |condition| matches!(condition.value, ParamSpec::Slot { slot, .. } if slot >= slots),
+        ) {
+            return Err("a condition is about a slot that is not there");
+        }
+    }
+    let mut columns = journey.script.iter().flat_map(|script| &script.columns);
+    if columns.any(|(_, slot)| *slot >= slots) {
+        return Err("a script has a slot that is not there");
+    }
+    for feed in &journey.feeds {
+        let (columns, values) = (feed.columns.len(), feed.rows.len());
+        if columns == 0 || values == 0 || !values.is_multiple_of(columns) {
+            return Err("a feed has no rows, or rows of different length");
+        }
+        if feed.columns.iter().any(|slot| *slot >= slots) {
+            return Err("a feed has a slot that is not there");
+        }
+        let rows = (values / columns) as u64;
+        if let LoadSpec::Open(open) = &workload.load
+            && feed.order == FeedOrder::Once
+            && open.requests.is_none_or(|requests| requests > rows)
+        {
+            return Err("an open load has more arrivals than a feed has rows that come once");
+        }
+    }
+    Ok(())
 }

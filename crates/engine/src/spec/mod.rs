@@ -4,8 +4,12 @@
 //! it ran. All times are whole nanoseconds, all rates are per second, every random choice follows from `seed`.
 
 mod datagram;
+pub(crate) mod error;
 mod grpc;
+mod http2;
 mod journey;
+mod load;
+mod params;
 mod raw;
 mod rows;
 mod stream;
@@ -14,10 +18,13 @@ mod websocket;
 
 pub use datagram::{DatagramMatch, DatagramSpec};
 pub use grpc::GrpcSpec;
+pub use http2::Http2Spec;
 pub use journey::{
     CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
     OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec,
 };
+pub use load::{Arrivals, ClosedSpec, LoadSpec, OpenSpec, PhaseSpec, RateSpec, ThinkSpec};
+pub use params::ParamSpec;
 pub use raw::{RawSpec, UntilSpec};
 pub use rows::FeedRows;
 use serde::{Deserialize, Serialize};
@@ -158,16 +165,6 @@ pub struct TargetSpec {
     pub nodelay: bool,
 }
 
-/// A client is one stream at a time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Http2Spec {
-    /// Connections that the clients of all threads share, as many streams on each; a multiple of the number of
-    /// threads. Each client has a connection of its own when `None`.
-    #[serde(default)]
-    pub connections: Option<u64>,
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
@@ -275,152 +272,6 @@ pub enum BodyCheck {
         pointer: String,
         value: serde_json::Value,
     },
-}
-
-/// Where a path parameter's values come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ParamSpec {
-    /// Uniform over the whole numbers `from..=to`.
-    Range { from: i64, to: i64 },
-    /// One of these at random.
-    Choice(Vec<String>),
-    /// These in turn, dealt out over all clients (rows of a CSV file).
-    InTurn(Vec<String>),
-    /// The number of the request among those of its client, from 0, in so many bytes (1 to 8), the highest first.
-    Serial { bytes: u8 },
-    /// Of a step: what the client keeps in this slot; `raw`: as it is, without escapes.
-    Slot {
-        slot: usize,
-        #[serde(default)]
-        raw: bool,
-    },
-    /// Of a step: a random UUID.
-    Uuid,
-    /// Of a step: Unix time in milliseconds.
-    Now,
-    /// Of a step: the number of the client, from 1.
-    Client,
-    /// Of a step: the number of the client's journey, from 1.
-    Iteration,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum LoadSpec {
-    Closed(ClosedSpec),
-    Open(OpenSpec),
-}
-
-/// N clients; each sends, waits for the answer, thinks, and sends again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClosedSpec {
-    /// The most clients at any time.
-    pub clients: u64,
-    #[serde(default)]
-    pub think: ThinkSpec,
-    /// Requests of all clients together; unlimited when `None`.
-    #[serde(default)]
-    pub requests: Option<u64>,
-    /// Requests of one client; then it ends (and is replaced when `renew`).
-    #[serde(default)]
-    pub requests_per_client: Option<u64>,
-    /// A client that has had its requests ends, and a new one takes its place.
-    #[serde(default)]
-    pub renew: bool,
-    /// Requests on one connection: unlimited when `None`; 1 is "no keep-alive" (`Connection: close` is sent).
-    #[serde(default)]
-    pub requests_per_connection: Option<u64>,
-    /// Number of clients over time; empty: all of `clients` from the start to the end.
-    #[serde(default)]
-    pub phases: Vec<PhaseSpec>,
-}
-
-/// The number of clients goes from `from` to `to`: linearly, or in `steps` equal steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PhaseSpec {
-    pub name: String,
-    pub duration_ns: u64,
-    pub from: u64,
-    pub to: u64,
-    #[serde(default)]
-    pub steps: Option<u32>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ThinkSpec {
-    #[default]
-    None,
-    Constant {
-        ns: u64,
-    },
-    /// Uniform in `ns · (1 ± spread)`, 0 ≤ spread ≤ 1.
-    Uniform {
-        ns: u64,
-        spread: f64,
-    },
-    Exponential {
-        mean_ns: u64,
-    },
-    /// These in turn.
-    List {
-        ns: Vec<u64>,
-    },
-}
-
-/// Requests are due at times that do not depend on the answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpenSpec {
-    pub arrivals: Arrivals,
-    /// Rate over time; the last one holds to the end of the run. Unused with `Arrivals::Trace`.
-    #[serde(default)]
-    pub rates: Vec<RateSpec>,
-    /// Requests in all; unlimited when `None`.
-    #[serde(default)]
-    pub requests: Option<u64>,
-    /// The pool of connections grows to this; what is due and finds none free waits in order.
-    pub max_connections: u64,
-    #[serde(default)]
-    pub requests_per_connection: Option<u64>,
-}
-
-impl OpenSpec {
-    /// The piece of the rate in which a request with this intended start is counted.
-    #[must_use]
-    pub fn phase_at(&self, intended: u64) -> usize {
-        let mut start = 0_u64;
-        for (index, rate) in self.rates.iter().enumerate() {
-            match rate.duration_ns {
-                Some(duration) if intended >= start + duration => start += duration,
-                _ => return index,
-            }
-        }
-        self.rates.len().saturating_sub(1)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    Constant,
-    Poisson,
-    /// Intended starts, nanoseconds from the start of the run, ascending.
-    Trace(Vec<u64>),
-}
-
-/// Requests per second, from `from` linearly to `to` in `duration_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RateSpec {
-    #[serde(default)]
-    pub name: String,
-    pub duration_ns: Option<u64>,
-    pub from: f64,
-    pub to: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

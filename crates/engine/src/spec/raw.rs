@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{RequestSpec, WorkloadSpec};
+
 /// The request is its body's bytes, sent over a connection that carries one exchange after another; `until` says where
 /// the answer ends. Method and path mean nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +25,39 @@ pub enum UntilSpec {
     Regex(String),
     /// When the server closes the connection.
     Close,
+}
+
+/// Why the request cannot be sent so. A client has one connection, which speaks HTTP or does not.
+pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
+    let first = &workload.requests[0];
+    let problem = match &request.raw {
+        None if first.raw.is_none() => return None,
+        None => "a workload has requests of one kind: all of them raw bytes, or none",
+        Some(_) if first.raw.is_none() => {
+            "a workload has requests of one kind: all of them raw bytes, or none"
+        }
+        Some(_) if !workload.journeys.is_empty() => "steps of journeys are no raw bytes yet",
+        Some(_) if workload.target.http2.is_some() => "raw bytes are no HTTP: leave out http2",
+        Some(_) if workload.redirects.is_some() => "raw bytes are no HTTP: leave out redirects",
+        Some(_) if !request.headers.is_empty() => "raw bytes have no headers",
+        Some(_) if request.websocket.is_some() => "it is raw bytes, or goes over a WebSocket",
+        Some(_) if request.stream.is_some() => "an answer of raw bytes is no stream of events",
+        Some(_) if !request.expect.status.is_empty() => "an answer of raw bytes has no status",
+        Some(_)
+            if request
+                .body_base64
+                .as_deref()
+                .unwrap_or_default()
+                .is_empty() =>
+        {
+            "nothing is sent, so that nothing answers it"
+        }
+        Some(raw) => match (&raw.until, workload.body_limit) {
+            (UntilSpec::Length(length), Some(limit)) if *length > limit => {
+                "until: a length beyond body_limit can never be reached"
+            }
+            _ => return None,
+        },
+    };
+    Some(problem)
 }

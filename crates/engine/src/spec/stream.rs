@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::RequestSpec;
+
 /// The answer's body is a stream of events. It is whole when it has ended, or with `events` or `until` before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,4 +50,30 @@ pub enum StreamFormat {
     Lines,
     /// Every message of a WebSocket, or of the answer to a call of gRPC, is an event.
     Messages,
+}
+
+/// Why the answer cannot be such a stream.
+pub(super) fn problem(request: &RequestSpec) -> Option<&'static str> {
+    let stream = request.stream.as_ref()?;
+    let problem = if stream.events == Some(0) {
+        "stream.events is 0: wait for at least one"
+    } else if stream.until.as_deref() == Some("") {
+        "stream.until is empty: give the text of the event that ends the stream"
+    } else if stream.stall_ns == Some(0) {
+        "stream.stall_ns is 0: no event follows another in no time"
+    } else if stream
+        .bounds
+        .is_some_and(|bounds| !(0.0..=1.0).contains(&bounds.late))
+    {
+        "stream.bounds.late is no share from 0 to 1"
+    } else if request.method == "HEAD" {
+        "the answer to HEAD has no body, so it is no stream"
+    } else if (request.websocket.is_some() || request.grpc.is_some())
+        != (stream.format == StreamFormat::Messages)
+    {
+        "a stream of messages comes over a WebSocket or from a gRPC method, one of another format over HTTP"
+    } else {
+        return None;
+    };
+    Some(problem)
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{RequestSpec, WorkloadSpec};
+
 /// The request is a message over a WebSocket, which is opened with a GET of its path and carries one message after
 /// another. With `stream`, of the format `messages`, the answer is several messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,4 +34,48 @@ pub enum Match {
     /// The next one that has the same value as what was sent at this JSON pointer (RFC 6901), which is not empty; others
     /// are passed over.
     Field(String),
+}
+
+/// Why the request cannot be sent so. A client has one connection, and so one WebSocket.
+pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
+    let first = &workload.requests[0];
+    let problem = match &request.websocket {
+        None if first.websocket.is_none() => return None,
+        None => "a workload has requests of one kind: all of them over a WebSocket, or none",
+        Some(_) if first.websocket.is_none() => {
+            "a workload has requests of one kind: all of them over a WebSocket, or none"
+        }
+        Some(_) if !workload.journeys.is_empty() => "steps of journeys are no messages yet",
+        Some(_) if (&request.path, &request.headers) != (&first.path, &first.headers) => {
+            "messages of a workload go over the same WebSocket: path and headers must be equal"
+        }
+        Some(_) if workload.target.http2.is_some() => {
+            "a WebSocket is opened over HTTP/1.1 only: leave out http2"
+        }
+        Some(_) if request.method != "GET" => "a WebSocket is opened with GET",
+        Some(_) if !request.expect.status.is_empty() => "a message has no status",
+        Some(socket) if socket.message.is_none() && request.stream.is_none() => {
+            "nothing is sent, so that nothing answers it: read a stream of messages"
+        }
+        Some(socket) if socket.message.is_none() && request.body_base64.is_some() => {
+            "it has a message, and sends none"
+        }
+        Some(socket) if socket.matched == Match::Echo => {
+            if request.stream.is_none() && request.expect.body.is_none() {
+                return None;
+            }
+            "an echo is one message, and equal to the one that was sent"
+        }
+        Some(socket) if matches!(&socket.matched, Match::Field(pointer) if !pointer.starts_with('/')) => {
+            "the JSON pointer of its match does not begin with '/'"
+        }
+        Some(WebSocketSpec {
+            matched: Match::Field(_),
+            message,
+        }) if message.is_none() || request.stream.is_some() => {
+            "an answer with the same value is one message, and to one that was sent"
+        }
+        Some(_) => return None,
+    };
+    Some(problem)
 }

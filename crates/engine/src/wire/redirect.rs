@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::record::interval::Outcome;
-use crate::spec::validate::StartError;
+use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, RedirectSpec, RequestSpec, TargetSpec, TlsSpec, WorkloadSpec};
 use crate::wire::failure::Failure;
 use crate::wire::h1::codec::{Asked, Template, encode_request};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
-use crate::spec::validate::StartError;
+use crate::spec::error::StartError;
 use crate::spec::{Http2Spec, TargetSpec};
 use crate::wire::tls::Tls;
 

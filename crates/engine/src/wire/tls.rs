@@ -12,7 +12,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use tokio_rustls::TlsConnector;
 
 use crate::spec::TlsSpec;
-use crate::spec::validate::StartError;
+use crate::spec::error::StartError;
 
 pub struct Tls {
     config: Arc<ClientConfig>,

@@ -1,0 +1,57 @@
+//! HTTP/2 and the connections that clients share.
+
+use serde::{Deserialize, Serialize};
+
+use super::WorkloadSpec;
+use super::error::StartError;
+use super::load::MOST_CLIENTS;
+
+/// A client is one stream at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http2Spec {
+    /// Connections that the clients of all threads share, as many streams on each; a multiple of the number of
+    /// threads. Each client has a connection of its own when `None`.
+    #[serde(default)]
+    pub connections: Option<u64>,
+}
+
+/// Clients share connections evenly only where every thread has as many.
+pub(super) fn check(workload: &WorkloadSpec, threads: u64) -> Result<(), StartError> {
+    let field = "target.http2.connections";
+    let Some(http2) = &workload.target.http2 else {
+        return check_upgrade(workload);
+    };
+    let Some(connections) = http2.connections else {
+        return Ok(());
+    };
+    let problem = if connections == 0 || connections > MOST_CLIENTS {
+        format!("{connections} is not between 1 and {MOST_CLIENTS}")
+    } else if connections % threads != 0 {
+        format!(
+            "{connections} connections cannot be shared evenly by {threads} threads: give a multiple of {threads}, or \
+             fewer threads"
+        )
+    } else if workload.load.requests_per_connection().is_some() {
+        "requests_per_connection does not go with connections that clients share: leave out one of them".into()
+    } else {
+        return Ok(());
+    };
+    Err(StartError::invalid(&workload.name, field, problem))
+}
+
+/// RFC 9113 section 3.1 has done away with it, and so have servers.
+fn check_upgrade(workload: &WorkloadSpec) -> Result<(), StartError> {
+    let upgrades = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("upgrade") && value.trim().eq_ignore_ascii_case("h2c")
+    };
+    for request in &workload.requests {
+        if request.headers.iter().any(upgrades) {
+            let field = format!("request {:?}", request.name);
+            let problem = "no connection is upgraded to HTTP/2 in mid-course (RFC 9113 section 3.1): leave out the \
+                           header Upgrade, and let the target speak http2 from the start";
+            return Err(StartError::invalid(&workload.name, &field, problem));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Where the values that fill a request come from.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StartError;
+use super::{RequestSpec, WorkloadSpec};
+
+/// Where a path parameter's values come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ParamSpec {
+    /// Uniform over the whole numbers `from..=to`.
+    Range { from: i64, to: i64 },
+    /// One of these at random.
+    Choice(Vec<String>),
+    /// These in turn, dealt out over all clients (rows of a CSV file).
+    InTurn(Vec<String>),
+    /// The number of the request among those of its client, from 0, in so many bytes (1 to 8), the highest first.
+    Serial { bytes: u8 },
+    /// Of a step: what the client keeps in this slot; `raw`: as it is, without escapes.
+    Slot {
+        slot: usize,
+        #[serde(default)]
+        raw: bool,
+    },
+    /// Of a step: a random UUID.
+    Uuid,
+    /// Of a step: Unix time in milliseconds.
+    Now,
+    /// Of a step: the number of the client, from 1.
+    Client,
+    /// Of a step: the number of the client's journey, from 1.
+    Iteration,
+}
+
+pub(super) fn check(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), StartError> {
+    check_values(&workload.name, request)?;
+    check_kinds(workload, request)
+}
+
+fn check_values(workload: &str, request: &RequestSpec) -> Result<(), StartError> {
+    for (name, param) in &request.params {
+        let problem = match param {
+            ParamSpec::Range { from, to } if from > to => {
+                format!("from {from} is greater than to {to}")
+            }
+            ParamSpec::Choice(values) | ParamSpec::InTurn(values) if values.is_empty() => {
+                "it has no values".into()
+            }
+            _ => continue,
+        };
+        let field = format!("request {:?}, parameter {name:?}", request.name);
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    Ok(())
+}
+
+/// Steps draw from feeds and slots, single requests from lists and ranges.
+fn check_kinds(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), StartError> {
+    let step = !workload.journeys.is_empty();
+    let kept = request.params.values().any(|param| match param {
+        ParamSpec::Range { .. } | ParamSpec::Choice(_) => false,
+        ParamSpec::InTurn(_) => step,
+        ParamSpec::Serial { bytes } => {
+            let raw = request.raw.is_some() || request.datagram.is_some();
+            !raw || !(1..=8).contains(bytes)
+        }
+        ParamSpec::Slot { slot, .. } => !step || *slot >= workload.slots,
+        ParamSpec::Uuid | ParamSpec::Now | ParamSpec::Client | ParamSpec::Iteration => !step,
+    });
+    if kept || (!step && (request.cookies || request.fill.is_some())) {
+        let field = format!("request {:?}", request.name);
+        let problem = "a parameter is not of the kind that a step, or a single request, can have";
+        return Err(StartError::invalid(&workload.name, &field, problem));
+    }
+    Ok(())
+}
