@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
@@ -357,6 +358,23 @@ func number(most int64, answer func(w http.ResponseWriter, n int64) error) handl
 	}
 }
 
+// collected tells the processor time of garbage collection since the start, shared out over all processors, and how
+// often it was done. Pauses alone would say little, as most of a collection runs beside the program. What processors
+// did that would have been idle is left out.
+func collected(w http.ResponseWriter, _ *http.Request) error {
+	found := []metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"},
+		{Name: "/gc/cycles/total:gc-cycles"},
+	}
+	metrics.Read(found)
+	busy := found[0].Value.Float64() - found[1].Value.Float64()
+	return asJSON(w, map[string]any{
+		"seconds":     busy / float64(runtime.GOMAXPROCS(0)),
+		"collections": found[2].Value.Uint64(),
+	})
+}
+
 func routes() *http.ServeMux {
 	mux := http.NewServeMux() // answers 404 and 405 itself, and HEAD wherever there is a GET
 	mux.Handle("GET /{$}", handler(func(w http.ResponseWriter, _ *http.Request) error {
@@ -390,6 +408,7 @@ func routes() *http.ServeMux {
 	mux.Handle("GET /orders", handler(orders))
 	shopRoutes(mux)
 	mux.Handle("GET /events", handler(events))
+	mux.Handle("GET /gc", handler(collected))
 	return mux
 }
 

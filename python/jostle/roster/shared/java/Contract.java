@@ -3,6 +3,7 @@ import com.sun.net.httpserver.HttpServer;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
@@ -393,6 +394,17 @@ abstract class Contract {
                 name(), Runtime.version(), workers());
     }
 
+    /** Time in which collectors stopped all threads since the start, and how often. */
+    static Answer collected(Request request) {
+        long ms = 0;
+        long collections = 0;
+        for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            ms += Math.max(0, collector.getCollectionTime()); // -1 where a collector does not tell
+            collections += Math.max(0, collector.getCollectionCount());
+        }
+        return Answer.json("{\"seconds\": %s, \"collections\": %d}", ms / 1e3, collections);
+    }
+
     /** Listens where the environment says. */
     void serve() throws IOException {
         var address = new InetSocketAddress(System.getenv("HOST"), Integer.parseInt(System.getenv("PORT")));
@@ -411,6 +423,7 @@ abstract class Contract {
         page(server, "/spawn/", "([^/]*)", Contract::spawn);
         page(server, "/orders", "", this::orders);
         route(server, "/events", "", Contract::events);
+        page(server, "/gc", "", Contract::collected);
         server.start();
     }
 }
