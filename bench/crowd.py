@@ -51,9 +51,12 @@ class Crowd:
 
 
 def run_crowd(
-    title: str, addresses: Sequence[str], path: str, load: str, processes: int, folder: Path
+    title: str, addresses: Sequence[str], request: str, load: str, processes: int, folder: Path
 ) -> Crowd:
-    """Clients on the servers at these addresses, in turn. Raises `RuntimeError` when nothing comes of it."""
+    """Clients on the servers at these addresses, in turn; `request` and `load` as in a plan.
+
+    Raises `RuntimeError` when nothing comes of it.
+    """
     plan = folder / "plan.toml"
     plan.write_text(f"""
 title = "{title}"
@@ -63,7 +66,7 @@ threads = {processes}
 processes = {processes}
 
 [workload.crowd]
-request = {{ get = "{path}" }}
+request = {{ {request} }}
 load = {{ {load} }}
 timeout = "30s"
 connect-timeout = "30s"

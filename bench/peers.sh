@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what jostle is measured against: wrk, h2load, ab, nginx and tcpdump from Debian, oha from crates.io, k6 from the
+# Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, oha from crates.io, k6 from the
 # Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
@@ -11,6 +11,10 @@ command -v h2load >/dev/null || missing+=(nghttp2-client)
 command -v ab >/dev/null || missing+=(apache2-utils)
 command -v nginx >/dev/null || missing+=(nginx-light)
 command -v tcpdump >/dev/null || missing+=(tcpdump)
+command -v redis-server >/dev/null || missing+=(redis-server)
+command -v redis-benchmark >/dev/null || missing+=(redis-tools)
+[ -x /usr/sbin/dnsmasq ] || missing+=(dnsmasq-base)
+command -v dnsperf >/dev/null || missing+=(dnsperf)
 if [ ${#missing[@]} -gt 0 ]; then
     echo "bench: installing ${missing[*]}" >&2
     apt-get update -qq

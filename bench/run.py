@@ -27,6 +27,7 @@ from sections import (
     connecting,
     cpu,
     devices,
+    events,
     explain,
     explain_real,
     hour,
@@ -35,9 +36,11 @@ from sections import (
     memory,
     open_loop,
     pacing,
+    raw,
     scripts,
     simulator,
     start,
+    websocket,
 )
 from table import write_table
 
@@ -45,6 +48,9 @@ HERE = Path(__file__).parent
 SECTIONS: Sections = {
     "cpu": cpu.run,
     "http2": http2.run,
+    "websocket": websocket.run,
+    "events": events.run,
+    "raw": raw.run,
     "connecting": connecting.run,
     "memory": memory.run,
     "devices": devices.run,
@@ -83,7 +89,7 @@ def main() -> None:
         except Exception:  # whatever it is, the other sections go on
             failed.append(name)
             print(f"{name} could not be measured:\n{traceback.format_exc()}", flush=True)
-    print("\n" + write_table(results))
+    print("\n" + write_table(results, [*SECTIONS, *BY_HAND]))
     if failed:
         raise SystemExit(f"bench: {', '.join(failed)} could not be measured")
 

@@ -16,7 +16,7 @@ from watched import SERVER_CORE
 
 import jostle
 
-__all__ = ["Nginx", "nginx", "reference", "references"]
+__all__ = ["Nginx", "free_port", "nginx", "reference", "references", "wait_for"]
 
 CONFIGURATION = """
 worker_processes 1;
@@ -87,7 +87,7 @@ class Nginx:
 def nginx() -> Iterator[Nginx]:
     """Run nginx on the server's core."""
     with tempfile.TemporaryDirectory() as folder:
-        port, http2_port = _free_port(), _free_port()
+        port, http2_port = free_port(), free_port()
         file = Path(folder, "nginx.conf")
         file.write_text(
             CONFIGURATION.format(
@@ -95,7 +95,7 @@ def nginx() -> Iterator[Nginx]:
             )
         )
         with _server(["nginx", "-c", str(file)]) as process:
-            _wait_for(port, process)
+            wait_for(port, process)
             yield Nginx(port, http2_port)
 
 
@@ -135,18 +135,20 @@ def _server(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
         process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
 
 
-def _wait_for(port: int, process: "subprocess.Popen[str]") -> None:
+def wait_for(port: int, process: "subprocess.Popen[str]") -> None:
     give_up = time.monotonic() + 10
     while time.monotonic() < give_up:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
-            raise SystemExit(f"nginx did not start: {process.stdout.read() if process.stdout else ''}")
+            raise SystemExit(
+                f"{process.args} did not start: {process.stdout.read() if process.stdout else ''}"
+            )
         time.sleep(0.02)
-    raise SystemExit("nginx did not start within 10 s")
+    raise SystemExit(f"{process.args} did not start within 10 s")

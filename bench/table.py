@@ -1,35 +1,21 @@
 """The table of all sections that were ever measured here: bars and figures, reached or not."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 __all__ = ["write_table"]
 
-ORDER = [
-    "cpu",
-    "http2",
-    "connecting",
-    "memory",
-    "devices",
-    "clients",
-    "pacing",
-    "open_loop",
-    "attention",
-    "simulator",
-    "explain",
-    "hour",
-    "start",
-]
 NOTE = """
 Peers and jostle took turns in the same run; the server was pinned to core 0, the tool to core 1. Ratios are
 of pairs from the same round: median (lowest to highest). How to read it: [README](../README.md).
 """
 
 
-def write_table(results: Path) -> str:
-    """Write `results`/table.md from the sections' files, and return it."""
-    sections = [json.loads(file.read_text()) for name in ORDER if (file := results / f"{name}.json").exists()]
+def write_table(results: Path, order: Iterable[str]) -> str:
+    """Write `results`/table.md from the sections' files, in this order, and return it."""
+    sections = [json.loads(file.read_text()) for name in order if (file := results / f"{name}.json").exists()]
     lines = ["| what | bar | measured | |", "|---|---|---|---|"]
     for section in sections:
         lines += [_line(row, quick=section["quick"]) for row in section["rows"]]

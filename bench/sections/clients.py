@@ -17,7 +17,7 @@ def run(effort: Effort) -> Section:
     hold = THINK_S + max(5, round(2 * effort.seconds))
     with references(PROCESSES, "null") as addresses:
         load = f'clients = {clients}, think = "{THINK_S}s ± 10%", ramp-up = "{ramp}s", sustain = "{hold}s"'
-        found = run_crowd(f"{clients:,} clients", addresses, "/hello", load, PROCESSES, effort.folder)
+        found = run_crowd(f"{clients:,} clients", addresses, 'get = "/hello"', load, PROCESSES, effort.folder)
     ok, response = found.outcomes.get("ok", 0), found.trial["response"]
     rate = found.between("throughput_per_s", ramp + 1, ramp + hold - 1)
     print(f"  {found.most_clients:,} clients, {rate:,.0f}/s, {found.outcomes}")

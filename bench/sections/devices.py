@@ -72,7 +72,7 @@ def _jostle(addresses: list[str], hold_s: int, folder: Path) -> Crowd:
         f'clients = {DEVICES}, think = "900ms ± 10%", requests-per-client = 100, renew = true, '
         f'ramp-up = "{RAMP_S}s", sustain = "{hold_s}s"'
     )
-    return run_crowd("10,000 devices", addresses, "/sleep?ms=100&jitter=0.1", load, 1, folder)
+    return run_crowd("10,000 devices", addresses, 'get = "/sleep?ms=100&jitter=0.1"', load, 1, folder)
 
 
 def _floor(compiled: Path, addresses: list[str], hold_s: int, folder: Path) -> dict[str, float]:

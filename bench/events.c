@@ -1,0 +1,90 @@
+/* A server of event streams that keeps its schedule and accounts for it: ground truth for a client's gaps.
+ *
+ *     events PORT STREAMS GAP_US
+ *
+ * Each stream has its turn once in every gap, one after another, evenly spread; it spins until the next turn. A request
+ * that is not read before its connection's turn waits for the next one. When it is ended it prints how far the gaps
+ * between its own sends were from GAP_US.
+ */
+#define _GNU_SOURCE
+#include "system_calls.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HIGHEST_US = 100000 };
+
+struct stream {
+    int file;        /* -1: nobody */
+    uint64_t sent;   /* when its last event was sent; 0: none yet */
+};
+
+static volatile sig_atomic_t over;
+
+static void end(int number) { (void)number, over = 1; }
+
+static int listening(int port) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int file = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), yes = 1;
+    setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(file, (void *)&address, sizeof address) || listen(file, 4096)) err(1, "port %d", port);
+    return file;
+}
+
+static int put(int file, const char *text) { return send(file, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) > 0; }
+
+/* The head after a request, afterwards an event. Whether the client is still there. */
+static int turn(struct stream *stream, uint64_t gap, uint64_t *off) {
+    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    static const char event[] = "d\r\ndata: token\n\n\r\n";
+    static char request[4096];
+    ssize_t read = recv(stream->file, request, sizeof request, MSG_DONTWAIT);
+    if (read == 0 || (read < 0 && errno != EAGAIN)) return 0;
+    if (read > 0) return stream->sent = 0, put(stream->file, head);
+    uint64_t sent = now();
+    if (!put(stream->file, event)) return 0;
+    if (stream->sent) {
+        int64_t error = (int64_t)(sent - stream->sent - gap) / 1000;
+        if (error < 0) error = -error;
+        off[error < HIGHEST_US ? error : HIGHEST_US]++;
+    }
+    stream->sent = sent;
+    return 1;
+}
+
+static int quantile_us(const uint64_t *off, double part) {
+    uint64_t all = 0, seen = 0;
+    for (int us = 0; us <= HIGHEST_US; us++) all += off[us];
+    for (int us = 0; us <= HIGHEST_US; us++)
+        if ((seen += off[us]) >= part * all) return us;
+    return HIGHEST_US;
+}
+
+int main(int count, char **words) {
+    static uint64_t off[HIGHEST_US + 1];
+    if (count != 4) errx(2, "PORT STREAMS GAP_US");
+    int listener = listening(atoi(words[1])), streams = atoi(words[2]);
+    uint64_t gap = strtoull(words[3], NULL, 10) * 1000;
+    struct stream *all = calloc(streams, sizeof *all);
+    for (int i = 0; i < streams; i++) all[i].file = -1;
+    signal(SIGTERM, end);
+    uint64_t begin = now();
+    for (uint64_t number = 0; !over; number++) {
+        struct stream *stream = &all[number % streams];
+        while (now() < begin + number * gap / streams) continue;
+        if (stream->file < 0) {
+            stream->file = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+            int yes = 1;
+            if (stream->file >= 0) setsockopt(stream->file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        } else if (!turn(stream, gap, off)) {
+            close(stream->file);
+            stream->file = -1;
+        }
+    }
+    printf("{\"p50_us\": %d, \"p99_us\": %d}\n", quantile_us(off, 0.5), quantile_us(off, 0.99));
+}

@@ -1,0 +1,124 @@
+"""WebSocket: CPU per message beside k6, memory of a socket that is idle, and 100,000 of them on this machine.
+
+Ours are the reference servers, which send every message back.
+"""
+
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from crowd import run_crowd
+from rows import Effort, Row, Section, ratio_text, spread
+from servers import reference, references
+from watched import watched
+from whole_run import Counted, cpu_us
+
+SOCKETS = 64
+FEW, MANY = 2_000, 18_000
+CROWD, PROCESSES = 100_000, 6
+"""The crowd has so many processes on both sides: each has room for 20,000 open files."""
+
+BAR_K6, BAR_BYTES = 1 / 8, 2_000
+THINK_S, CONNECT_S = 10, 60
+OK = r'"ok": (\d+)'
+"""Where the JSON of jostle says how many answers came."""
+
+K6_SCRIPT = Path(__file__).parents[1] / "k6_websocket.js"
+
+
+def run(effort: Effort) -> Section:
+    cpu = _cpu(effort)
+    ratios = [ours / theirs for ours, theirs in zip(cpu["jostle"], cpu["k6"], strict=True)]
+    slopes = []
+    for number in range(effort.rounds):
+        peaks = [_peak(sockets, effort) for sockets in (FEW, MANY)]
+        slopes.append((peaks[1] - peaks[0]) / (MANY - FEW))
+        print(f"  round {number + 1}: {slopes[-1]:,.0f} bytes a socket", flush=True)
+    rows = [
+        Row(
+            f"CPU per message over WebSocket ÷ k6, {SOCKETS} sockets",
+            ratio_text(BAR_K6),
+            spread(ratios, ".3f"),
+            statistics.median(ratios) <= BAR_K6,
+        ),
+        Row(
+            "user memory per additional idle WebSocket, bytes",
+            f"≤ {BAR_BYTES:,}",
+            spread(slopes, ",.0f"),
+            statistics.median(slopes) <= BAR_BYTES,
+        ),
+    ]
+    crowd, told = _crowd(effort)
+    costs = ", ".join(f"{name} {spread(each)}" for name, each in cpu.items())
+    return Section(
+        rows + crowd, f"CPU per message, µs: {costs}.\n\n{told}", [{"cpu_us": cpu, "bytes": slopes}]
+    )
+
+
+def _cpu(effort: Effort) -> dict[str, list[float]]:
+    """CPU time of a message in µs, by tool, round by round."""
+    cpu: dict[str, list[float]] = {"jostle": [], "k6": []}
+    with reference("websocket") as address:
+        url = f"ws://{address}/echo"
+        ours = Counted("jostle", lambda seconds: _hit(url, SOCKETS, "-d", f"{seconds:g}s", "--json"), OK)
+        tools = [ours, Counted("k6", lambda seconds: _k6(url, seconds), r"answers: (\d+)")]
+        for number in range(effort.rounds):
+            for tool in random.sample(tools, len(tools)):
+                cpu[tool.name].append(cpu_us(tool, 2 * effort.seconds))
+                print(f"  round {number + 1}: {tool.name}: {cpu[tool.name][-1]:.2f} µs", flush=True)
+    return cpu
+
+
+def _hit(url: str, sockets: int, *more: str) -> list[str]:
+    return [sys.executable, "-m", "jostle", "hit", url, "--send", "hello", "-c", str(sockets), *more]
+
+
+def _k6(url: str, seconds: float) -> list[str]:
+    settings = {"URL": url, "VUS": SOCKETS, "SECONDS": seconds}
+    pairs = [word for name, value in settings.items() for word in ("-e", f"{name}={value}")]
+    return ["k6", "run", "--quiet", "--no-usage-report", "--address", "", *pairs, str(K6_SCRIPT)]
+
+
+def _peak(sockets: int, effort: Effort) -> int:
+    """Bytes of jostle when so many sockets are open, each of which has had an answer."""
+    with reference("websocket") as address:
+        idle = ["--think", "10m", "--processes", "1", "-d", "10m", "--connect-timeout", "60s"]
+        with watched(_hit(f"ws://{address}/echo", sockets, *idle), effort.folder) as process:
+            files = Path(f"/proc/{process.pid}/fd")
+            give_up = time.monotonic() + CONNECT_S
+            while len(list(files.iterdir())) < sockets:
+                process.check()
+                if time.monotonic() > give_up:
+                    raise RuntimeError(f"{sockets:,} sockets did not open in {CONNECT_S} s: {process.said()}")
+                time.sleep(0.2)
+            time.sleep(2.0)  # the last answers come, and what is written each second is written
+            return process.peak_bytes()
+
+
+def _crowd(effort: Effort) -> tuple[list[Row], str]:
+    sockets = CROWD // 10 if effort.quick else CROWD
+    ramp = max(5, sockets // 4_000)
+    hold = THINK_S + max(5, round(2 * effort.seconds))
+    with references(PROCESSES, "websocket") as addresses:
+        load = f'clients = {sockets}, think = "{THINK_S}s ± 10%", ramp-up = "{ramp}s", sustain = "{hold}s"'
+        request = 'ws = "/echo", send = "hello"'
+        found = run_crowd(f"{sockets:,} sockets", addresses, request, load, PROCESSES, effort.folder)
+    print(f"  {found.most_clients:,} sockets, {found.outcomes}", flush=True)
+    rows = [
+        Row(
+            f"{sockets:,} WebSockets on this machine: open",
+            f"{sockets:,}",
+            f"{found.most_clients:,}",
+            found.most_clients == sockets,
+        ),
+        Row(f"{sockets:,} WebSockets: failed messages", "0", f"{found.failures:,}", found.failures == 0),
+    ]
+    rate = found.between("throughput_per_s", ramp + 1, ramp + hold - 1)
+    response = found.trial["response"]
+    quantiles = ", ".join(f"{p} {response[p]['value'] * 1e3:.3g} ms" for p in ("p50", "p99", "max"))
+    return rows, (
+        f"{sockets:,} sockets: {PROCESSES} generator processes on one core, {PROCESSES} reference servers on "
+        f"the other, {rate:,.0f} messages/s once all were there, {quantiles}."
+    )
