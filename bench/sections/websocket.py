@@ -21,7 +21,22 @@ CROWD, PROCESSES = 100_000, 6
 """The crowd has so many processes on both sides: each has room for 20,000 open files."""
 
 BAR_K6, BAR_BYTES = 1 / 8, 2_000
-THINK_S, CONNECT_S = 10, 60
+THINK_S, RAMP_S, CONNECT_S = 10, 10, 60
+IDLE = """
+title = "idle"
+contestants = ["server"]
+rounds = 1
+threads = 1
+processes = 1
+
+[workload.idle]
+request = {{ ws = "/echo", send = "hello" }}
+load = {{ clients = {sockets}, think = "10m", ramp-up = "{ramp}s", sustain = "10m" }}
+connect-timeout = "60s"
+
+[contestant.server]
+url = "http://{address}"
+"""
 OK = r'"ok": (\d+)'
 """Where the JSON of jostle says how many answers came."""
 
@@ -62,7 +77,7 @@ def _cpu(effort: Effort) -> dict[str, list[float]]:
     cpu: dict[str, list[float]] = {"jostle": [], "k6": []}
     with reference("websocket") as address:
         url = f"ws://{address}/echo"
-        ours = Counted("jostle", lambda seconds: _hit(url, SOCKETS, "-d", f"{seconds:g}s", "--json"), OK)
+        ours = Counted("jostle", lambda seconds: _jostle(url, seconds), OK)
         tools = [ours, Counted("k6", lambda seconds: _k6(url, seconds), r"answers: (\d+)")]
         for number in range(effort.rounds):
             for tool in random.sample(tools, len(tools)):
@@ -71,8 +86,9 @@ def _cpu(effort: Effort) -> dict[str, list[float]]:
     return cpu
 
 
-def _hit(url: str, sockets: int, *more: str) -> list[str]:
-    return [sys.executable, "-m", "jostle", "hit", url, "--send", "hello", "-c", str(sockets), *more]
+def _jostle(url: str, seconds: float) -> list[str]:
+    hit = [sys.executable, "-m", "jostle", "hit", url, "--send", "hello", "-c", str(SOCKETS)]
+    return [*hit, "-d", f"{seconds:g}s", "--json"]
 
 
 def _k6(url: str, seconds: float) -> list[str]:
@@ -82,10 +98,15 @@ def _k6(url: str, seconds: float) -> list[str]:
 
 
 def _peak(sockets: int, effort: Effort) -> int:
-    """Bytes of jostle when so many sockets are open, each of which has had an answer."""
+    """The most bytes of jostle until so many sockets are open, each of which has had an answer.
+
+    They open one after another: where all of them do so at once, twice as much is needed for a moment.
+    """
     with reference("websocket") as address:
-        idle = ["--think", "10m", "--processes", "1", "-d", "10m", "--connect-timeout", "60s"]
-        with watched(_hit(f"ws://{address}/echo", sockets, *idle), effort.folder) as process:
+        plan = effort.folder / "idle.toml"
+        plan.write_text(IDLE.format(address=address, sockets=sockets, ramp=RAMP_S))
+        command = [sys.executable, "-m", "jostle", "run", str(plan), "--into", str(effort.folder / "runs")]
+        with watched(command, effort.folder) as process:
             files = Path(f"/proc/{process.pid}/fd")
             give_up = time.monotonic() + CONNECT_S
             while len(list(files.iterdir())) < sockets:
