@@ -126,6 +126,7 @@ def test_a_jdk_that_ringo_does_not_know_is_refused() -> None:
     [
         "ruby-puma:workers=1,threads=1",
         "python-gunicorn:workers=1",
+        "php-fpm:workers=1",
         "rails-puma:workers=1,threads=1",
         "rails-unicorn:workers=1",
         "java-thread-pool:threads=1",

@@ -29,6 +29,7 @@ LANGUAGES = [
     _Language((".js", ".mjs"), "//"),
     _Language((".go",), "//"),
     _Language((".rs",), "//"),
+    _Language((".php",), "//"),
     _Language((".java",), "//"),
     _Language((".erl",), "%"),
     _Language((".ex",), "#"),
