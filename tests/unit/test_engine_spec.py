@@ -15,7 +15,7 @@ from jostle.plan import load_plan, parse_plan
 
 SECOND = 1_000_000_000
 HEAD = 'title = "x"\ncontestants = ["node"]\n[workload.w]\n'
-CONTRACT = Path(__file__).parents[2] / "crates/engine/src/spec/mod.rs"
+CONTRACT = Path(__file__).parents[2] / "crates/engine/src/spec"
 
 
 def spec(body: str, base: Path | None = None, **address: Any) -> dict[str, Any]:
@@ -324,7 +324,8 @@ def test_a_file_that_has_gone_since_the_plan_was_read(tmp_path: Path) -> None:
 
 def fields_of(struct: str) -> tuple[set[str], set[str]]:
     """All fields of a struct of the contract, and those that may not be left out."""
-    body = re.search(rf"pub struct {struct} \{{\n(.*?)\n\}}", CONTRACT.read_text(), re.DOTALL)
+    text = "\n".join(file.read_text() for file in CONTRACT.glob("*.rs"))
+    body = re.search(rf"pub struct {struct} \{{\n(.*?)\n\}}", text, re.DOTALL)
     assert body, struct
     every = re.findall(r"(#\[serde\(default[^\n]*\n\s*)?pub (\w+):", body[1])
     return {name for _, name in every}, {name for default, name in every if not default}
