@@ -4,6 +4,7 @@ Exit codes: `jostle.cli.exit_codes`.
 """
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -135,6 +136,7 @@ UNTRUSTED, MISTAKE = 3, 2
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs a command and leaves with its exit code. Our own bugs keep their traceback."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody's plugins concern a plan
+    gc.set_threshold(20_000)  # imports make much that stays: it would be looked through again and again
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that knows ASCII alone gets "?" for a "✓"
             stream.reconfigure(errors="replace")
