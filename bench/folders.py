@@ -83,7 +83,7 @@ def _written(base: Path, slug: str, trials: Sequence[Planned], second: Second) -
         load = f'{{ rate = "2000/s", for = "{seconds}s" }}'
         plan += [f"[workload.{name}]", 'request = { get = "/hello" }', f"load = {load}"]
     writer = RunWriter.create(base, slug, "\n".join(plan) + "\n", host_facts(7))
-    writer.journal_start(seed=7, contestants=contestants, base=str(base))
+    writer.journal_start(seed=7, contestants=contestants, base="..")
     for number, trial in enumerate(trials, 1):
         place = {"contestant": trial.contestant, "workload": trial.workload, "round": trial.round}
         writer.journal("trial planned", number=number, **place)
@@ -149,7 +149,7 @@ def write_rows(base: Path, slug: str, rows: int, second: Second, each: int = 1_0
     try:
         seconds = rows // each
         writer = RunWriter.create(base, slug, 'title = "rows"\n', host_facts(7))
-        writer.journal_start(seed=7, contestants=["a"], base=str(base))
+        writer.journal_start(seed=7, contestants=["a"], base="..")
         place: Any = {"contestant": "a", "workload": "w0", "round": 1}
         writer.journal("trial planned", number=1, **place)
         record = _begun(writer, 1, Planned("a", "w0", 1, seconds), second)

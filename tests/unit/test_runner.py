@@ -175,6 +175,7 @@ def test_a_run_goes_on_where_it_was_stopped(lab: Laboratory) -> None:
     before = [(t.number, t.contestant) for t in RunRecord.open(lab.folder).trials]
     left = unfinished(lab.folder)
     assert left is not None
+    assert left.base == Path.cwd()
     assert [planned.number for planned in left.left] == [2, 3, 4]
     outcome = resume_experiment(left, lab.executor, lab.observer)
     assert outcome.complete
@@ -184,6 +185,18 @@ def test_a_run_goes_on_where_it_was_stopped(lab: Laboratory) -> None:
     assert [t.status for t in record.trials] == ["ended"] * 4
     assert (lab.folder / "cut-short").is_dir()
     assert unfinished(lab.folder) is None
+
+
+def test_no_file_of_a_run_names_the_folder_that_it_was_made_in(
+    lab: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs are published; who made them need not tell how their folders are called."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lab, "base", Path("runs"))
+    lab.run(lab.plan())
+    files = [path for path in lab.folder.rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if str(tmp_path).encode() in path.read_bytes()] == []
 
 
 def test_our_own_bug_ends_the_run_and_its_journal_names_it(lab: Laboratory) -> None:

@@ -44,7 +44,10 @@ def check(
     into: Annotated[
         Path,
         typer.Option(
-            "--into", metavar="DIR", help="Where the run would be recorded.", rich_help_panel=OUTPUT
+            "--into",
+            metavar="DIR",
+            help="Where the run would be recorded: is there enough room?",
+            rich_help_panel=OUTPUT,
         ),
     ] = Path("runs"),
     send: Annotated[

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import itertools
+import os
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -98,7 +99,8 @@ def run_experiment(
     check_disk_space(base, least_bytes(plan, trials))
     facts = host_facts(seed)
     writer = RunWriter.create(base, slug, to_toml(plan), facts)
-    writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=str(Path.cwd()))
+    way = os.path.relpath(Path.cwd(), writer.folder.resolve())
+    writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
     for label, why in skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
     for planned in trials:

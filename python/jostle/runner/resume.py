@@ -61,7 +61,7 @@ def unfinished(folder: Path) -> Unfinished | None:
         plan=plan,
         seed=int(started["seed"]),
         skipped=[str(e["contestant"]) for e in record.journal if e["event"] == "contestant skipped"],
-        base=Path(started["base"]) if "base" in started else None,
+        base=(folder / started["base"]).resolve() if "base" in started else None,
         trials=[_planned(entry) for entry in record.planned],
         done=done,
     )
