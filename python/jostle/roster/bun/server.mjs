@@ -6,7 +6,7 @@ import work from './work.js';
 // A socket holds what it is to push; one without echoes.
 function upgrade(request, numbers, server) {
   if (server.upgrade(request, { data: { numbers } })) return undefined;
-  return new Response('this is a WebSocket', { status: 426, headers: { Upgrade: 'websocket' } });
+  return new Response('only to a WebSocket', { status: 400 });
 }
 
 Bun.serve({

@@ -4,9 +4,6 @@ import { handler } from './handle.mjs';
 import work from './work.js';
 
 function upgrade(request, numbers) {
-  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-    return new Response('this is a WebSocket', { status: 426, headers: { Upgrade: 'websocket' } });
-  }
   const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
   if (numbers) socket.onopen = () => work.push(socket, numbers);
   else socket.onmessage = ({ data }) => socket.send(data);

@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -36,6 +37,9 @@ var (
 
 // The default transport keeps only two idle connections to the peer.
 var peerClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+
+// Any page may open a WebSocket.
+var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
 // database is nil when the server was started without one.
 var database *pgxpool.Pool
@@ -216,16 +220,42 @@ func spawn(w http.ResponseWriter, r *http.Request) error {
 	return text(w, strconv.AppendInt(nil, n, 10))
 }
 
-// events sends each event on a schedule that begins with the first one: when one is late, the next is not.
-func events(w http.ResponseWriter, r *http.Request) error {
+// A schedule begins with its first number: when one is late, the next is not.
+type schedule struct {
+	count uint64
+	gap   float64 // ms
+}
+
+func scheduleOf(r *http.Request) (schedule, error) {
 	n, err := strconv.ParseUint(r.URL.Query().Get("n"), 10, 63)
 	if !r.URL.Query().Has("n") {
 		n, err = 20, nil
 	}
 	if err != nil || n > 100_000 {
-		return badRequest("n must be a whole number from 0 to 100000")
+		return schedule{}, badRequest("n must be a whole number from 0 to 100000")
 	}
-	ms, err := decimal(r, "gap", 50, 60_000)
+	gap, err := decimal(r, "gap", 50, 60_000)
+	return schedule{n, gap}, err
+}
+
+// run sends 1 to count, each when it is due, until sending fails or the client has gone.
+func (s schedule) run(gone <-chan struct{}, send func(number uint64) error) {
+	start := time.Now()
+	for number := range s.count {
+		due := start.Add(time.Duration(float64(number) * s.gap * float64(time.Millisecond)))
+		select {
+		case <-gone:
+			return
+		case <-time.After(time.Until(due)):
+		}
+		if send(number+1) != nil {
+			return
+		}
+	}
+}
+
+func events(w http.ResponseWriter, r *http.Request) error {
+	schedule, err := scheduleOf(r)
 	if err != nil {
 		return err
 	}
@@ -235,19 +265,62 @@ func events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	start := time.Now()
-	for number := range n {
-		select {
-		case <-r.Context().Done(): // the client has gone
-			return nil
-		case <-time.After(time.Until(start.Add(time.Duration(float64(number) * ms * float64(time.Millisecond))))):
-		}
-		fmt.Fprintf(w, "data: %d\n\n", number+1)
-		if flush() != nil {
-			return nil
-		}
+	schedule.run(r.Context().Done(), func(number uint64) error {
+		fmt.Fprintf(w, "data: %d\n\n", number)
+		return flush()
+	})
+	return nil
+}
+
+// webSocket pushes where n is given, and else echoes.
+func webSocket(w http.ResponseWriter, r *http.Request) error {
+	schedule, err := scheduleOf(r)
+	if err != nil {
+		return err
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		return problem{http.StatusUpgradeRequired, "this is a WebSocket"}
+	}
+	socket, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return nil // it has been told
+	}
+	defer socket.Close()
+	if r.URL.Query().Has("n") {
+		push(socket, schedule)
+	} else {
+		echo(socket)
 	}
 	return nil
+}
+
+func echo(socket *websocket.Conn) {
+	for {
+		kind, message, err := socket.ReadMessage()
+		if err != nil || socket.WriteMessage(kind, message) != nil {
+			return
+		}
+	}
+}
+
+// push reads, too: pings and a close are answered while it is read.
+func push(socket *websocket.Conn, schedule schedule) {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			if _, _, err := socket.NextReader(); err != nil {
+				return
+			}
+		}
+	}()
+	schedule.run(gone, func(number uint64) error {
+		return socket.WriteMessage(websocket.TextMessage, strconv.AppendUint(nil, number, 10))
+	})
+	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	if socket.WriteMessage(websocket.CloseMessage, bye) == nil {
+		<-gone
+	}
 }
 
 type customer struct {
@@ -408,6 +481,7 @@ func routes() *http.ServeMux {
 	mux.Handle("GET /orders", handler(orders))
 	shopRoutes(mux)
 	mux.Handle("GET /events", handler(events))
+	mux.Handle("GET /ws", handler(webSocket))
 	mux.Handle("GET /gc", handler(collected))
 	return mux
 }

@@ -37,6 +37,9 @@ function router(about, compute, database) {
       case 'spawn/1': return work.spawn(whole(args[0], 1e6), query);
       case 'orders/0': return new Html(await work.orders(database));
       case 'events/0': return new Events(work.events(query));
+      case 'ws/0':
+        work.pushed(query);
+        throw new HttpError(426, 'this is a WebSocket');
     }
     throw new HttpError(404, 'no such route');
   };

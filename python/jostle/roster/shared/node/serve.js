@@ -5,6 +5,7 @@
 const { parse } = require('node:querystring');
 const { pipeline } = require('node:stream/promises');
 const { Events, Html, router } = require('./routes');
+const sockets = require('./sockets');
 const work = require('./work');
 
 const { HttpError } = work;
@@ -26,7 +27,7 @@ module.exports = function serve(about, compute = work.inline, pages = () => () =
   const database = work.connect();
   const route = router(about, compute, database);
   const page = pages(database);
-  work.listen(async (req, res) => {
+  sockets(work.listen(async (req, res) => {
     try {
       const own = await page(req);
       if (own) return send(res, own.status ?? 200, 'text/html; charset=utf-8', own.body, own.headers);
@@ -42,5 +43,5 @@ module.exports = function serve(about, compute = work.inline, pages = () => () =
       send(res, error.status ?? 500, 'text/plain', error.status ? error.message : 'internal error',
         error.status === 405 ? { Allow: 'GET, HEAD' } : {});
     }
-  });
+  }));
 };

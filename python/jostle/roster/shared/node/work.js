@@ -190,7 +190,7 @@ async function orders(database) {
 // Listens where the environment says. 0 means no limit: a client may hold its connection and say nothing for as
 // long as it likes.
 function listen(handle) {
-  http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, handle)
+  return http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, handle)
     .listen({ port: Number(process.env.PORT), host: process.env.HOST, backlog: 4096 });
 }
 

@@ -23,7 +23,7 @@ function respond(body, type, status = 200, headers = {}) {
   return new Response(body, { status, headers: { 'Content-Type': type, ...headers } });
 }
 
-// about: what `GET /` answers; upgrade(request, query): answers what wants to become a WebSocket.
+// about: what `GET /` answers; upgrade(request, numbers): answers what wants to become a WebSocket.
 export function handler(about, upgrade) {
   const database = work.connect();
   const route = routes.router(about, work.inline, database);
@@ -32,7 +32,7 @@ export function handler(about, upgrade) {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw new work.HttpError(405, 'only GET and HEAD');
       const { pathname, searchParams } = new URL(request.url);
       const query = Object.fromEntries(searchParams);
-      if (pathname === '/ws') return upgrade(request, work.pushed(query), server);
+      if (pathname === '/ws' && request.headers.get('upgrade')?.toLowerCase() === 'websocket') return upgrade(request, work.pushed(query), server);
       const answer = await route(pathname, query);
       if (typeof answer === 'string') return respond(answer, 'text/plain');
       if (answer instanceof routes.Html) return respond(answer.body, 'text/html; charset=utf-8');
