@@ -82,6 +82,32 @@ class StreamSeries(TypedDict):
     broken_off: int  # failed after their first event
     unfinished: int  # had begun, and were cut off by the end of the load
 
+class StreamTimes(TypedDict):
+    """One stream of an HTTP/2 connection. Times in ns from the start of the run; 0: it has not happened."""
+
+    stream: int
+    request: int
+    ready_ns: int
+    sent_ns: int
+    head_ns: int
+    end_ns: int
+    bytes: int
+
+class HeadOfLine(TypedDict):
+    """Streams of one HTTP/2 connection that waited for one another, longer than any before."""
+
+    workload: int
+    connection: int
+    blocked_ns: int
+    stream: int
+    behind: int  # 0: they waited for a free stream
+    from_ns: int
+    until_ns: int
+    streams: list[StreamTimes]
+    elsewhere_connections: int
+    elsewhere_answers: int
+    elsewhere_median_ns: int
+
 class Trace(TypedDict):
     """One request of a journey and its answer, each up to 16 KiB; where the specification has `trace`."""
 
@@ -138,6 +164,7 @@ class Interval(TypedDict):
     series: list[Series]
     journeys: list[JourneySeries]
     streams: NotRequired[list[StreamSeries]]  # where answers are streams of events
+    head_of_line: NotRequired[list[HeadOfLine]]  # where clients share HTTP/2 connections
     traces: NotRequired[list[Trace]]
     workloads: list[WorkloadState]  # those of the specification, then those of steps that clients make once
     threads: list[ThreadState]

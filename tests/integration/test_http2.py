@@ -1,8 +1,12 @@
 """HTTP/2 through the command line: a server whose discipline is known, and servers that others wrote."""
 
+import json
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +52,84 @@ http {{
 """
 
 
+FILES = """
+daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
+events {{ worker_connections 64; }}
+http {{
+  access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
+  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t; keepalive_requests 100000;
+  server {{ listen unix:{folder}/socket http2; root {folder}/root; }}
+}}
+"""
+
+MIX = """
+title = "One large answer among small ones"
+contestants = ["nginx"]
+[contestant.nginx]
+url = "http://127.0.0.1:{port}"
+[workload.mix]
+request = [
+  {{ name = "big", get = "/big", weight = 1 }},
+  {{ name = "small", get = "/small", weight = 50 }},
+]
+load = {{ clients = 20, think = "5ms", for = "2s" }}
+connection = {{ http2 = {{ connections = 2 }} }}
+"""
+
+SLOWLY = 20e6
+"""Bytes a second."""
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@contextmanager
+def nginx(folder: Path, configuration: str) -> Iterator[Path]:
+    """Its socket, when it listens."""
+    (folder / "nginx.conf").write_text(configuration.format(folder=folder))
+    words = ["nginx", "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf"]
+    with ended(subprocess.Popen(list(map(str, words)), text=True)) as process:
+        path = folder / "socket"
+        while not path.is_socket():
+            assert process.poll() is None, (folder / "error.log").read_text()
+        yield path
+
+
+@contextmanager
+def narrow(target: Path) -> Iterator[int]:
+    """A port from which all goes to a unix socket; of the answers, each connection has `SLOWLY`."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def forward(source: socket.socket, sink: socket.socket, rate: float) -> None:
+        with suppress(OSError):
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+                time.sleep(len(piece) / rate)
+            sink.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(str(target))
+                for way in ((client, server, float("inf")), (server, client, SLOWLY)):
+                    threading.Thread(target=forward, args=way, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with key.pem and cert.pem, which signs itself, for localhost."""
@@ -67,15 +149,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
     subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
     return folder
-
-
-@contextmanager
-def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +208,21 @@ def test_who_waits_for_a_stream_is_told(jostle_command: Jostle, node: tuple[str,
     assert "waited for a free stream of an HTTP/2 connection" in " ".join(shown.split())
 
 
+def test_who_waits_behind_a_large_answer_is_shown(jostle_command: Jostle, tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/big").write_bytes(bytes(2_000_000))
+    (tmp_path / "root/small").write_text("small")
+    with nginx(tmp_path, FILES) as server, narrow(server) as port:
+        (tmp_path / "plan.toml").write_text(MIX.format(port=port))
+        jostle_command("run", "plan.toml", "--rounds", "1", "-o", "result.json")
+    result = json.loads((tmp_path / "result.json").read_text())
+    (found,) = result["head_of_line"]
+    assert found["behind"]["request"] == "big"
+    waiting = [one["stream"] for one in found["streams"] if one["waited_s"]]
+    assert len(waiting) == found["waited"] >= 1
+    assert found["behind"]["stream"] not in waiting
+
+
 @pytest.mark.parametrize("options", [["--rate", "200/s", "-d", "500ms"], ["--processes", "2", "-n", "40"]])
 def test_node_over_tls_under_open_loads_and_from_several_processes(
     jostle_command: Jostle, node: tuple[str, str], tmp_path: Path, options: list[str]
@@ -151,12 +239,7 @@ def test_node_over_tls_under_open_loads_and_from_several_processes(
 def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
     jostle_command: Jostle, certificate: Path
 ) -> None:
-    (certificate / "nginx.conf").write_text(NGINX.format(folder=certificate))
-    words = ["nginx", "-p", certificate, "-e", certificate / "error.log", "-c", certificate / "nginx.conf"]
-    with ended(subprocess.Popen(list(map(str, words)), text=True)) as process:
-        socket = certificate / "socket"
-        while not socket.is_socket():
-            assert process.poll() is None, (certificate / "error.log").read_text()
+    with nginx(certificate, NGINX) as socket:
         options = ["--unix-socket", str(socket), "-k", "--http2", "-c", "2", "-n", "200"]
         result = as_json(
             jostle_command("hit", "https://localhost/", *options, "--expect", "nginx says h2", "--json")

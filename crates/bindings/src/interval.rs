@@ -3,6 +3,7 @@
 use jostle_engine::PortUse;
 use jostle_engine::encode_v2;
 use jostle_engine::hdrhistogram::Histogram;
+use jostle_engine::head_of_line::{HeadOfLine, StreamTimes};
 use jostle_engine::interval::{
     Interval, JOURNEY_MEASURE_NAMES, MEASURE_NAMES, OUTCOME_NAMES, Rows, STREAM_MEASURE_NAMES,
     Series, Texts, ThreadState, WorkloadState,
@@ -26,6 +27,9 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("journeys", list(py, &interval.journeys, journey)?)?;
     if !interval.streams.is_empty() {
         dict.set_item("streams", list(py, &interval.streams, stream)?)?;
+    }
+    if !interval.head_of_line.is_empty() {
+        dict.set_item("head_of_line", list(py, &interval.head_of_line, line)?)?;
     }
     if !interval.traces.is_empty() {
         dict.set_item("traces", list(py, &interval.traces, trace)?)?;
@@ -123,6 +127,35 @@ fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, Py
     dict.set_item("tokens", series.tokens)?;
     dict.set_item("broken_off", series.broken_off)?;
     dict.set_item("unfinished", series.unfinished)?;
+    Ok(dict)
+}
+
+fn line<'py>(py: Python<'py>, line: &HeadOfLine) -> PyResult<Bound<'py, PyDict>> {
+    let (wait, elsewhere) = (&line.wait, &line.elsewhere);
+    let dict = PyDict::new(py);
+    dict.set_item("workload", line.workload)?;
+    dict.set_item("connection", line.connection)?;
+    dict.set_item("blocked_ns", wait.blocked_ns)?;
+    dict.set_item("stream", wait.stream)?;
+    dict.set_item("behind", wait.behind)?;
+    dict.set_item("from_ns", wait.from_ns)?;
+    dict.set_item("until_ns", wait.until_ns)?;
+    dict.set_item("streams", list(py, &line.streams, times)?)?;
+    dict.set_item("elsewhere_connections", elsewhere.connections)?;
+    dict.set_item("elsewhere_answers", elsewhere.answers)?;
+    dict.set_item("elsewhere_median_ns", elsewhere.median_ns)?;
+    Ok(dict)
+}
+
+fn times<'py>(py: Python<'py>, times: &StreamTimes) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("stream", times.stream)?;
+    dict.set_item("request", times.request)?;
+    dict.set_item("ready_ns", times.ready_ns)?;
+    dict.set_item("sent_ns", times.sent_ns)?;
+    dict.set_item("head_ns", times.head_ns)?;
+    dict.set_item("end_ns", times.end_ns)?;
+    dict.set_item("bytes", times.bytes)?;
     Ok(dict)
 }
 

@@ -30,6 +30,7 @@ from jostle.analysis.topics.baseline import floor_note
 from jostle.analysis.topics.context import used_here
 from jostle.analysis.topics.garbage import garbage_collections
 from jostle.analysis.topics.goodput import goodputs
+from jostle.analysis.topics.head_of_line import head_of_line
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
@@ -112,6 +113,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         garbage=garbage_collections(grouped),
         journeys=journeys(grouped),
         streams=streams(grouped),
+        head_of_line=head_of_line(grouped),
         goodputs=goodputs(grouped),
         behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),

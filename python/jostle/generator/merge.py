@@ -10,6 +10,7 @@ from jostle._engine import merge_v2
 if TYPE_CHECKING:
     from jostle._engine import (
         GeneratorState,
+        HeadOfLine,
         Hist,
         Interval,
         JourneySeries,
@@ -91,6 +92,7 @@ class Merger:
             "series": _series(part["series"] for part in each),
             "journeys": _journeys(part.get("journeys", []) for part in each),
             "streams": _streams(part.get("streams", []) for part in each),
+            "head_of_line": _head_of_line(part.get("head_of_line", []) for part in each),
             "workloads": [
                 _summed(part["workloads"][number] for part in each) for number in range(self._states(each))
             ],
@@ -153,6 +155,12 @@ def _one_stream(parts: "list[StreamSeries]") -> "StreamSeries":
         "broken_off": sum(part["broken_off"] for part in parts),
         "unfinished": sum(part["unfinished"] for part in parts),
     }
+
+
+def _head_of_line(parts: "Iterable[list[HeadOfLine]]") -> "list[HeadOfLine]":
+    """The longest of each workload."""
+    groups = _grouped(parts, lambda one: (one["workload"],))
+    return [max(same, key=lambda one: one["blocked_ns"]) for same in groups]
 
 
 def _histograms(parts: "Iterable[Mapping[str, Hist]]") -> "dict[str, Hist]":

@@ -394,6 +394,44 @@ class EventStreamEntry(TypedDict):
     unfinished: Count
 
 
+class StreamTimesEntry(TypedDict):
+    """One stream of an HTTP/2 connection; its number is 0 where it got none.
+
+    `ready_ns`: it would have been sent, had there been a free stream; `head_ns`: the head of its answer came;
+    `bytes`: of the answer. 0: that has not happened.
+    """
+
+    stream: Count
+    request: Number
+    ready_ns: Ns
+    sent_ns: Ns
+    head_ns: Ns
+    end_ns: Ns
+    bytes: Count
+
+
+class HeadOfLineEntry(TypedDict):
+    """Streams of one HTTP/2 connection that waited for one another, longer than any before on their thread.
+
+    One of them, `stream`, was blocked for `blocked_ns` of the time from `from_ns` to `until_ns`: it had no
+    free stream, or nothing of its answer while that of `behind` came (0: none did). `streams`: the latest
+    ones of the connection. `elsewhere_*`: the same request on other connections of the thread, sent and
+    answered within that time, and the median from its send to the head of its answer.
+    """
+
+    workload: Number
+    connection: Number
+    blocked_ns: Ns
+    stream: Count
+    behind: Count
+    from_ns: Ns
+    until_ns: Ns
+    streams: Annotated[list[StreamTimesEntry], Field(max_length=128)]
+    elsewhere_connections: Count
+    elsewhere_answers: Count
+    elsewhere_median_ns: Ns
+
+
 class WorkloadEntry(TypedDict, total=False):
     """Of one workload within one interval; the state is that at its end.
 
@@ -463,6 +501,7 @@ class IntervalEntry(TypedDict):
     series: list[SeriesEntry]
     journeys: NotRequired[list[JourneyEntry]]
     streams: NotRequired[list[EventStreamEntry]]
+    head_of_line: NotRequired[list[HeadOfLineEntry]]
     workloads: list[WorkloadEntry]
     threads: list[ThreadEntry]
     loop_lag: NotRequired[HistogramSummary | None]

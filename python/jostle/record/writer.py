@@ -276,6 +276,8 @@ def _summarised(interval: Mapping[str, Any]) -> IntervalEntry:
     if "generators" in interval:
         kept["generators"] = [{**g, "service": _summary(g["service"])} for g in interval["generators"]]
     kept.pop("traces", None)
+    if not kept.get("head_of_line"):
+        kept.pop("head_of_line", None)
     kept["series"] = _series(interval["series"])
     for name in NUMBERED_BY:
         if name in kept:

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::record::head_of_line::HeadOfLine;
 use crate::record::interval::{
     DIGITS, Failures, HIGHEST_US, LOWEST_US, Measure, OUTCOMES, Outcome, Rows, Series, ThreadState,
     WorkloadState,
@@ -24,6 +25,7 @@ pub struct WorkerInterval {
     pub series: Vec<Box<Series>>,
     pub journeys: Vec<JourneySeries>,
     pub streams: Vec<StreamSeries>,
+    pub head_of_line: Vec<HeadOfLine>,
     pub traces: Vec<Trace>,
     pub workloads: Vec<WorkloadState>,
     pub thread: ThreadState,
@@ -138,6 +140,7 @@ impl WorkerInterval {
             series: Vec::new(),
             journeys: Vec::new(),
             streams: Vec::new(),
+            head_of_line: Vec::new(),
             traces: Vec::new(),
             workloads: Vec::new(),
             thread: ThreadState::default(),

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::record::head_of_line::HeadOfLine;
 use crate::record::journeys::JourneySeries;
 pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
 use crate::record::ports::PortUse;
@@ -28,6 +29,8 @@ pub struct Interval {
     pub journeys: Vec<JourneySeries>,
     /// By workload and request, of those whose answers are streams of events.
     pub streams: Vec<StreamSeries>,
+    /// By workload: streams of an HTTP/2 connection that waited for one another, longer than any before on their worker.
+    pub head_of_line: Vec<HeadOfLine>,
     /// What was said, where the run shows it.
     pub traces: Vec<Trace>,
     /// Those of the specification; then, for each that has steps which every client makes once, one for these steps.

@@ -2,6 +2,7 @@
 pub mod collect;
 pub mod encoding;
 pub mod filling;
+pub mod head_of_line;
 pub mod interval;
 pub mod journeys;
 pub mod ports;

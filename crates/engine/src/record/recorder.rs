@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use hdrhistogram::Histogram;
 
 use crate::record::filling::{WorkerInterval, histogram, microseconds, record};
+use crate::record::head_of_line::{self, HeadOfLine, Longest, Wait};
 use crate::record::interval::{Measure, Outcome, Rows, Series, ThreadState, WorkloadState};
 use crate::record::journeys::{self, JourneySample, JourneySeries};
 use crate::record::ports::PortTable;
@@ -66,6 +67,7 @@ pub struct Recorder {
     loads: Vec<Load>,
     journeys: Vec<JourneySeries>,
     streams: Vec<StreamSeries>,
+    head_of_line: Vec<HeadOfLine>,
     traces: Vec<Trace>,
     loop_lag_us: Histogram<u64>,
     /// Those who connect say here which ports they hold.
@@ -84,6 +86,7 @@ pub struct Recorder {
 pub struct Load {
     measured: bool,
     state: WorkloadState,
+    longest_wait: Longest,
     /// Of `state.in_flight_ns`, what still has to be taken back.
     excess_ns: u128,
     /// When `state.in_flight` last changed.
@@ -105,6 +108,7 @@ impl Recorder {
         let load = |measured| Load {
             measured,
             state: WorkloadState::default(),
+            longest_wait: Longest::default(),
             excess_ns: 0,
             changed: 0,
             at_end: None,
@@ -128,6 +132,7 @@ impl Recorder {
                 .collect(),
             journeys: Vec::new(),
             streams: Vec::new(),
+            head_of_line: Vec::new(),
             traces: Vec::new(),
             loop_lag_us: histogram(),
             ports: Rc::default(),
@@ -189,6 +194,19 @@ impl Recorder {
         let state = &mut self.loads[workload].state;
         state.stream_waits += 1;
         state.stream_wait_ns += ns;
+    }
+
+    /// A stream of a connection waited for others of it. `line`: what is to be seen of them.
+    pub fn blocked(
+        &mut self,
+        workload: usize,
+        connection: u32,
+        wait: Wait,
+        line: impl FnOnce(Wait) -> HeadOfLine,
+    ) {
+        if let Some(shown) = self.loads[workload].longest_wait.shown(connection, wait) {
+            head_of_line::append(&mut self.head_of_line, [line(shown)]);
+        }
     }
 
     /// A datagram answered a request that had been answered.
@@ -378,6 +396,7 @@ impl Recorder {
         (interval.start_ns, interval.end_ns, interval.last) = (self.start, end, last);
         interval.journeys = std::mem::take(&mut self.journeys);
         interval.streams = std::mem::take(&mut self.streams);
+        interval.head_of_line = std::mem::take(&mut self.head_of_line);
         interval.traces = std::mem::take(&mut self.traces);
         interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();
         interval.thread = thread;

@@ -6,6 +6,7 @@ Units stand in the field names: `_s` seconds, `_per_s` per second, `_bytes` byte
 from jostle.analysis.results.capacity import CapacityResult, Sizing, WhatIf
 from jostle.analysis.results.comparison import CompareResult, Comparison, ConditionResult, Difference, Shift
 from jostle.analysis.results.estimate import Decision, Distribution, Estimate, Finding
+from jostle.analysis.results.head_of_line import Cause, HeadOfLine, StreamOfConnection
 from jostle.analysis.results.journeys import JourneyResult, StepResult
 from jostle.analysis.results.judgement import (
     OF_ARTICLES,
@@ -39,6 +40,7 @@ __all__ = [
     "OF_ARTICLES",
     "OF_OURS",
     "CapacityResult",
+    "Cause",
     "Check",
     "Claim",
     "ClaimVerdict",
@@ -56,6 +58,7 @@ __all__ = [
     "Garbage",
     "GeneratorStats",
     "Goodput",
+    "HeadOfLine",
     "JourneyResult",
     "Mode",
     "PartVerdict",
@@ -72,6 +75,7 @@ __all__ = [
     "Sizing",
     "Starvation",
     "StepResult",
+    "StreamOfConnection",
     "StreamResult",
     "Threads",
     "Timeline",

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jostle.analysis.results.comparison import Comparison
+from jostle.analysis.results.head_of_line import HeadOfLine
 from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
@@ -59,6 +60,7 @@ class RunResult:
     garbage: list[Garbage] = field(default_factory=list)
     journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
     streams: list[StreamResult] = field(default_factory=list)  # of requests that ask for one
+    head_of_line: list[HeadOfLine] = field(default_factory=list)  # where clients share HTTP/2 connections
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, where it was asked
     notes: list[str] = field(default_factory=list)

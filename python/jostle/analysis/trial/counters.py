@@ -71,6 +71,8 @@ class Counts:
     """By workload and journey: those that a step ended, by its number and the outcome of its request."""
     streams: Mapping[tuple[int, int], Mapping[str, int]]
     """By workload and request: the sums of `STREAMS`."""
+    head_of_line: Mapping[str, Any] | None
+    """The longest wait of a stream for others of its HTTP/2 connection."""
     totals: Mapping[int, Mapping[str, int]]
     """Sums over all intervals of what the workload's state and its series count, by workload."""
     threads: list[tuple[int, int]]
@@ -104,6 +106,7 @@ class _Tally:
         default_factory=lambda: defaultdict(Counter)
     )
     streams: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    head_of_line: Mapping[str, Any] | None = None
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
     fullest_port: Mapping[str, Any] | None = None
@@ -126,6 +129,10 @@ class _Tally:
         for stream in interval.get("streams", ()):
             counted = {name: stream[name] for name in STREAMS}
             self.streams[stream["workload"], stream["request"]].update(counted)
+        for line in interval.get("head_of_line", ()):
+            known = self.head_of_line
+            if line["workload"] == MEASURED and (known is None or line["blocked_ns"] >= known["blocked_ns"]):
+                self.head_of_line = line
         for workload, state in enumerate(interval["workloads"]):
             self.totals[workload].update({name: n for name, n in state.items() if isinstance(n, int)})
             _add_texts(self.excess[workload], state.get("excess", {}))
@@ -164,6 +171,7 @@ class _Tally:
             outcomes=dict(self.outcomes),
             reasons=dict(self.reasons),
             streams=dict(self.streams),
+            head_of_line=self.head_of_line,
             excess=dict(self.excess),
             passed_over=dict(self.passed_over),
             journeys=dict(self.journeys),

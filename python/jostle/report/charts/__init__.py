@@ -7,6 +7,7 @@ from jostle.report.charts.dots import ratios, threads
 from jostle.report.charts.ecdf import ecdf
 from jostle.report.charts.event_times import event_times
 from jostle.report.charts.flow import flow
+from jostle.report.charts.head_of_line import head_of_line
 from jostle.report.charts.interference import Pair, interference
 from jostle.report.charts.pauses import pauses
 from jostle.report.charts.percentiles import percentiles
@@ -37,6 +38,7 @@ __all__ = [
     "extremes",
     "find_stall",
     "flow",
+    "head_of_line",
     "interference",
     "pauses",
     "percentiles",

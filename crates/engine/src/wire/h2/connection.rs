@@ -1,6 +1,6 @@
 //! One connection, and the task that reads and writes for all of its streams.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -16,6 +16,7 @@ use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::h2::codec::{Ending, Endpoint, Stream};
 use crate::wire::h2::failure;
+use crate::wire::h2::history::{Entry, History};
 use crate::wire::h2::room::{Place, Room};
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
@@ -40,6 +41,8 @@ struct Shared {
     room: Rc<Room>,
     /// It is one client's own.
     own: bool,
+    /// Of the streams of several clients.
+    history: RefCell<History>,
     /// Nobody uses it any more.
     left: Cell<bool>,
     /// It has carried an exchange.
@@ -66,6 +69,7 @@ impl Connection {
             unwritable: RefCell::default(),
             task: RefCell::new(Waker::noop().clone()),
             own,
+            history: RefCell::default(),
             left: Cell::new(false),
             used: Cell::new(false),
         });
@@ -93,13 +97,24 @@ impl Connection {
         self.0.used.set(true);
     }
 
+    pub fn history(&self) -> RefMut<'_, History> {
+        self.0.history.borrow_mut()
+    }
+
     /// Waits until the connection has room for another stream.
-    pub async fn stream(&self, watch: &mut Watch<'_>) -> Result<Place, Outcome> {
+    pub async fn stream(
+        &self,
+        entry: Option<Entry>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Place, Outcome> {
         let room = &self.0.room;
         if let Some(place) = room.take() {
             return Ok(place);
         }
         let start = watch.waits(watch.limits.timeouts.total_ns);
+        if let Some(entry) = entry {
+            self.history().waits(entry, start);
+        }
         let ticket = room.wait();
         let seat = watch.seat;
         let called = poll_fn(|cx| room.poll(&ticket, cx, seat)).await;

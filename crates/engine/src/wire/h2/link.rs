@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use crate::record::head_of_line::HeadOfLine;
 use crate::record::interval::Outcome;
 use crate::wire::Common;
 use crate::wire::dial::Dialer;
@@ -14,6 +15,7 @@ use crate::wire::h2::answer::{Answer, Wanted, malformed};
 use crate::wire::h2::codec::{Event, Fields, Stream};
 use crate::wire::h2::connection::Connection;
 use crate::wire::h2::failure::reset;
+use crate::wire::h2::history::Entry;
 use crate::wire::h2::message::{Form, encode};
 use crate::wire::h2::pool::Member;
 use crate::wire::link::Unasked;
@@ -26,7 +28,7 @@ use crate::wire::watch::Watch;
 pub struct Link {
     connection: Rc<Connection>,
     /// Its place among those who share the connection; `None`: it is this client's own.
-    _member: Option<Member>,
+    member: Option<Member>,
     stream: Rc<Stream>,
     common: Rc<Common>,
     tls: bool,
@@ -53,7 +55,7 @@ impl Link {
         };
         Ok(Self {
             connection,
-            _member: member,
+            member,
             stream: Rc::default(),
             common: dialer.common.clone(),
             tls: target.tls.is_some(),
@@ -123,7 +125,22 @@ impl Link {
         method: Option<&Method>,
         watch: &mut Watch<'_>,
     ) -> Outcome {
-        let _place = match self.connection.stream(watch).await {
+        let entry = self.begin(watch);
+        let outcome = self.ask_as(entry, asked, method, watch).await;
+        if let (Some(entry), Some(member)) = (entry, &self.member) {
+            remember(entry, &self.connection, member, watch);
+        }
+        outcome
+    }
+
+    async fn ask_as(
+        &mut self,
+        entry: Option<Entry>,
+        asked: Asked<'_>,
+        method: Option<&Method>,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        let _place = match self.connection.stream(entry, watch).await {
             Ok(place) => place,
             Err(outcome) => return outcome,
         };
@@ -132,6 +149,7 @@ impl Link {
             connection: &self.connection,
             stream: &self.stream,
             watch,
+            entry,
             id: None,
             unsent: asked.body,
             asked,
@@ -147,6 +165,40 @@ impl Link {
         self.stream.take();
         outcome
     }
+
+    /// Notes a stream among those of its connection. One of events stays open, and nobody waits for its end.
+    fn begin(&self, watch: &Watch<'_>) -> Option<Entry> {
+        let shared = self.member.is_some() && watch.request.stream.is_none();
+        let request = watch.sample.request as u32;
+        shared.then(|| self.connection.history().begin(request))
+    }
+}
+
+/// A stream has ended: what it waited for.
+fn remember(entry: Entry, connection: &Connection, member: &Member, watch: &Watch<'_>) {
+    let sample = &watch.sample;
+    let end_ns = if sample.end > 0 {
+        sample.end
+    } else {
+        watch.seat.now()
+    };
+    let answered = sample.headers.is_some();
+    let ended = connection
+        .history()
+        .end(entry, answered, end_ns, sample.bytes_in);
+    let Some(wait) = ended.filter(|_| watch.seat.running(end_ns)) else {
+        return;
+    };
+    let (workload, place) = (sample.workload, member.place() as u32);
+    let line = |wait| HeadOfLine {
+        workload: workload as u32,
+        connection: place,
+        wait,
+        streams: connection.history().around(&wait),
+        elsewhere: member.elsewhere(wait),
+    };
+    let mut recorder = watch.recorder.borrow_mut();
+    recorder.blocked(workload, place, wait, line);
 }
 
 /// The request as it is shown to people: the protocol that is spoken stands in its first line.
@@ -169,6 +221,8 @@ struct Exchange<'a, 'w> {
     connection: &'a Connection,
     stream: &'a Rc<Stream>,
     watch: &'a mut Watch<'w>,
+    /// Its place in the history of a connection that is shared.
+    entry: Option<Entry>,
     /// The stream's number, once the request's head has been sent.
     id: Option<u32>,
     asked: Asked<'a>,
@@ -218,6 +272,9 @@ impl Exchange<'_, '_> {
             let bodiless = self.unsent.is_empty();
             let (id, wire) = self.connection.ask(self.stream, self.asked.block, bodiless);
             self.watch.wrote(wire);
+            if let (Some(entry), Some(sent)) = (self.entry, self.watch.sample.sent) {
+                self.connection.history().sent(entry, id, sent);
+            }
             id
         });
         // What leaves at once makes room for more.
@@ -274,6 +331,9 @@ impl Exchange<'_, '_> {
         let length = answer.length.filter(|_| !bodiless);
         (self.begun, self.length) = (true, length);
         self.watch.head(answer.status, answer.location, answer.text);
+        if let Some(entry) = self.entry {
+            self.connection.history().answered(entry, self.watch.at);
+        }
         if let (Some(length), Some(most)) = (length, self.watch.limits.body)
             && length > most
         {

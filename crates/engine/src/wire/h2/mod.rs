@@ -5,13 +5,14 @@
 //!
 //! ```text
 //!  link (one client) ─► pool ─► connection, its task ─► transport
-//!     ├─► message, answer           ├─► room: who waits for a stream
+//!     ├─► message, answer           ├─► room: who waits for a stream; history: who waited for whom
 //!     └───────────────► codec ◄─────┘
 //! ```
 mod answer;
 pub mod codec;
 mod connection;
 mod failure;
+mod history;
 mod link;
 mod message;
 mod pool;

@@ -6,6 +6,7 @@ use std::mem;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use crate::record::head_of_line::{Elsewhere, Wait};
 use crate::wire::dial::{Dialer, interrupted};
 use crate::wire::failure::Failure;
 use crate::wire::h2::connection::Connection;
@@ -36,6 +37,33 @@ enum State {
 pub struct Member {
     pool: Rc<Pool>,
     place: usize,
+}
+
+impl Member {
+    /// The number of its connection.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// The same request on the other connections, while a stream of this one waited.
+    pub fn elsewhere(&self, wait: Wait) -> Elsewhere {
+        let places = self.pool.0.borrow();
+        let mut elsewhere = Elsewhere::default();
+        let mut times = Vec::new();
+        for (number, place) in places.iter().enumerate() {
+            if let State::Open(connection) = &place.state
+                && number != self.place
+            {
+                let before = times.len();
+                times.extend(connection.history().answers_within(wait));
+                elsewhere.connections += u32::from(times.len() > before);
+            }
+        }
+        times.sort_unstable();
+        elsewhere.answers = times.len() as u32;
+        elsewhere.median_ns = times.get(times.len() / 2).copied().unwrap_or(0);
+        elsewhere
+    }
 }
 
 /// What a new member finds.

@@ -1,0 +1,45 @@
+"""Head-of-line blocking: streams of one HTTP/2 connection that waited for one another."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Cause", "HeadOfLine", "StreamOfConnection"]
+
+Cause = Literal["connection", "server", "unknown", ""]
+"""What made streams wait behind another one; "": the connection let others through meanwhile."""
+
+
+@dataclass(frozen=True)
+class StreamOfConnection:
+    """One request on its stream. Seconds from the start of the trial; None: it had not happened yet."""
+
+    stream: int  # its number on the connection; 0 where it got none
+    request: str
+    ready_s: float  # it would have been sent, had there been a free stream
+    sent_s: float | None
+    head_s: float | None  # the head of its answer came
+    end_s: float | None
+    bytes: int  # of the answer; 0 while it comes
+    waited_s: float  # behind the answer of another stream, or for a free one; 0 where that is nothing
+
+
+@dataclass(frozen=True)
+class HeadOfLine:
+    """The longest wait of a cell, and the streams of that connection around it."""
+
+    contestant: str
+    workload: str
+    trial: int
+    begin_s: float  # of what is shown
+    end_s: float
+    behind: StreamOfConnection | None  # whose answer came meanwhile; None: they waited for a free stream
+    streams: list[StreamOfConnection]  # in the order in which they were ready
+    waited: int  # those that waited
+    passed: int  # answered while the answer of `behind` came
+    others: int  # that were there meanwhile, those two among them
+    longest_s: float
+    open: int  # streams that were open when the longest wait for a free one ended
+    cause: Cause
+    elsewhere_connections: int  # which answered the same request meanwhile
+    elsewhere_answers: int
+    elsewhere_median_s: float | None

@@ -1,0 +1,133 @@
+"""Head-of-line blocking: which streams of one HTTP/2 connection waited for which."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jostle.analysis.results import Cause, HeadOfLine, StreamOfConnection
+from jostle.analysis.trial.data import TrialData
+
+if TYPE_CHECKING:
+    from jostle.analysis.compare.pairs import Key
+
+__all__ = ["head_of_line"]
+
+NS = 1e9
+
+SHORTEST_NS = 1_000_000
+"""A shorter wait is none, as in the engine."""
+
+EARLY = 0.05
+"""The last part of an answer is often in the same packet as the beginning of the next one."""
+
+FEW = 3
+"""Answers on other connections from which on they say something."""
+
+MUCH_SOONER, AS_LATE = 0.25, 0.5
+"""Of the wait: the median on other connections that clears the server, and the one that does not."""
+
+
+def head_of_line(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[HeadOfLine]:
+    """The longest wait of each cell, the longest of all first."""
+    found = []
+    for (contestant, workload), trials in grouped.items():
+        lines = [(data, line) for data in trials if data.usable and (line := data.counts.head_of_line)]
+        seen = (of_line(contestant, workload, data, line) for data, line in lines)
+        longest = max(filter(None, seen), key=lambda one: one.longest_s, default=None)
+        found += [longest] if longest else []
+    return sorted(found, key=lambda one: -one.longest_s)
+
+
+def of_line(contestant: str, workload: str, data: TrialData, line: Mapping[str, Any]) -> HeadOfLine | None:
+    """What the record says of one connection; None where no stream waited for another one."""
+    times: list[Mapping[str, Any]] = line["streams"]
+    behind = next((one for one in times if one["stream"] == line["behind"] > 0), None)
+    if not times or (line["behind"] and behind is None):
+        return None  # its beginning was too long ago to be known
+    now = max(max(one["ready_ns"], one["sent_ns"], one["head_ns"], one["end_ns"]) for one in times)
+    span = (behind["head_ns"], behind["end_ns"] or now) if behind else (line["from_ns"], line["until_ns"])
+    names = [request["name"] for request in data.workload().get("requests") or []]
+    waits = [_waited_ns(one, span, now) if behind else _queued_ns(one, now) for one in times]
+    streams = [
+        _stream(one, names, 0 if one is behind else wait) for one, wait in zip(times, waits, strict=True)
+    ]
+    waited = [one for one in streams if one.waited_s]
+    if not waited:
+        return None
+    blocker = streams[times.index(behind)] if behind else None
+    passed = sum(one is not behind and _passed(one, span) for one in times) if behind else 0
+    answers = line["elsewhere_answers"]
+    median_s = line["elsewhere_median_ns"] / NS if answers else None
+    longest_s = max(one.waited_s for one in waited)
+    return HeadOfLine(
+        contestant=contestant,
+        workload=workload,
+        trial=data.trial.number,
+        begin_s=min(one.ready_s for one in [*waited, *([blocker] if blocker else [])]),
+        end_s=now / NS,
+        behind=blocker,
+        streams=streams,
+        waited=len(waited),
+        passed=passed,
+        others=sum(one is not behind and _there(one, span, now) for one in times),
+        longest_s=longest_s,
+        open=sum(_open(one, line["until_ns"]) for one in times),
+        cause=_cause(longest_s, answers, median_s) if behind and not passed else "",
+        elsewhere_connections=line["elsewhere_connections"],
+        elsewhere_answers=answers,
+        elsewhere_median_s=median_s,
+    )
+
+
+def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> StreamOfConnection:
+    def moment(name: str) -> float | None:
+        return one[name] / NS if one[name] else None
+
+    known = one["request"] < len(names)
+    return StreamOfConnection(
+        stream=one["stream"],
+        request=names[one["request"]] if known else "",
+        ready_s=one["ready_ns"] / NS,
+        sent_s=moment("sent_ns"),
+        head_s=moment("head_ns"),
+        end_s=moment("end_ns"),
+        bytes=one["bytes"],
+        waited_s=waited_ns / NS if waited_ns >= SHORTEST_NS else 0.0,
+    )
+
+
+def _waited_ns(one: Mapping[str, Any], span: tuple[int, int], now: int) -> int:
+    """How long a stream had nothing while another answer came, if it then soon had its own."""
+    begin, end = span
+    first = one["head_ns"] or one["end_ns"] or now
+    overlap: int = min(first, end) - max(one["ready_ns"], begin)
+    to_its_end = first >= end - EARLY * (end - begin)
+    return overlap if to_its_end and first - end <= overlap else 0
+
+
+def _queued_ns(one: Mapping[str, Any], now: int) -> int:
+    wait: int = (one["sent_ns"] or one["end_ns"] or now) - one["ready_ns"]
+    return wait
+
+
+def _passed(one: Mapping[str, Any], span: tuple[int, int]) -> bool:
+    """Its answer began while the other one came."""
+    begin, end = span
+    edge = EARLY * (end - begin)
+    return bool(begin + edge < one["head_ns"] < end - edge)
+
+
+def _there(one: Mapping[str, Any], span: tuple[int, int], now: int) -> bool:
+    return one["ready_ns"] < span[1] and (one["end_ns"] or now) > span[0]
+
+
+def _open(one: Mapping[str, Any], at_ns: int) -> bool:
+    return 0 < one["sent_ns"] < at_ns and not 0 < one["end_ns"] < at_ns
+
+
+def _cause(wait_s: float, answers: int, median_s: float | None) -> Cause:
+    """What the other connections say, where all streams of this one waited."""
+    if median_s is None or answers < FEW:
+        return "unknown"
+    if median_s <= MUCH_SOONER * wait_s:
+        return "connection"
+    return "server" if median_s >= AS_LATE * wait_s else "unknown"
