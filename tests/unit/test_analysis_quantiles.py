@@ -287,7 +287,7 @@ def test_quantiles_over_rounds_see_a_round_that_differs() -> None:
     odd = from_values((100 * rng.lognormal(-6, 0.1, 1000)).tolist())
     estimate = quantiles_over_rounds([*usual, odd])["p90"]
     assert (estimate.value, estimate.low, estimate.high) == (None, None, None)
-    begin = "rounds are of two kinds, more than tenfold apart, and have no mean: "
+    begin = "the rounds fall into two groups more than tenfold apart, so no mean is given: "
     assert re.fullmatch(begin + r"(\d\.\d\d ms, ){4}\d\d\d ms", estimate.note)
     assert len(estimate.rounds) == 5
     same = quantiles_over_rounds(usual)["p90"]

@@ -212,8 +212,9 @@ def test_rounds_that_disagree_are_no_verdict(tmp_path: Path) -> None:
     assert found.index.value is None
     assert sorted(found.index.rounds) == pytest.approx([0, 0, 1, 1], abs=0.05)
     assert found.sentence.startswith(
-        "It is unknown whether a slow request starves axum: rounds are of two kinds, more than tenfold apart"
+        "It is unknown whether a slow request starves axum: the rounds fall into two groups more than tenfold"
     )
+    assert "(shares of the throughput that were left)" in found.sentence
     assert found.slow_s.value is None
 
 

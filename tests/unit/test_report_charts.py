@@ -272,6 +272,15 @@ def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
     assert top.title.startswith("One slow request costs no contestant more than")
 
 
+def test_what_is_not_known_is_not_called_harmless() -> None:
+    result = make_starvation(RUNTIMES[:2])
+    one = result.starvation[0]
+    unknown = replace(one, index=replace(one.index, value=None, low=None, high=None))
+    result = replace(result, starvation=[unknown, *result.starvation[1:]])
+    title = charts.throughput(views(result)[0]).title
+    assert title == f"What one slow request costs is not known for {one.contestant}: the table says why."
+
+
 def test_quantiles_that_cannot_be_told_are_not_told() -> None:
     result = make_hit()
     summary = result.summaries[0]

@@ -215,6 +215,8 @@ def test_why_a_figure_is_missing_is_said_once_and_columns_of_nothing_are_left_ou
         table.add(name, Formatted("1 ms"), few, few)
     assert table.notes() == ["p99, p99.9: needs at least 299 requests"]
     assert [table.columns[i].name for i in table.known()] == ["who", "p50"]
+    table.add("c", Formatted(MISSING, "", "no answer"), few, few)
+    assert table.notes() == ["p99, p99.9: needs at least 299 requests", "p50 (c): no answer"]
 
 
 def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:

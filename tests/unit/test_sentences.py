@@ -260,7 +260,8 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "Late ones wait for a time slice: beside longer slow requests, none waits until those end",
+        "The late ones wait for a time slice, not for the end of a slow request: beside longer slow requests, "
+        "none waits that long",
         lambda: starved("open", **GO, waits="a turn"),
         (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
     ),
@@ -416,6 +417,11 @@ TABLE = [
         "One slow request costs no contestant more than 2 % of its fast requests.",
         lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.01))),
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6), open_loop=True)),),
+    ),
+    Row(
+        "What one slow request costs is not known for go: the table says why.",
+        lambda: titles.about_throughput(view(panel("go", blocking=0.1), panel("node", index=0.8))),
+        (lambda: titles.about_throughput(view(panel("go", index=0.0), panel("node", index=0.8))),),
     ),
     Row(
         "on go the p99 grows by 60 % of the slow request's time",

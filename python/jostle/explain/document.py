@@ -53,9 +53,8 @@ def _facts(explanation: Explanation) -> list[str]:
         f"limits ({explanation.limits})",
         f"the server says it is {explanation.server}" if explanation.server else "",
         f"it may use {plural(explanation.cores, 'core')}" if explanation.cores else "",
-        f"others disturbed it: threads of this machine waited for a core for "
-        f"{amount(explanation.pressure, 'share')} of "
-        "the time"
+        f"this machine was busy: some thread was waiting for a core "
+        f"{amount(explanation.pressure, 'share')} of the time"
         if explanation.pressure and explanation.pressure > BUSY
         else "",
         f"{when:%Y-%m-%d %H:%M} UTC",
@@ -67,7 +66,7 @@ def _findings(explanation: Explanation) -> Table:
     for finding in explanation.findings:
         table.add(finding.topic, finding.says)
         if finding.would_tell:
-            table.add(finding.topic, f"What would decide it: {finding.would_tell}.")
+            table.add(finding.topic, f"What would help: {finding.would_tell}.")
         for line in finding.evidence:
             table.add(finding.topic, f"· {line}")
     return table

@@ -38,7 +38,7 @@ _MEANING = {
     Verdict.VALID: "Every check passed: the figures can be trusted.",
     Verdict.SUSPECT: "Some checks failed: use the figures they affect only with the reasons below in mind.",
     Verdict.INVALID: (
-        "Checks failed: do not quote these figures; mend what is named below and measure again."
+        "Checks failed: do not quote these figures; fix what is named below and measure again."
     ),
 }
 

@@ -128,15 +128,26 @@ class Table:
         ]
 
     def notes(self) -> list[str]:
-        """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests"."""
-        found: dict[str, list[str]] = {}
+        """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests". A reason of one
+        row alone names it: "p50 (node, alone): …".
+        """
+        names: dict[str, list[str]] = {}
+        rows: dict[str, list[str]] = {}
         for row in self.rows:
             for i in self.places():
                 value = row[i]
                 if isinstance(value, Formatted) and value.value == MISSING and value.note:
-                    names = found.setdefault(value.note, [])
-                    names += [self.columns[i].name] if self.columns[i].name not in names else []
-        return [f"{', '.join(names)}: {note}" for note, names in found.items()]
+                    names.setdefault(value.note, []).append(self.columns[i].name)
+                    rows.setdefault(value.note, []).append(self._named(row))
+        return [
+            f"{', '.join(dict.fromkeys(found))}{_of_one(rows[note], len(self.rows))}: {note}"
+            for note, found in names.items()
+        ]
+
+    def _named(self, row: tuple[Value, ...]) -> str:
+        """What its first cells, which are words, call the row."""
+        words = itertools.takewhile(lambda i: self.columns[i].kind == "word", range(len(self.columns)))
+        return ", ".join(str(row[i]) for i in words)
 
     def headings(self) -> list[tuple[str, int]]:
         """(Group, number of its columns) of the columns that `known` names, from the left."""
@@ -160,6 +171,11 @@ class Table:
         own = [i for i in kept if self.columns[i].group]
         rows = [tuple(row[i] for i in kept) for row in self.rows if any(row[i] != "" for i in own)]
         return Table(group, [replace(self.columns[i], group="") for i in kept], rows, self.prose)
+
+
+def _of_one(names: list[str], rows: int) -> str:
+    """The name of the row, where of several only one is meant; else empty."""
+    return f" ({names[0]})" if rows > 1 and names[0] and len(set(names)) == 1 else ""
 
 
 def _says(value: Value) -> bool:

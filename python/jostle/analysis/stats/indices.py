@@ -49,7 +49,10 @@ def starvation_index(left: Sequence[float], confidence: float = CONFIDENCE) -> E
     """`left`: in each round, the throughput beside a slow request over that alone."""
     found = share_left(left, "", confidence)
     value, low, high = (None if v is None else 1 - v for v in (found.value, found.high, found.low))
-    return replace(found, value=value, low=low, high=high, rounds=tuple(1 - v for v in left))
+    note = found.note
+    if value is None and left:
+        note = f"{note} (shares of the throughput that were left)"
+    return replace(found, value=value, low=low, high=high, note=note, rounds=tuple(1 - v for v in left))
 
 
 def blocking_index(

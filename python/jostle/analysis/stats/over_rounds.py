@@ -51,7 +51,7 @@ RESOLUTION = 5e-4
 
 
 TENFOLD = 10.0
-"""Rounds between which nothing lies for more than this factor are of two kinds, and have no mean worth
+"""Rounds between which nothing lies for more than this factor fall into two groups, and have no mean worth
 saying. To look at the largest over the smallest instead hides rounds that merely vary, and what is then
 shown misses in 10 to 12 % (sd 0.8, 10 and 20 rounds); with this rule in 5 to 6 %."""
 
@@ -92,7 +92,7 @@ def too_far_apart(values: Sequence[float], unit: str) -> str:
         return ""
     shown = ", ".join(amount(value, unit) for value in ordered[:ROUNDS_NAMED])
     more = "" if len(values) <= ROUNDS_NAMED else ", …"
-    return f"rounds are of two kinds, more than tenfold apart, and have no mean: {shown}{more}"
+    return f"the rounds fall into two groups more than tenfold apart, so no mean is given: {shown}{more}"
 
 
 def mean_over_rounds(values: Sequence[float], unit: str, confidence: float = CONFIDENCE) -> Estimate:

@@ -140,7 +140,8 @@ def _delayed(s: Starvation, waits: Answer, change: str) -> str:
     if waits == "a turn":
         return (
             f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. "
-            "Late ones wait for a time slice: beside longer slow requests, none waits until those end."
+            "The late ones wait for a time slice, not for the end of a slow request: beside longer slow "
+            "requests, none waits that long."
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (

@@ -192,11 +192,11 @@ def _evidence(session: Session, inference: Inference) -> list[str]:
     lines = [f"{plural(bursts, 'burst')}."]
     if inference.best is not None and inference.error is not None:
         lines.append(
-            f"Nearest: {_named(inference.best)}, off by {percent(inference.error)} (root mean square of "
-            f"the log error)."
+            f"Best fit: {_named(inference.best)}, with an error of {percent(inference.error)} (root mean "
+            "square of the logarithms)."
         )
     if inference.rival is not None and inference.lead is not None:
-        lines.append(f"Next: {_named(inference.rival)}, BIC {inference.lead:.0f} behind.")
+        lines.append(f"Next best: {_named(inference.rival)}, with a BIC that is worse by {inference.lead:.0f}.")
     return lines
 
 

@@ -45,7 +45,7 @@ def fate(answer: Answer) -> str:
 def _unfit(session: Session, topic: Topic) -> Finding:
     """Why it is not overloaded."""
     if not session.overload:
-        return cannot_tell(topic, Reason.NOT_ASKED, "that takes overloading the server", "--overload")
+        return cannot_tell(topic, Reason.NOT_ASKED, "finding out would overload the server", "--overload")
     return cannot_tell(topic, Reason.FAILED, "no route was answered", "a route that answers 200")
 
 

@@ -109,8 +109,8 @@ def pauses(session: Session) -> Finding:
         f"{plural(len(answered), 'request')} in {length_s:.0f} s, median "
         f"{amount(statistics.median(took), 's')}, "
         f"longest "
-        f"{amount(max(took), 's')}; a pause of {amount(noticed_s, 's')} would meet one of them 95 times "
-        f"in 100."
+        f"{amount(max(took), 's')}; a pause of {amount(noticed_s, 's')} would delay at least one of "
+        f"them in 95 cases of 100."
     ]
     if own > len(answered) / 100:
         return cannot_tell(

@@ -15,7 +15,7 @@ from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.send import Answer, median_service_s
 from jostle.explain.session import Alone, Session
 from jostle.explain.target import Route
-from jostle.formatting import amount, formatted, interval, plural
+from jostle.formatting import amount, formatted, interval, percent, plural
 
 __all__ = ["cpu_or_waiting", "measured_again", "robust_spread", "service_time"]
 
@@ -125,7 +125,7 @@ def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
         [
             f"{plural(len(times), 'request')} for GET {route.name}, one at a time: median "
             f"{formatted(estimate)}, "
-            f"spread {spread:.0%}, longest {amount(longest, 's')}."
+            f"spread {percent(spread)}, longest {amount(longest, 's')}."
         ],
         {
             "median": estimate,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jostle.analysis.results import Estimate
-from jostle.formatting import formatted, percent
+from jostle.formatting import formatted, listed, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
 
 __all__ = ["about_quantile", "about_throughput", "extremes", "most_harmed"]
@@ -35,16 +35,23 @@ def _harm(panel: Panel, view: View) -> float:
     return -1.0 if index is None else index
 
 
-def _index(panel: Panel) -> float:
-    value = panel.starvation.index.value if panel.starvation else None
-    return -1.0 if value is None else value
+def _index(panel: Panel) -> float | None:
+    return panel.starvation.index.value if panel.starvation else None
+
+
+def _lost(panel: Panel) -> float:
+    return max(_index(panel) or 0.0, 0.0)
 
 
 def about_throughput(view: View) -> str:
     """What one slow request takes from the most and from the least starved."""
-    ordered = sorted(view.panels, key=_index, reverse=True)
+    known = [panel for panel in view.panels if _index(panel) is not None]
+    if len(known) < len(view.panels):
+        unknown = listed([panel.contestant for panel in view.panels if panel not in known])
+        return f"What one slow request costs is not known for {unknown}: the table says why."
+    ordered = sorted(known, key=_lost, reverse=True)
     worst, best = ordered[0], ordered[-1]
-    lost = _index(worst)
+    lost = _lost(worst)
     harmed = extremes(view)[0]
     if lost < 0.05 and _harm(harmed, view) > HARMFUL:
         grown = percent(_harm(harmed, view))
@@ -54,12 +61,12 @@ def about_throughput(view: View) -> str:
         )
     if lost < 0.05:
         return (
-            f"One slow request costs no contestant more than {percent(max(lost, 0.0))} of its fast requests."
+            f"One slow request costs no contestant more than {percent(lost)} of its fast requests."
         )
     sentence = f"One slow request costs {worst.contestant} {percent(lost)} of its fast requests"
     if best is worst:
         return sentence + "."
-    return sentence + f", and {best.contestant} {percent(max(_index(best), 0.0))}."
+    return sentence + f", and {best.contestant} {percent(_lost(best))}."
 
 
 def about_quantile(view: View, name: str) -> str:

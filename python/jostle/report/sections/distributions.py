@@ -21,7 +21,8 @@ RESOLUTION_S = 1e-6
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_FIVE = (
     "The median is that of a typical round, as in every other table. The quartiles are those of all requests "
-    "of all rounds together, so a round with more requests counts for more."
+    "of all rounds together, so a round with more requests counts for more. Where rounds differ so much that a "
+    "quartile would lie on the wrong side of the median, it is left out."
 )
 
 PARTS = {
@@ -87,6 +88,10 @@ def _five(c: WorkloadSummary) -> list[str]:
         amount(value, "s") if value is not None or d.max_s is None else f"≥ {amount(d.max_s, 's')}"
         for value in (low, high)
     ]
+    middle = c.response["p50"].value if "p50" in c.response else None
+    if middle is not None:
+        ends[0] = MISSING if (d.max_s if low is None else low) > middle else ends[0]
+        ends[1] = MISSING if (d.max_s if high is None else high) < middle else ends[1]
     median = quantiles(c.response, ["p50"])[0].value
     mean = amount(d.mean_s, "s") if unanswered(c.outcomes) == 0 else MISSING
     return [amount(d.min_s, "s"), ends[0], median, mean, ends[1], amount(d.max_s, "s")]
