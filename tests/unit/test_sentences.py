@@ -260,8 +260,8 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "The late ones wait for a time slice, not for the end of a slow request: beside longer slow requests, "
-        "none waits that long",
+        "The late ones wait for a time slice, not for the end of a slow request: beside longer slow "
+        "requests, none waits that long",
         lambda: starved("open", **GO, waits="a turn"),
         (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
     ),

@@ -52,7 +52,7 @@ Look at runs:
 
 This machine, and others:
   jostle doctor                                    whether it can measure
-  jostle contestants list                          the servers jostle comes with
+  jostle contestants list                          the servers that come with it
   jostle cluster                                   load from many machines
   jostle collect runs/2026-…                       fetch what lost generators
                                                    recorded

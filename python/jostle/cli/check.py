@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "show_preview"]
 
-HELP = """Check a plan: what it would run, for how long, and what it can find.
+HELP = """Check a plan: what it would run, for how long, and which differences it could detect.
 
 \b
   jostle check plan.toml

@@ -74,7 +74,7 @@ def compare(
     ] = None,
     interleaved: Annotated[
         bool,
-        typer.Option("--interleaved", help="Run two plans in one run, in turns, and compare them."),
+        typer.Option("--interleaved", help="Measure two plans alternately in one run, and compare them."),
     ] = False,
     into: Into = Path("runs"),
     form: Annotated[

@@ -30,13 +30,13 @@ which order they are served, and which wait behind which.
   jostle explain --all                        every contestant, in one table
   jostle explain --all node go --budget 10m   these, in ten minutes
 
-One route is enough; a slow one shows much more, and one that waits for a
-database or another service shows the rest. For contestants, jostle knows the
-routes. Where it cannot tell, it says why and what would decide it.
+One route is enough, but more questions can be decided with a slow route, and
+with one that waits for a database or another service. jostle knows the routes
+of contestants. If a question cannot be decided, it says why and what would help.
 
-It sends bursts of requests for at most 3 minutes, and compares when they are
-answered with what every known discipline would do. A server that jostle did not
-start is treated gently, and the limits that jostle observes are printed first.
+It sends bursts of requests for at most 3 minutes, and compares the times of the
+answers with those that every known discipline would give. It first prints the
+limits of what it sends; they are low for a server that jostle did not start.
 docs/EXPLAIN.md explains how to read the result.
 """
 

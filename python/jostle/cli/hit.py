@@ -182,8 +182,8 @@ class RequestOptions:
         _option(
             "--proto",
             metavar="FILE",
-            help="With grpc://HOST:PORT/package.Service/Method: the .proto file that has it; repeatable. If "
-            "not given, the server is asked (reflection).",
+            help="With grpc://HOST:PORT/package.Service/Method: the .proto file that defines the method; "
+            "repeatable. If not given, the server is asked (reflection).",
             group=REQUEST,
         ),
     ] = None
@@ -192,7 +192,7 @@ class RequestOptions:
         _option(
             "--import-path",
             metavar="DIR",
-            help="With --proto: where its imports are looked for (beside the file, too); repeatable.",
+            help="With --proto: folder to search for imports, besides that of the file; repeatable.",
             group=REQUEST,
         ),
     ] = None
@@ -210,7 +210,8 @@ class RequestOptions:
         _option(
             "--deadline",
             metavar="TIME",
-            help="With grpc://: each call must end within this time; the server is told (grpc-timeout).",
+            help="With grpc://: each call must end within this time, which is also sent to the server "
+            "(grpc-timeout).",
             group=REQUEST,
         ),
     ] = None

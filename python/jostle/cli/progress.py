@@ -102,8 +102,10 @@ class Plain(Silent):
 
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
         super().scheduled(trials, folder)
-        self._course.total = len(trials)
-        if len(trials) > 1:
+        before, self._course.total = self._course.total, len(trials)
+        if before > 1:
+            self._say(f"{len(trials) - before} trials added")
+        elif len(trials) > 1:
             self._say(f"{len(trials)} trials, recorded in {folder}")
 
     def trial_started(self, planned: "Planned", seconds: float | None) -> None:

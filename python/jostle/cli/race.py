@@ -65,7 +65,7 @@ def race(
         bool,
         typer.Option(
             "--all",
-            help="Every experiment with --quick; NAME may list some: pair,threads.",
+            help="Every experiment, with --quick; or only those that NAME lists: pair,threads.",
             rich_help_panel=PLAN,
         ),
     ] = False,

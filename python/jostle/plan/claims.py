@@ -173,7 +173,7 @@ class Part(Table):
     between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
     published: float | None = Field(
         default=None,
-        description="the published value, in seconds, bytes or per second, or the published ratio; with "
+        description="the published value (in seconds, bytes, or per second) or the published ratio; with "
         "`above` or `below`, its size is checked too",
     )
 

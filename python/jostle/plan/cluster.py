@@ -25,7 +25,7 @@ class Cluster(Table):
         default=4.0,
         ge=0.5,
         description="a generator stops when it has not heard from the driver for this long; the driver "
-        "gives up a generator that has not answered for 1.25 times this long",
+        "treats a generator as lost if it has not answered for 1.25 times this long",
     )
     allow_targets: list[str] = Field(
         default=[],

@@ -84,12 +84,12 @@ class Connection(Table):
     """Where connections go and where they come from."""
 
     http2: Http2 | None = Field(
-        default=None, description="HTTP/2 in place of HTTP/1.1; {} for a connection for each client"
+        default=None, description="HTTP/2 in place of HTTP/1.1; {}: each client has its own connection"
     )
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[],
-        description='"IP:PORT" or "unix:/path" to connect to instead of the host; of a list, each in turn',
+        description='"IP:PORT" or "unix:/path" to connect to instead of the host; if a list, each in turn',
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
         default=[], description="local addresses to connect from, in turn; each has its own range of ports"

@@ -193,7 +193,7 @@ class ContestantFile(Table):
     )
     url: str | None = Field(
         default=None,
-        description="a server that is already running: http://host:port; one that takes datagrams, udp://host:port",
+        description="a server that is already running: http://host:port, or udp://host:port for datagrams",
     )
     simulate: Simulated | None = Field(
         default=None, description="a server that is calculated and not run: see `contestant.simulate`"

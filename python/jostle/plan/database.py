@@ -49,8 +49,8 @@ class DatabaseTable(Table):
     fill: bool = Field(
         default=False,
         description="create the tables customers and orders, and the shop's (shop_items, shop_accounts, "
-        "shop_purchases), in your own database, replacing any of these names; otherwise they are used as "
-        "they are, and only the servers of a shop write, into shop_purchases",
+        "shop_purchases), in your own database, replacing tables of the same name; otherwise they are "
+        "used as they are, and only the servers of a shop write, into shop_purchases",
     )
     pool: Pool = Field(default=10, description="connections per server process")
     delay: Delay = Field(default=0.0, description='delay added to each of its answers: "2ms"')

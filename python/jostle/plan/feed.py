@@ -22,12 +22,13 @@ class Feed(Table):
     csv: File | None = Field(default=None, description="a CSV file whose first line names the columns")
     jsonl: File | None = Field(default=None, description="a file with a JSON object in each line")
     each: Literal["client", "iteration"] = Field(
-        default="iteration", description="a row for each client, or a new one for each of its journeys"
+        default="iteration",
+        description="whether each client keeps one row, or takes a new one for each of its journeys",
     )
     order: Literal["in-turn", "random", "once"] = Field(
         default="in-turn",
-        description="in-turn: every row once over all generators, then again from the first; random; once: a "
-        "client stops if no row is left",
+        description="in-turn: all generators together use every row once, then begin again with the "
+        "first; random; once: a client stops if no row is left",
     )
 
     @model_validator(mode="after")

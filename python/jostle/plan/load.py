@@ -250,7 +250,7 @@ class OpenLoad(_Connections):
     )
     max_connections: PositiveCount = Field(
         default=10_000,
-        description="the pool of connections grows up to this; requests that find no free one wait in order",
+        description="the pool of connections grows up to this; a request that finds none free waits its turn",
     )
 
     @model_validator(mode="before")

@@ -60,7 +60,7 @@ class Expect(Table):
     sha256: str | None = Field(default=None, description="SHA-256 of the body, hexadecimal")
     json_: JsonValue | None = Field(default=None, description="a value in a JSON body")
     grpc_status: GrpcStatus = Field(
-        default="OK", description='of a call of gRPC, the status that is right: "NOT_FOUND"'
+        default="OK", description='for a gRPC call: the expected status, such as "NOT_FOUND"'
     )
 
     @model_validator(mode="after")
@@ -101,7 +101,7 @@ class StreamBound(Table):
 
     of: Literal["first", "gap"] = Field(description="the time to the first event, or the gaps between events")
     below: PositiveDuration = Field(description="it must be shorter than this")
-    share: float = Field(default=1.0, ge=0, le=1, description="of the gaps that must be shorter")
+    share: float = Field(default=1.0, ge=0, le=1, description="the share of the gaps that must be shorter")
 
 
 _BOUND = re.compile(r"\s*(?:(first) event|(gap)(?:\s+p(\d+(?:\.\d+)?))?)\s*<\s*(\S.*?)\s*")
@@ -213,7 +213,7 @@ class Call(Table):
     options: Path | None = Field(default=None, description="path to OPTIONS")
     grpc: GrpcMethod | None = Field(
         default=None,
-        description='a method of gRPC to call, "package.Service/Method"; the workload then speaks HTTP/2',
+        description='a gRPC method to call, "package.Service/Method"; the workload then uses HTTP/2',
     )
     proto: ProtoFiles = Field(
         default=[],
@@ -221,19 +221,21 @@ class Call(Table):
         "is asked (reflection)",
     )
     import_path: ImportPaths = Field(
-        default=[], description="folders in which what `proto` imports is looked for; the file's own is one"
+        default=[],
+        description="folders to search for the imports of `proto`, besides the folder of the file itself",
     )
     message: Message = Field(
         default={},
-        description="with `grpc`: the message as JSON has it; a list of messages where the method takes a "
-        "stream. `{name}` in a text is filled in, and stands for a number where the field is one",
+        description="with `grpc`: the message, written as its JSON form; a list of messages if the method "
+        "takes a stream. `{name}` in a text is filled in, also if the field is a number",
     )
     metadata: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={}, description="with `grpc`: metadata of the call; a list repeats the key"
     )
     deadline: PositiveDuration | None = Field(
         default=None,
-        description="with `grpc`: the call must end within this time from its send; the server is told",
+        description="with `grpc`: the call must end within this time after it was sent; the "
+        "server is told of it (`grpc-timeout`)",
     )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
@@ -367,15 +369,15 @@ class Request(Call):
     )
     match: Annotated[str, BeforeValidator(_match)] = Field(
         default="order",
-        description='which message of a WebSocket is the answer: the next one ("order"), the next that '
-        'equals what was sent ("echo"), or the next that has the same value at a JSON pointer ("json:/id"). '
-        'Other messages are ignored with "echo" and "json:…"; with "order" they make the run suspect. For '
-        'datagrams (`udp`) the answer may also be the next one with the same bytes at a place ("bytes:0..2") '
-        'or with the same match of a regular expression\'s group ("regex:id=(.*)"); others are counted',
+        description='which message or datagram is the answer: the next one ("order"), or the next that '
+        'equals what was sent ("echo"). For WebSockets also the next with the same value at a JSON pointer '
+        '("json:/id"), for datagrams also the next with the same bytes ("bytes:0..2") or the same match of a '
+        'regular expression\'s group ("regex:id=(.*)"). Other messages of a WebSocket are ignored, but make '
+        'the run suspect with "order"; other datagrams are counted',
     )
     tcp: RawSent | None = Field(
         default=None,
-        description='bytes that are sent without a protocol: "PING\\r\\n", { hex = "…" } or { file = "…" }',
+        description='bytes that are sent unchanged over TCP: "PING\\r\\n", { hex = "…" } or { file = "…" }',
     )
     until: RawUntil | None = Field(
         default=None,

@@ -21,8 +21,8 @@ class Tune(Table):
 
     on: str = Field(description="the server to calibrate on")
     get: str = Field(
-        description="path; with `takes`, it contains {value}, which stands for the parameter: the larger, "
-        "the more work"
+        description="path; with `takes`, it contains {value}, which stands for the parameter; a larger value "
+        "means more work"
     )
     takes: PositiveDuration | None = Field(
         default=None, description='how long the request should take: "200ms"'
@@ -30,7 +30,7 @@ class Tune(Table):
     times: float | None = Field(
         default=None,
         gt=0,
-        description="instead of `takes`: the parameter is a time, so many times as long as the request takes",
+        description="instead of `takes`: the parameter is a time: this many times the duration of the request",
     )
 
     share: float | None = Field(

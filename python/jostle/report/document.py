@@ -128,8 +128,9 @@ class Table:
         ]
 
     def notes(self) -> list[str]:
-        """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests". A reason of one
-        row alone names it: "p50 (node, alone): …".
+        """Why figures are missing, each reason once: "p99, p99.9: needs at least 299 requests".
+
+        A reason of one row alone names it: "p50 (node, alone): …".
         """
         names: dict[str, list[str]] = {}
         rows: dict[str, list[str]] = {}

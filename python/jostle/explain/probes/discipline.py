@@ -196,7 +196,9 @@ def _evidence(session: Session, inference: Inference) -> list[str]:
             "square of the logarithms)."
         )
     if inference.rival is not None and inference.lead is not None:
-        lines.append(f"Next best: {_named(inference.rival)}, with a BIC that is worse by {inference.lead:.0f}.")
+        lines.append(
+            f"Next best: {_named(inference.rival)}, with a BIC that is worse by {inference.lead:.0f}."
+        )
     return lines
 
 

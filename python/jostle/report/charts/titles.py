@@ -60,9 +60,7 @@ def about_throughput(view: View) -> str:
             f" {grown} of the slow request's time."
         )
     if lost < 0.05:
-        return (
-            f"One slow request costs no contestant more than {percent(lost)} of its fast requests."
-        )
+        return f"One slow request costs no contestant more than {percent(lost)} of its fast requests."
     sentence = f"One slow request costs {worst.contestant} {percent(lost)} of its fast requests"
     if best is worst:
         return sentence + "."

@@ -21,8 +21,8 @@ RESOLUTION_S = 1e-6
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_FIVE = (
     "The median is that of a typical round, as in every other table. The quartiles are those of all requests "
-    "of all rounds together, so a round with more requests counts for more. Where rounds differ so much that a "
-    "quartile would lie on the wrong side of the median, it is left out."
+    "of all rounds together, so a round with more requests counts for more. Where rounds differ so much that "
+    "a quartile would lie on the wrong side of the median, it is left out."
 )
 
 PARTS = {
