@@ -54,6 +54,15 @@ def test_a_resumed_run_counts_what_is_left_only() -> None:
     assert printed(trials=TRIALS[10:])[1] == "12 of 20 trials done, about 48 s left"
 
 
+def test_trials_that_are_added_are_announced() -> None:
+    stream = io.StringIO()
+    plain = Plain(stream, now=Clock())
+    plain.scheduled(TRIALS[:18], Path("runs/x"))
+    plain.scheduled(TRIALS, Path("runs/x"))
+    plain.scheduled(TRIALS, Path("runs/x"))
+    assert stream.getvalue().splitlines() == ["18 trials, recorded in runs/x", "2 trials added"]
+
+
 def test_a_server_that_cannot_start_is_reported_once() -> None:
     lines = printed(fails="node")
     assert [line for line in lines if "exited" in line] == ["2/20 node, w, round 1: failed: node exited"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from jostle.formatting import plural
 from jostle.record.outcomes import Outcome
 from jostle.runner.duration import UNKNOWN_S
 from jostle.runner.observer import Silent
@@ -103,9 +104,9 @@ class Plain(Silent):
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
         super().scheduled(trials, folder)
         before, self._course.total = self._course.total, len(trials)
-        if before > 1:
-            self._say(f"{len(trials) - before} trials added")
-        elif len(trials) > 1:
+        if 0 < before < len(trials):
+            self._say(f"{plural(len(trials) - before, 'trial')} added")
+        elif not before and len(trials) > 1:
             self._say(f"{len(trials)} trials, recorded in {folder}")
 
     def trial_started(self, planned: "Planned", seconds: float | None) -> None:

@@ -30,7 +30,7 @@ class Tune(Table):
     times: float | None = Field(
         default=None,
         gt=0,
-        description="instead of `takes`: the parameter is a time: this many times the duration of the request",
+        description="instead of `takes`: a factor; the parameter becomes the duration of the request times it",
     )
 
     share: float | None = Field(
