@@ -30,7 +30,7 @@ class Tune(Table):
     times: float | None = Field(
         default=None,
         gt=0,
-        description="instead of `takes`: a factor; the parameter becomes the duration of the request times it",
+        description="instead of `takes`: a factor; the parameter is the request's duration times this",
     )
 
     share: float | None = Field(
