@@ -73,7 +73,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
     median = of(found, "p50")
     assert median.finding == "unclear"
     assert "inconclusive" in median.sentence
-    assert "more rounds would decide it" in found.sentence
+    assert "more rounds may decide it" in found.sentence
 
 
 def test_two_runs_have_no_rounds_in_common() -> None:

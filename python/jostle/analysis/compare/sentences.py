@@ -51,9 +51,18 @@ def summary(c: Comparison) -> str:
     elif same:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
     else:
-        return told + "inconclusive; more rounds would decide it."
+        return told + "inconclusive; more rounds may decide it." + _in_common(c)
     unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
-    return told + (f"; inconclusive in {_names(unclear)}" if unclear else "") + "."
+    return told + (f"; inconclusive in {_names(unclear)}" if unclear else "") + "." + _in_common(c)
+
+
+def _in_common(c: Comparison) -> str:
+    """Why a ratio is not that of the two figures beside it: one side was measured in more rounds."""
+    rounds = min(c.rounds)
+    own = max((n for d in c.differences if d.quantity == "throughput" for n in (d.a.n, d.b.n)), default=0)
+    if not c.paired or c.unit == "run" or own <= rounds:
+        return ""
+    return f" Ratios and differences are over the {rounds} rounds in which both were measured."
 
 
 def size_of_effect(delta: Estimate) -> str:

@@ -73,7 +73,7 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if high >= SEVERE:
         return (
             f"Inconclusive: {name} lost {percent(index.value)} of its throughput beside a slow request, but "
-            "the rounds differ too much. More rounds would decide it."
+            "the rounds differ too much. More rounds may decide it."
         )
     if low <= 0:
         return f"{name} loses no more throughput beside a slow request than noise could explain. {lost}"
@@ -127,7 +127,7 @@ def _open(s: Starvation, waits: Answer) -> str:
         return f"{name} keeps answering while slow requests run: {change}."
     if low <= HARMLESS and high >= SEVERE:
         return (
-            f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds would decide it."
+            f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds may decide it."
         )
     return f"Slow requests delay {name}'s fast ones by only part of a slow one's duration: {change}."
 

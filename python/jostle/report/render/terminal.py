@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jostle.formatting import Formatted, amount, percent
+from jostle.formatting import Formatted, amount, percent, plural
 from jostle.report.document import (
     Block,
     Depth,
@@ -68,7 +68,7 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
     where = "" if any(reason.contestant for reason in chosen) else " (see --json)"
-    left = f"and {more} more{where}" if more > 0 else ""
+    left = f"and {plural(more, 'more reason')}{where}" if more > 0 else ""
     affects = f"affects: {document.affects}" if document.affects else ""
     if left or affects:
         _say(console, "; ".join(filter(None, (left, affects))), lead="  ")
