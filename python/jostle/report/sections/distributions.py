@@ -81,17 +81,21 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
 
 
 def _five(c: WorkloadSummary) -> list[str]:
-    """In the order of `FIVE`: the median is that of every other table."""
+    """In the order of `FIVE`. The median is that of every other table; a quartile that contradicts it is left
+    out.
+    """
     d = c.response_distribution
-    low, high = (quantile_of_all(d, p) for p in (0.25, 0.75))
+    found = [quantile_of_all(d, p) for p in (0.25, 0.75)]
+    low, high = (d.max_s if value is None else value for value in found)
     ends = [
         amount(value, "s") if value is not None or d.max_s is None else f"≥ {amount(d.max_s, 's')}"
-        for value in (low, high)
+        for value in found
     ]
     middle = c.response["p50"].value if "p50" in c.response else None
-    if middle is not None:
-        ends[0] = MISSING if (d.max_s if low is None else low) > middle else ends[0]
-        ends[1] = MISSING if (d.max_s if high is None else high) < middle else ends[1]
+    if low is not None and middle is not None and low > middle:
+        ends[0] = MISSING
+    if high is not None and middle is not None and high < middle:
+        ends[1] = MISSING
     median = quantiles(c.response, ["p50"])[0].value
     mean = amount(d.mean_s, "s") if unanswered(c.outcomes) == 0 else MISSING
     return [amount(d.min_s, "s"), ends[0], median, mean, ends[1], amount(d.max_s, "s")]
