@@ -60,8 +60,8 @@ class Requirement(Table):
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
         default="",
-        description="for this contestant only; a name alone (go) stands for all of its variants, unless the "
-        "plan also lists it alone",
+        description="for this contestant only; a name alone (go) means all of its variants, or only itself "
+        "if the plan lists it without a variant",
     )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})

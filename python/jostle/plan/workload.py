@@ -87,8 +87,8 @@ class Workload(Table):
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
     redirects: PositiveCount | None = Field(
         default=None,
-        description="follow redirects as `curl -L` does, at most this many for one request; each leads to a "
-        "request that counts by itself. Another host must be in `allow-targets` of [cluster]. Without it a "
+        description="follow redirects as `curl -L` does, at most this many for one request; each request on "
+        "the way is counted separately. Another host must be in `allow-targets` of [cluster]. Without it a "
         "redirect is an answer like any other",
     )
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
@@ -101,8 +101,8 @@ class Workload(Table):
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
-        description="measure only these; a name alone (go) stands for all of its variants, unless the plan "
-        "also lists it alone; if not given, all of the plan's",
+        description="measure only these; a name alone (go) means all of its variants, or only itself if the "
+        "plan lists it without a variant; if not given, all of the plan's",
     )
     runs: PositiveCount = Field(
         default=1,

@@ -147,8 +147,8 @@ class Table:
 
     def _named(self, row: tuple[Value, ...]) -> str:
         """What its first cells, which are words, call the row."""
-        words = itertools.takewhile(lambda i: self.columns[i].kind == "word", range(len(self.columns)))
-        return ", ".join(str(row[i]) for i in words)
+        words = [row[i] for i, column in enumerate(self.columns) if column.kind == "word"]
+        return ", ".join(itertools.takewhile(bool, (word if isinstance(word, str) else "" for word in words)))
 
     def headings(self) -> list[tuple[str, int]]:
         """(Group, number of its columns) of the columns that `known` names, from the left."""
