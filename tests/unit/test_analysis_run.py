@@ -254,6 +254,21 @@ def test_a_stream_that_is_hardly_answered_is_blocked_for_at_least_so_long(tmp_pa
     assert "answers no other: p99 is at least 4.9" in node.sentence
 
 
+def test_an_index_that_is_not_known_says_what_was_not_answered(tmp_path: Path) -> None:
+    load = {
+        "open": {"arrivals": "poisson", "rates": [{"from": 200.0, "to": 200.0}], "max_connections": 9_999}
+    }
+    trials = []
+    for number in range(1, 4):
+        few = open_loop(STEADY, 20, 5.0, seed=number)
+        trials.append(Trial("node", "stream", number, open_loop(STEADY, 200, 5.0, seed=number), load=load))
+        background = {"closed": {"clients": 2}}
+        trials.append(Trial("node", "stream-with-slow", number, few, load=load, background=background))
+        trials.append(Trial("node", "slow-alone", number, [Request(0.0, 0.0, 4.0)]))
+    node = starvation(analysed(tmp_path, trials), "node", "open loop")
+    assert node.blocking.note == "too few requests were answered beside slow requests for a p99"
+
+
 def test_slow_requests_measured_only_beside_the_fast_ones_are_marked(tmp_path: Path) -> None:
     trials = [t for t in starvation_trials(2) if t.workload != "slow-alone"]
     found = starvation(analysed(tmp_path, trials), "node")

@@ -19,6 +19,14 @@ from jostle.analysis.topics.blocking import Answer, Waits, slice_of, waits_for
         ("20 slices of 10 ms", Waits(0.200, 0.150), [], 0.010, "its end"),
         ("less than 20 of 20 ms", Waits(0.399, 0.390), [], 0.020, "cannot tell"),
         ("two lengths that disagree: it did not grow", Waits(0.5, 0.45), [Waits(4.0, 0.5)], None, "a turn"),
+        (
+            "two workers: one is left beside one slow request",
+            Waits(0.9, 1.9, 2),
+            [Waits(0.9, 0.2)],
+            None,
+            "its end",
+        ),
+        ("nor do two at once tell of one", Waits(0.1, 0.2), [Waits(0.9, 1.9, 2)], None, "cannot tell"),
     ],
 )
 def test_it_is_told_by_long_slow_requests_only(

@@ -74,5 +74,16 @@ def test_verbose_has_a_line_for_every_trial() -> None:
     assert lines[1] == "1/20 go, w, round 1: ✓ valid"
 
 
+def test_a_log_tells_that_trials_are_measured_again_and_names_the_first() -> None:
+    stream = io.StringIO()
+    plain = Plain(stream)
+    for planned in TRIALS[:2]:
+        plain.repeated(planned, "the machine was busy")
+    (line,) = stream.getvalue().splitlines()
+    assert line.startswith(
+        "go, w, round 1 is measured again at the end of its round: the machine was busy (others"
+    )
+
+
 def test_quiet_says_nothing() -> None:
     assert type(observer_for(io.StringIO(), quiet=True)) is Silent

@@ -256,6 +256,19 @@ def test_a_reason_is_short_unless_all_is_asked_for(text: str, short: str) -> Non
     assert terminal._short(text) == short
 
 
+def test_as_many_columns_of_names_are_folded_as_the_width_asks_for() -> None:
+    table = Table("", columns("workload = | contestant = | time =", "p50 = | p99 ="))
+    table.add("pushes-with-slow", "java-virtual-threads", "time of one token", "1.23 s", "4.56 s")
+    out = io.StringIO()
+    document = Document("title", None, "", [], [], "", [Section("", [table])])
+    terminal.render(document, Console(file=out, width=50), full=True)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 50
+    assert {"pushes-", "with-slow", "java-", "virtual-", "threads", "1.23", "4.56"} <= set(
+        out.getvalue().split()
+    )
+
+
 def test_a_number_is_not_broken_between_its_digits() -> None:
     table = Table("", columns("finding = | why ="))
     late = "Some requests came late, by 5.03 ms at most, of 4,458 requests in 22.5 s. "

@@ -67,6 +67,7 @@ def starved(
     share_s: float = 0.9,
     wait_s: float | None = None,
     clients: int = 1,
+    slow_clients: int = 1,
     waits: Answer = "its end",
     modes: tuple[Mode, ...] = (),
     trusted: bool = True,
@@ -75,7 +76,8 @@ def starved(
         "form", "", "x", "alone", "beside", near(500), near(100), index, left, blocking, near(slow_s), CALM,
         beside, None, None, "", list(modes),
     )  # fmt: skip
-    return starving.sentence(found, loop, Meanwhile(share_s, wait_s, clients), waits, trusted=trusted)
+    meanwhile = Meanwhile(share_s, wait_s, clients, slow_clients)
+    return starving.sentence(found, loop, meanwhile, waits, trusted=trusted)
 
 
 def difference(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> Difference:
@@ -253,6 +255,11 @@ TABLE = [
             lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
             lambda: starved("open", blocking=share(0.3, 0.4)),
         ),
+    ),
+    Row(
+        "While 2 slow requests run, x answers no other: p99 is",
+        lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5), slow_clients=2),
+        (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
         "Some fast requests to x wait for a whole slow one, but most do not",

@@ -215,12 +215,12 @@ def text(table: Table, column: str) -> list[str]:
 def test_tables_name_only_what_tells_their_rows_apart() -> None:
     data = recorded(event_first=[10] * 10, event_gap=[5] * 20)
     alone = streams({("node", "w"): [data]})  # type: ignore[dict-item, list-item]
-    assert stream_table(alone).columns[0].name == "whole"
+    assert stream_table(alone).columns[0].name == "streams"
     assert text(stream_table(alone), "within bounds") == ["4 (40 %)"]
     assert text(time_table(alone), "time") == [
         "first event",
         "gap",
-        "a stream's longest gap",
+        "longest gap",
         "last event",
         "time per token",
     ]

@@ -67,10 +67,11 @@ class _Course:
 
 
 class _Failures:
-    """Trials that went wrong, each reason told once for a contestant and workload."""
+    """What is told once: why trials of a contestant and workload failed, that trials are measured again."""
 
     def __init__(self) -> None:
         self._told: set[tuple[str, str, str]] = set()
+        self._repeated = False
 
     def new(self, planned: "Planned", status: str, why: str) -> bool:
         """Whether this one is to be told: a server that cannot start fails in each of its trials alike."""
@@ -79,6 +80,11 @@ class _Failures:
             return False
         self._told.add(key)
         return True
+
+    def first_repeat(self) -> bool:
+        """Whether this is the first trial that is measured again: many may follow for the same reason."""
+        first, self._repeated = not self._repeated, True
+        return first
 
 
 class Plain(Silent):
@@ -123,8 +129,8 @@ class Plain(Silent):
             self._say(f"{course.done} of {course.total} trials done, {left}")
 
     def repeated(self, planned: "Planned", why: str) -> None:
-        if self._verbose:
-            self._say(_again(planned, why))
+        if self._verbose or self._failures.first_repeat():
+            self._say(_again(planned, why, all_told=self._verbose))
 
 
 class Progress(Silent):
@@ -207,8 +213,9 @@ class Progress(Silent):
             self._display().console.print(text, style=style, markup=False, highlight=False)
 
     def repeated(self, planned: "Planned", why: str) -> None:
-        if self._verbose:
-            self._display().console.print(_again(planned, why), style="yellow", markup=False, highlight=False)
+        if self._verbose or self._failures.first_repeat():
+            text = _again(planned, why, all_told=self._verbose)
+            self._display().console.print(text, style="yellow", markup=False, highlight=False)
 
     def _where(self, planned: "Planned") -> str:
         if self._course.total <= 1:
@@ -231,8 +238,9 @@ def _name(planned: "Planned") -> str:
     return f"{planned.contestant}, {planned.workload}, round {planned.round}"
 
 
-def _again(planned: "Planned", why: str) -> str:
-    return f"{_name(planned)} is measured again at the end of its round: {why}"
+def _again(planned: "Planned", why: str, *, all_told: bool) -> str:
+    others = "" if all_told else " (others too; --verbose names them)"
+    return f"{_name(planned)} is measured again at the end of its round: {why}{others}"
 
 
 def _verdict(status: str, why: str, validity: "Validity | None") -> str:

@@ -26,7 +26,7 @@ HELP = """Rerun a published experiment, and compare your figures with the publis
   jostle race starvation --set slow=41          a larger slow request
   jostle race preemption --as-published         the article's sizes and times
   jostle race --all                             every experiment, quick, on one
-                                                page; about an hour
+                                                page; over an hour
   jostle race --all --into runs/2026-…-all      continue where it stopped
 """
 

@@ -1,4 +1,4 @@
-"""`jostle race --all`: every published experiment one after another, on one page."""
+"""`jostle race --all`: every experiment one after another, on one page."""
 
 import os
 import shlex
@@ -33,7 +33,7 @@ __all__ = ["race_all", "share_of_budget"]
 FORMAT = 1
 STATE = "all.json"
 ORDER = ("preemption", "crowd-10k", "crowd-100k", "orders", "starvation", "pair", "threads", "allocation")
-"""As their articles appeared to us; experiments that are not named here come last."""
+"""Those of articles, as these appeared to us. Our own come last."""
 
 
 @dataclass

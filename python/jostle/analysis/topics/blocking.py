@@ -3,7 +3,8 @@
 Both look alike beside a slow request that is hardly longer than a time slice. They differ in how waiting
 grows: with the slow request where it runs to its end, not at all where the processor is shared in slices. So
 the question is put to slow requests of many slices only, and a comparison with shorter ones takes its answer
-from the longer ones of the same server.
+from the longer ones of the same server. Those must have as many slow requests at once: a server of two
+workers has one left beside one of them, and none beside two.
 """
 
 from collections.abc import Sequence
@@ -32,11 +33,13 @@ roster (Ruby).
 @dataclass(frozen=True)
 class Waits:
     """Of one comparison. `slow_s`: how long a slow request took, or the part of it that the window saw;
-    `longest_s`: the longest response time of a fast request beside it; None where none was answered.
+    `longest_s`: the longest response time of a fast request beside it; None where none was answered;
+    `at_once`: how many clients send slow requests.
     """
 
     slow_s: float
     longest_s: float | None
+    at_once: int = 1
 
     @property
     def reaches_its_end(self) -> bool:
@@ -49,7 +52,8 @@ def waits_for(this: Waits, others: Sequence[Waits], slice_s: float | None) -> An
     `slice_s`: its time slice, where it is known.
     """
     long_s = LONG_S if slice_s is None else SLICES * slice_s
-    of_long = [one for one in (this, *others) if one.slow_s >= long_s]
+    alike = [this, *(other for other in others if other.at_once == this.at_once)]
+    of_long = [one for one in alike if one.slow_s >= long_s]
     if not of_long:
         return "cannot tell"
     return "its end" if all(one.reaches_its_end for one in of_long) else "a turn"

@@ -111,6 +111,7 @@ def _compared(
     meanwhile = pool([sample for _, b in rounds for sample in b.responses.parts])
     seen_s = float(np.mean(running_s)) if running_s else math.inf
     slices = (slice_of(b.trial.description.get("server", {}).get("slice", "")) for _, b in rounds)
+    slow_clients = max((b.background_clients for _, b in rounds), default=1)
     return _Compared(
         found=found,
         loop="open" if rounds and rounds[0][1].open is not None else "closed",
@@ -118,8 +119,13 @@ def _compared(
             share=min(1.0, float(np.mean(shares))) if shares else 0.0,
             wait_s=quantile_estimate(meanwhile, 0.5).value if meanwhile.n else None,
             clients=max(((b.closed or {}).get("clients", 1) for _, b in rounds), default=1),
+            slow_clients=slow_clients,
         ),
-        waits=Waits(min(found.slow_s.value or math.inf, seen_s), found.with_response["max"].value),
+        waits=Waits(
+            min(found.slow_s.value or math.inf, seen_s),
+            found.with_response["max"].value,
+            slow_clients,
+        ),
         slice_s=next(filter(None, slices), None),
         trusted=Verdict.INVALID not in (summaries[alone].verdict, summaries[beside].verdict),
     )
@@ -176,8 +182,13 @@ def _blocking(
     confidence: float,
 ) -> Estimate:
     before, after, n = alone["p99"], beside["p99"], len(rounds)
-    if before.value is None or before.bound or after.value is None or not slow.value:
-        return Estimate(None, unit="", n=n, note="too few requests, or no slow one was answered")
+    if not slow.value:
+        return Estimate(None, unit="", n=n, note="no slow request was answered")
+    if before.value is None or before.bound or after.value is None:
+        where = (
+            "beside slow requests" if before.value is not None and not before.bound else "without slow ones"
+        )
+        return Estimate(None, unit="", n=n, note=f"too few requests were answered {where} for a p99")
     if after.bound:
         value = min(1.0, max(0.0, (after.value - before.value) / slow.value))
         return Estimate(value, value, None, "", "≥", n, after.note)

@@ -25,13 +25,14 @@ class Meanwhile:
     share: float  # of the time, for which one ran
     wait_s: float | None  # median response time of the fast requests
     clients: int  # of the fast requests
+    slow_clients: int = 1  # so many slow requests run at once
 
 
 def sentence(
     s: Starvation, loop: Literal["closed", "open"], meanwhile: Meanwhile, waits: Answer, *, trusted: bool
 ) -> str:
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
-    told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, waits)
+    told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
     told += _two_modes(s.modes)
     return told if trusted else f"From invalid trials: {told}"
 
@@ -65,9 +66,9 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if low >= SEVERE and waits == "a turn":
         return _turns(s, meanwhile, lost)
     if low >= TOTAL:
-        return f"While one slow request runs, {name} answers no other: {longest}. {lost}"
+        return f"While {_running('one', meanwhile)}, {name} answers no other: {longest}. {lost}"
     if low >= SEVERE:
-        return f"While one slow request runs, {name} answers few others: {longest}. {lost}"
+        return f"While {_running('one', meanwhile)}, {name} answers few others: {longest}. {lost}"
     if high <= HARMLESS:
         return f"{name} keeps serving while a slow request runs, and {longest}. {lost}"
     if high >= SEVERE:
@@ -111,7 +112,7 @@ def _unknown_wait(s: Starvation) -> str:
     )
 
 
-def _open(s: Starvation, waits: Answer) -> str:
+def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     blocking, name = s.blocking, s.contestant
     if blocking.value is None or s.slow_s.value is None:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
@@ -122,7 +123,7 @@ def _open(s: Starvation, waits: Answer) -> str:
     low = blocking.value if blocking.low is None else blocking.low
     high = 1.0 if blocking.high is None else blocking.high
     if low >= SEVERE:
-        return _delayed(s, waits, change)
+        return _delayed(s, meanwhile, waits, change)
     if high <= HARMLESS:
         return f"{name} keeps answering while slow requests run: {change}."
     if low <= HARMLESS and high >= SEVERE:
@@ -132,7 +133,7 @@ def _open(s: Starvation, waits: Answer) -> str:
     return f"Slow requests delay {name}'s fast ones by only part of a slow one's duration: {change}."
 
 
-def _delayed(s: Starvation, waits: Answer, change: str) -> str:
+def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) -> str:
     """By half of a slow request or more, at the p99."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "cannot tell":
@@ -148,7 +149,12 @@ def _delayed(s: Starvation, waits: Answer, change: str) -> str:
             f"Some fast requests to {name} wait for a whole slow one, but most do not: {change}; the "
             f"median is {_time(median)}."
         )
-    return f"While a slow request runs, {name} answers no other: {change}."
+    return f"While {_running('a', meanwhile)}, {name} answers no other: {change}."
+
+
+def _running(article: str, meanwhile: Meanwhile) -> str:
+    many = meanwhile.slow_clients
+    return f"{article} slow request runs" if many == 1 else f"{many} slow requests run"
 
 
 def _grown(s: Starvation) -> float:

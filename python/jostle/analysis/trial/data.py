@@ -127,6 +127,11 @@ class TrialData:
         return self.workload(BACKGROUND) != {}
 
     @property
+    def background_clients(self) -> int:
+        """How many clients send the background's requests."""
+        return int((self.workload(BACKGROUND).get("load", {}).get("closed") or {}).get("clients", 1))
+
+    @property
     def on_journeys(self) -> bool:
         """Clients make the steps of journeys, and not single requests."""
         return bool(self.workload().get("journeys"))

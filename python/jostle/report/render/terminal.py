@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jostle.formatting import Formatted, amount, percent, plural
 from jostle.report.document import (
     Block,
+    Column,
     Depth,
     Document,
     Finding,
@@ -230,17 +231,23 @@ def _table(table: Table, console: "Console") -> None:
 
 
 def _with_folded_names(table: Table, excess: int) -> Table:
-    """The same, with the widest column of words narrower by `excess`, as far as that can be."""
+    """The same with narrower columns of words, the widest first, until `excess` is saved if that can be."""
     words = [i for i in table.places(narrow=True) if table.columns[i].kind == "word"]
     widths = {i: max((len(str(row[i])) for row in table.rows), default=0) for i in words}
-    if not widths:
-        return table
-    widest = max(widths, key=lambda i: widths[i])
-    width = max(LEAST_NAME, widths[widest] - excess)
+    folds: dict[int, int] = {}
+    for i in sorted(words, key=lambda i: -widths[i]):
+        if excess > 0:
+            folds[i] = max(LEAST_NAME, widths[i] - excess)
+            lines = [line for row in table.rows for line in _folded(str(row[i]), folds[i]).split("\n")]
+            excess -= widths[i] - max(map(len, [*lines, *_heading(table.columns[i]).split()]))
     rows = [
-        tuple(_folded(str(v), width) if i == widest else v for i, v in enumerate(row)) for row in table.rows
+        tuple(_folded(str(v), folds[i]) if i in folds else v for i, v in enumerate(row)) for row in table.rows
     ]
     return replace(table, rows=rows)
+
+
+def _heading(column: Column) -> str:
+    return column.short or ""
 
 
 def _folded(name: str, width: int) -> str:
@@ -263,11 +270,11 @@ def _rich(table: Table, *, shapes: bool, intervals: bool) -> "RichTable":
         column = table.columns[i]
         figure = column.kind == "figure"
         drawn.add_column(
-            column.short or "",
+            _heading(column),
             justify="right" if figure else "left",
             overflow="fold",
             no_wrap=column.kind != "word",
-            min_width=max(map(len, (column.short or "").split()), default=None),
+            min_width=max(map(len, _heading(column).split()), default=None),
         )
     last: list[Value] = []
     for row in table.rows:

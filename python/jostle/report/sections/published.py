@@ -23,9 +23,12 @@ __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it. If the article gives a number, the interval must also be of that size: at most a "
-    f"factor of {SAME:g} away, and for a ratio an effect between half and twice as strong (on a logarithmic "
-    "scale). A claim is reproduced when all of its parts hold. Ratios are paired by round."
+    "interval violates it. A claim holds when all of its parts hold. Ratios are paired by round."
+)
+HOW_PUBLISHED = (
+    "If the article gives a number, the interval must also be of that size: at most a factor of "
+    f"{SAME:g} away, and for a ratio an effect between half and twice as strong (on a logarithmic scale). A "
+    "claim of the article that holds is reproduced."
 )
 
 
@@ -37,7 +40,7 @@ def section(result: RunResult) -> Section:
         Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
-            [parts(result), Paragraph(HOW, small=True)] if result.claims else [],
+            [parts(result), Paragraph(_how(result.claims), small=True)] if result.claims else [],
             Depth.MAIN,
             folded=True,
         ),
@@ -45,6 +48,10 @@ def section(result: RunResult) -> Section:
         Section("What differs from the published set-up", _setups(result), Depth.MAIN, folded=True),
     ]
     return Section("Claims", blocks, key="claims")
+
+
+def _how(found: Sequence[Claim]) -> str:
+    return HOW if all(c.ours for c in found) else f"{HOW} {HOW_PUBLISHED}"
 
 
 def _judged(result: RunResult) -> list[Block]:
@@ -100,23 +107,24 @@ _PLURAL = {**_TALLIED, "holds": "hold", "does not hold": "do not hold"}
 
 def parts(result: RunResult) -> Table:
     """The rule of every claim, part by part, as the plan fixed it before the run."""
+    parts_of = [(c, part) for c in result.claims for part in c.criteria]
+    sized = any(part.published is not None for _, part in parts_of)
     names = columns(
-        "claim | what is measured | rule | published size = | result", "published = | value and 95 % interval"
+        f"claim | what is measured | rule |{' published size |' if sized else ''} result",
+        f"{'published |' if sized else ''} value and 95 % interval",
     )
     table = Table("The rules, fixed in the plan before the run", names)
-    for c in result.claims:
-        for part in c.criteria:
-            unit = part.estimate.unit
-            published = "" if part.published is None else written(part.published, unit)
-            table.add(
-                c.statement,
-                part.measure,
-                part.rule,
-                part.size,
-                decision_mark(part.verdict),
-                published,
-                formatted(part.estimate),
-            )
+    for c, part in parts_of:
+        published = "" if part.published is None else written(part.published, part.estimate.unit)
+        table.add(
+            c.statement,
+            part.measure,
+            part.rule,
+            *([part.size] if sized else []),
+            decision_mark(part.verdict),
+            *([published] if sized else []),
+            formatted(part.estimate),
+        )
     return table
 
 

@@ -14,9 +14,13 @@ __all__ = ["section", "stream_table", "time_table"]
 MOST = 8
 """Pictures; the record has the intervals of all."""
 
+FEW = 2
+"""So many streams have room for all of their times in the answer."""
+
 HOW = (
     "First and last event count from the intended start of the request, as response times do. A gap is the "
-    "time from one event of a stream to the next. A request without an event lies beyond every first event, "
+    "time from one event of a stream to the next; of longest gaps, each stream has one. A request without an "
+    "event lies beyond every first event, "
     "and a stream that broke off has one gap without end."
 )
 
@@ -27,7 +31,7 @@ def section(result: RunResult) -> Section:
     order = contestants(result)
     blocks: list[Block] = [
         stream_table(found),
-        time_table(found),
+        Section("", [time_table(found)], Depth.ANSWER if len(found) <= FEW else Depth.MAIN),
         *(
             Figure(f"events-{n}", partial(charts.event_times, s, order))
             for n, s in enumerate(found[:MOST], 1)
@@ -43,13 +47,14 @@ def stream_table(found: list[StreamResult]) -> Table:
     counted = any(s.tokens_per_s is not None for s in found)
     names = [
         *_words(found),
-        *columns("", "whole = | broken off = | no event = | cut off = | events = | events/s ="),
+        *columns("", "streams = | whole = | broken off | no event | cut off | events | events/s ="),
         *(columns("", "within bounds = in bounds | within bounds/s") if bounded else []),
         *(columns("", "tokens/s =") if counted else []),
     ]
     table = Table("Streams, and how they ended", names)
     for s in found:
-        counts = (amount(n, "count") for n in (s.whole, s.broken_off, s.none, s.unfinished, s.events))
+        ends = (s.whole, s.broken_off, s.none, s.unfinished)
+        counts = (amount(n, "count") for n in (sum(ends), *ends, s.events))
         met = (_share_met(s), _rate(s.met_per_s)) if bounded else ()
         tokens = (_rate(s.tokens_per_s),) if counted else ()
         table.add(*_named(found, s), *counts, formatted(s.events_per_s), *met, *tokens)
@@ -68,7 +73,7 @@ def time_table(found: list[StreamResult]) -> Table:
         times = {
             "first event": s.first,
             "gap": s.gap,
-            "a stream's longest gap": s.longest_gap,
+            "longest gap": s.longest_gap,
             "last event": s.last,
             "time per token": s.per_token,
         }
