@@ -9,7 +9,8 @@ pytestmark = pytest.mark.alone
 STEPS = ["form", "login", "search", "order", "receipt"]
 
 
-def test_visits_come_to_their_receipt(jostle_command: Jostle) -> None:
+@pytest.mark.parametrize("contestant", ["go", "rails-puma"])
+def test_visits_come_to_their_receipt(jostle_command: Jostle, contestant: str) -> None:
     settings = (
         "--set",
         "window=6s",
@@ -20,7 +21,7 @@ def test_visits_come_to_their_receipt(jostle_command: Jostle) -> None:
         "--set",
         "crowd-window=3s",
     )
-    chosen = ("--contestants", "go", "--workloads", "buying,buying-beside-one,crowd", "--rounds", "1")
+    chosen = ("--contestants", contestant, "--workloads", "buying,buying-beside-one,crowd", "--rounds", "1")
     result = as_json(jostle_command("race", "shop", *chosen, *settings, "--json", "--no-pages", timeout=300))
     found = {(journey["workload"], journey["name"]): journey for journey in result["journeys"]}
     assert set(found) == {
