@@ -3,12 +3,11 @@
 import json
 import signal
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json, command, environment, recorded, reference_server
 
 
@@ -141,30 +140,18 @@ def test_a_mistake_gets_one_clear_message(
     assert "Traceback" not in finished.stderr
 
 
-class Redirecting(BaseHTTPRequestHandler):
+class Redirecting(Handler):
     """`/` leads to `/end`, and `/away` to a host that nobody allowed."""
-
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         to = {"/": "end", "/away": "http://example.invalid/"}.get(self.path)
-        self.send_response(302 if to else 200)
-        if to:
-            self.send_header("Location", to)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
+        self.answer(302 if to else 200, headers={"Location": to} if to else None)
 
 
 def test_redirects_are_followed_and_count_by_themselves(jostle_command: Jostle) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    with serving(Redirecting) as url:
         followed = as_json(jostle_command("hit", url, "-n", "10", "-c", "2", "-L", "--json"))
         refused = as_json(jostle_command("hit", f"{url}/away", "-n", "10", "-c", "2", "-L", "--json"))
-        server.shutdown()
     assert outcomes(followed) == {"ok": 20}
     assert any("10 redirects were followed" in note for note in followed["notes"])
     assert outcomes(refused) == {"redirect_failed": 10}

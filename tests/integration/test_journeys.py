@@ -1,10 +1,8 @@
 """A form with a CSRF token, a login, a search and an order, on the HTTP server of Python's own library."""
 
-import http.server
 import json
 import re
 import secrets
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json
 
 JOURNEY = r"""
@@ -28,11 +27,9 @@ steps = [
 """  # noqa: E501
 
 
-class Shop(http.server.BaseHTTPRequestHandler):
+class Shop(Handler):
     """Every step is right only with what the one before it gave."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     forms: ClassVar[dict[str, str]] = {}
     tokens: ClassVar[dict[str, str]] = {}
     orders: ClassVar[Counter[str]] = Counter()
@@ -43,47 +40,32 @@ class Shop(http.server.BaseHTTPRequestHandler):
             session, csrf = secrets.token_hex(8), secrets.token_hex(8)
             Shop.forms[session] = csrf
             page = f'<form><input type="hidden" name="csrf" value="{csrf}"></form>'
-            self._answer(200, page, f"session={session}; Path=/; HttpOnly")
+            self.answer(200, page, {"Set-Cookie": f"session={session}; Path=/; HttpOnly"})
         else:
             (word,) = parse_qs(url.query)["q"]
-            self._answer(200, json.dumps({"items": [{"id": "no"}, {"id": f"of {word}"}]}))
+            self.answer(200, json.dumps({"items": [{"id": "no"}, {"id": f"of {word}"}]}))
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = self.body()
         session = (self.headers["Cookie"] or "").removeprefix("session=")
         if self.path == "/login":
             form = parse_qs(body)
             if form.get("csrf") != [Shop.forms.get(session, "")]:
-                return self._answer(403, "{}")
+                return self.answer(403, "{}")
             Shop.tokens[session] = f"token {form['user'][0]}"
-            return self._answer(200, json.dumps({"user": {"token": Shop.tokens[session]}}))
+            return self.answer(200, json.dumps({"user": {"token": Shop.tokens[session]}}))
         user = json.loads(body)["by"]
         known = Shop.tokens.get(session) == f"token {user}"
         bearer = self.headers["Authorization"] == f"Bearer token {user}"
         asked = self.path == "/orders/" + f"of {user}".replace(" ", "%20").replace("&", "%26")
         Shop.orders[user] += 1
-        return self._answer(201 if known and bearer and asked else 400, "{}")
-
-    def _answer(self, status: int, body: str, cookie: str = "") -> None:
-        self.send_response(status)
-        if cookie:
-            self.send_header("Set-Cookie", cookie)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        return self.answer(201 if known and bearer and asked else 400, "{}")
 
 
 @pytest.fixture(scope="module")
 def shop() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shop)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with serving(Shop) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
 """Scripts on the HTTP server of Python's own library: what is sent, how it is told, and what is refused."""
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json
 
 SCRIPT = """
@@ -32,11 +31,9 @@ end
 """
 
 
-class Shop(http.server.BaseHTTPRequestHandler):
+class Shop(Handler):
     """Every request is right only with what the one before it gave."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     users: ClassVar[set[str]] = set()
 
     def do_GET(self) -> None:
@@ -46,7 +43,7 @@ class Shop(http.server.BaseHTTPRequestHandler):
         return self._answer(200 if self.headers["Cookie"] == "sid=1" else 403, {})
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = self.body()
         if self.path == "/login":
             Shop.users.add(body)
             return self._answer(200, {}, f"token of {body}")
@@ -57,27 +54,14 @@ class Shop(http.server.BaseHTTPRequestHandler):
         return self._answer(200 if right else 400, {"count": len(sent["ids"])})
 
     def _answer(self, status: int, body: object, token: str = "") -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        if token:
-            self.send_header("X-Token", token)
-            self.send_header("Set-Cookie", "sid=1; Path=/")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        headers = {"X-Token": token, "Set-Cookie": "sid=1; Path=/"} if token else {}
+        self.answer(status, json.dumps(body), headers)
 
 
 @pytest.fixture(scope="module")
 def shop() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shop)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with serving(Shop) as url:
+        yield url
 
 
 @pytest.fixture

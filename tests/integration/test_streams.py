@@ -1,15 +1,14 @@
 """Streams of events from a server whose schedule is known: what jostle reports, and how they fail."""
 
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli_w
 
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json, reference_server
 
 
@@ -95,8 +94,10 @@ def test_each_step_of_a_journey_may_be_a_stream_and_says_what_it_lacks(
     assert all(why in said for *_, why in HOW_IT_ENDS), said
 
 
-class Bursty(BaseHTTPRequestHandler):
+class Bursty(Handler):
     """Server-sent events without a length, all in one write after 50 ms, as HTTP/1.0 sends them."""
+
+    protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -105,21 +106,12 @@ class Bursty(BaseHTTPRequestHandler):
         time.sleep(0.05)
         self.wfile.write(b": hello\n\ndata: 1\n\nevent: x\r\ndata: 2\r\n\r\ndata: 3\r\r")
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 def test_a_body_that_ends_with_its_connection_is_a_stream_and_the_terminal_shows_it(
     jostle_command: Jostle,
 ) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Bursty)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        url = f"http://127.0.0.1:{server.server_address[1]}/"
-        finished = jostle_command("hit", url, "--stream", "sse", "-c", "1", "-n", "4")
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Bursty) as url:
+        finished = jostle_command("hit", f"{url}/", "--stream", "sse", "-c", "1", "-n", "4")
     lines = finished.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     shown = lines[lines.index("Streams of events") + 1 :]

@@ -50,36 +50,6 @@ def test_numbers_stand_in_what_is_sent_over_tcp_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "message", "hint"),
-    [
-        ('{ udp = "x", until = "y" }', "until is for tcp", "match"),
-        ('{ udp = "x", tcp = "y", until = "z" }', "tcp and udp in one request", ""),
-        ('{ udp = "" }', "nothing is sent", ""),
-        ('{ udp = { hex = "0" } }', "not hexadecimal", "two digits"),
-        ('{ udp = { hex = "{id:u17}" } }', "{id:u17} in hex has no value", "{id:u16}"),
-        ('{ udp = { hex = "{hots}" }, params.host = ["a"] }', "{hots} in hex has no value", "host"),
-        ('{ udp = "x", params.n = ["1"] }', "params.n is not used", "{n}"),
-        ('{ udp = "x", match = "json:/id" }', "is for a WebSocket", "bytes:0..2"),
-        ('{ udp = "x", match = "bytes:2..2" }', "names no bytes", "bytes:0..2"),
-        ('{ udp = "x", match = "bytes:2" }', "names no bytes", "bytes:0..2"),
-        ('{ udp = "x", match = "regex:(" }', "is not a regular expression", ""),
-        ('{ udp = "x", match = "id" }', "does not say which message", "bytes:0..2"),
-        ('{ udp = "x", headers = { A = "b" } }', "headers has no meaning", "udp ="),
-        ('{ udp = "x", expect = 200 }', "no status to expect", "a body"),
-        ('{ ws = "/", send = "x", match = "bytes:0..1" }', "is for datagrams", "echo"),
-        ('[{ udp = "x" }, { get = "/" }]', "all datagrams", "another workload"),
-        ('[{ udp = "x" }, { tcp = "x", until = "y" }]', "all datagrams", "another workload"),
-        ('[{ udp = "x", name = "a" }, { udp = "y", match = "echo" }]', "known in one way", "the same match"),
-    ],
-)
-def test_mistakes_in_a_plan_are_told(request_: str, message: str, hint: str) -> None:
-    with pytest.raises(PlanError) as refused:
-        plan(request_)
-    assert message in refused.value.message
-    assert hint in refused.value.hint
-
-
-@pytest.mark.parametrize(
     ("more", "message"),
     [
         ("redirects = 3", "redirects has no meaning"),
@@ -91,26 +61,6 @@ def test_mistakes_in_a_plan_are_told(request_: str, message: str, hint: str) -> 
 def test_what_belongs_to_connections_is_refused(more: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         plan('{ udp = "x" }', more)
-
-
-@pytest.mark.parametrize(
-    ("url", "options", "message", "hint"),
-    [
-        ("udp://localhost", {"send": "x"}, "is not a host and a port", "udp://127.0.0.1:53"),
-        (URL, {}, "--send is missing", "--send"),
-        (URL, {"send": "x", "until": "close"}, "--until has no meaning", "--match says which"),
-        (URL, {"body": "x"}, "-b has no meaning", "--send"),
-        (URL, {"send": "x", "ca": "ca.pem"}, "does not use TLS", "leave them out"),
-        ("tcp://localhost:1", {"send": "x", "until": "x", "match": "echo"}, "--match has no meaning", ""),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    url: str, options: dict[str, Any], message: str, hint: str
-) -> None:
-    with pytest.raises(PlanError) as refused:
-        hit(url, **options)
-    assert message in refused.value.message
-    assert hint in refused.value.hint
 
 
 def test_what_may_be_a_secret_is_hidden_in_records() -> None:

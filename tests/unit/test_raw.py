@@ -82,41 +82,6 @@ def test_what_is_sent_is_text_bytes_or_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "message", "hint"),
-    [
-        ('{ tcp = "x" }', "until is missing", "{ length = 7 }"),
-        ('{ get = "/", until = "x" }', "until is for raw bytes", "tcp ="),
-        ('{ tcp = "x", get = "/", until = "y" }', "get and tcp in one request", ""),
-        ('{ tcp = "", until = "y" }', "nothing is sent", ""),
-        ('{ tcp = { hex = "" }, until = "y" }', "nothing is sent", ""),
-        ('{ tcp = { hex = "0" }, until = "y" }', "not hexadecimal", "two digits"),
-        ('{ tcp = { text = "a", hex = "00" }, until = "y" }', "each say what is sent", "one of them"),
-        ('{ tcp = "x", until = "" }', "until", ""),
-        ('{ tcp = "x", until = { length = 0 } }', "length", ""),
-        ('{ tcp = "x", until = { length = 1, close = true } }', "each say where", "one of them"),
-        ('{ tcp = "x", until = { close = false } }', "close", ""),
-        ('{ tcp = "x", until = { regex = "a*" } }', "matches the empty text", "at least one byte"),
-        ('{ tcp = "x", until = { regex = "(" } }', "is not a regular expression", ""),
-        ('{ tcp = "x", until = "y", headers = { A = "b" } }', "headers has no meaning", "tcp ="),
-        ('{ tcp = "x", until = "y", body = "b" }', "body has no meaning", "tcp ="),
-        ('{ tcp = "x", until = "y", stream = "lines" }', "stream has no meaning", ""),
-        ('{ tcp = "x", until = "y", send = "b" }', "send has no meaning", "tcp ="),
-        ('{ tcp = "x", until = "y", match = "echo" }', "match is for a WebSocket", ""),
-        ('{ tcp = "x", until = "y", expect = 200 }', "no status to expect", "a body"),
-        ('{ tcp = "x", until = "y", params.n = ["1"] }', "params.n is not used", "{n}"),
-        ('[{ tcp = "x", until = "y" }, { get = "/" }]', "all of raw bytes", "another workload"),
-        ('[{ tcp = "x", until = "y" }, { tcp = "z", until = "y" }]', "2 requests have the name", "name ="),
-    ],
-)
-def test_a_mistake_is_told_with_its_place(request_: str, message: str, hint: str) -> None:
-    with pytest.raises(PlanError) as refused:
-        plan(request_)
-    assert "workload.w" in refused.value.message
-    assert message in refused.value.message
-    assert hint in refused.value.hint
-
-
-@pytest.mark.parametrize(
     ("more", "message"),
     [
         ("redirects = 3", "redirects has no meaning"),
@@ -127,38 +92,6 @@ def test_a_mistake_is_told_with_its_place(request_: str, message: str, hint: str
 def test_what_belongs_to_http_or_ends_before_the_answer_is_refused(more: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         plan('{ tcp = "x", until = { length = 11 } }', more)
-
-
-@pytest.mark.parametrize(
-    ("url", "options", "message", "hint"),
-    [
-        ("tcp://localhost", {}, "is not a host and a port", "tcp://127.0.0.1:6379"),
-        (f"{URL}/path", {}, "is not a host and a port", "tcp://"),
-        (URL, {"until": "x"}, "--send is missing", "PING"),
-        (URL, {"send": "x"}, "--until is missing", "length:7"),
-        (URL, {"send": r"\q", "until": "x"}, r"--send: \q in", r"\xHH"),
-        (URL, {"send": "x", "until": "length:0"}, "--until", ""),
-        (URL, {"send": "x", "until": "length:many"}, "is no number of bytes", "length:7"),
-        (URL, {"send": "x", "until": "regex:x*"}, "--until", "at least one byte"),
-        (URL, {"send": "hex:xy", "until": "x"}, "--send", "two digits"),
-        (URL, {"send": "@nowhere", "until": "x"}, "--send: there is no file", ""),
-        (URL, {"send": "x", "until": "x", "stream": "lines"}, "--stream has no meaning", "http://"),
-        (URL, {"body": "x", "until": "x"}, "-b has no meaning", "--send"),
-        (URL, {"send": "x", "until": "x", "headers": ["A: b"]}, "-H has no meaning", "leave it out"),
-        (URL, {"send": "x", "until": "x", "http2": True}, "http2 has no meaning", "leave it out"),
-        (URL, {"send": "x", "until": "x", "redirects": 3}, "redirects has no meaning", "leave it out"),
-        (URL, {"send": "x", "until": "x", "ca": "ca.pem"}, "does not use TLS", "leave them out"),
-        ("http://localhost/", {"until": "x"}, "--until is for raw bytes", "tcp://"),
-        ("ws://localhost/", {"send": "x", "until": "x"}, "--until is for raw bytes", "leave it out"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    url: str, options: dict[str, Any], message: str, hint: str
-) -> None:
-    with pytest.raises(PlanError) as refused:
-        hit(url, **options)
-    assert message in refused.value.message
-    assert hint in refused.value.hint
 
 
 @pytest.mark.parametrize("sent", ["AUTH password\\r\\n", "hex:41555448202870617373776f726429fe"])

@@ -78,28 +78,6 @@ def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
     assert engine_stream(made) == {"format": "sse"} | NONE | {"bounds": bounds, "stall_ns": 1000 * MS}
 
 
-@pytest.mark.parametrize(
-    ("stream", "message", "hint"),
-    [
-        ('"xml"', "xml", "'sse', 'lines' or 'messages'"),
-        ("{ events = 0 }", "events", ""),
-        ('{ until = "" }', "until", ""),
-        ('{ stall = "soon" }', "stall", ""),
-        ("{ usage = '(' }", "not a regular expression", ""),
-        ('{ slo = "p99 < 5 ms" }', '"p99 < 5 ms" is no bound of a stream', "first event < 500 ms"),
-        ('{ slo = "gap p101 < 5 ms" }', "is no bound of a stream", "gap p99 < 50 ms"),
-        ('{ slo = "gap < 5" }', "slo", "ms"),
-        ('{ slo = "gap < 5 ms, gap p50 < 1 ms" }', "bounds the same twice", "one of the gaps"),
-    ],
-)
-def test_a_mistake_is_told_with_its_place(stream: str, message: str, hint: str) -> None:
-    with pytest.raises(PlanError) as refused:
-        plan(stream)
-    assert "workload.w.request" in refused.value.message
-    assert message in refused.value.message
-    assert hint in refused.value.hint
-
-
 def test_the_answer_to_head_is_no_stream() -> None:
     with pytest.raises(PlanError, match="no body, so it is no stream"):
         plan('"sse"', 'head = "/"')

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,39 +59,6 @@ def test_the_scheme_says_whether_it_goes_over_tls() -> None:
     assert hit("ws://localhost/", send="x").contestant["localhost"].url == "http://localhost:80"
 
 
-@pytest.mark.parametrize(
-    ("request_", "message", "hint"),
-    [
-        ('{ ws = "/" }', "nothing is sent", 'stream = "messages"'),
-        ('{ ws = "/", get = "/", send = "x" }', "get and ws in one request", ""),
-        ('{ ws = "chat", send = "x" }', "does not begin with /", ""),
-        ('{ ws = "/", body = "x" }', "messages and no body", "send"),
-        ('{ ws = "/", send = "x", body-file = "y" }', "both say what to send", ""),
-        ('{ ws = "/", send = "x", expect = 200 }', "no status to expect", "101"),
-        ('{ ws = "/", send = "x", match = "id" }', '"id" does not say which message', '"json:/id"'),
-        ('{ ws = "/", send = "x", match = "json:id" }', "does not say which message", '"json:/id"'),
-        ('{ ws = "/", stream = "messages", match = "json:/id" }', "for one message that is sent", ""),
-        ('{ ws = "/", send = "x", match = "echo", expect = "y" }', "says already what the answer is", ""),
-        ('{ ws = "/", send = "x", stream = "sse" }', "sse do not come this way", "WebSocket"),
-        ('{ get = "/", stream = "messages" }', "messages do not come this way", "WebSocket"),
-        ('{ get = "/", send = "x" }', "send is for a WebSocket", "ws ="),
-        ('{ get = "/", match = "echo" }', "match is for a WebSocket", "ws ="),
-        ('{ ws = "/{n}", send = "x", params.n = ["1"] }', "has no parameters", "%7B"),
-        ('{ ws = "/", send = "x", params.n = ["1"] }', "params.n is not used in what is sent", "{n}"),
-        ('{ ws = "/", send = "x", headers = { Upgrade = "h2c" } }', "belongs to the handshake", ""),
-        ('{ ws = "/", send = 2026-11-23 }', "send holds what JSON has not", ""),
-        ('[{ ws = "/a", send = "x" }, { ws = "/b", send = "x" }]', "go over one WebSocket", "the same ws"),
-        ('[{ ws = "/a", send = "x" }, { get = "/b" }]', "go over one WebSocket", "another workload"),
-    ],
-)
-def test_a_mistake_is_told_with_its_place(request_: str, message: str, hint: str) -> None:
-    with pytest.raises(PlanError) as refused:
-        plan(request_)
-    assert "workload.w" in refused.value.message
-    assert message in refused.value.message
-    assert hint in refused.value.hint
-
-
 def test_several_messages_of_one_socket_are_a_mix() -> None:
     made = plan('[{ ws = "/", name = "a", send = "x", weight = 3 }, { ws = "/", name = "b", send = "y" }]')
     assert [request.label for request in made.workload["w"].request] == ["a", "b"]
@@ -101,27 +67,3 @@ def test_several_messages_of_one_socket_are_a_mix() -> None:
 def test_redirects_are_for_http() -> None:
     with pytest.raises(PlanError, match="redirects are not followed by a WebSocket"):
         plan('{ ws = "/", send = "x" }', "redirects = 3")
-
-
-@pytest.mark.parametrize(
-    ("url", "options", "message", "hint"),
-    [
-        ("http://localhost/", {"send": "x"}, "--send is for a WebSocket", "ws://"),
-        ("http://localhost/", {"match": "echo"}, "--match is for a WebSocket", "ws://"),
-        ("http://localhost/", {"stream": "messages"}, "messages come over a WebSocket", "ws://"),
-        ("ws://localhost/", {}, "without a message", "--send TEXT"),
-        ("ws://localhost/", {"stream": "sse"}, "'sse' is for HTTP", "--stream messages"),
-        ("ws://localhost/", {"send": "x", "method": "POST"}, "-m has no meaning", "leave it out"),
-        ("ws://localhost/", {"body": "x"}, "-b has no meaning", "--send"),
-        ("ws://localhost/", {"send": "x", "redirects": 5}, "redirects are not followed", "leave out"),
-        ("ws://localhost/", {"send": "x", "ca": "ca.pem"}, "does not use TLS", "wss://"),
-        ("ws://localhost/", {"send": "x", "match": "id"}, 'match: "id" does not say', '"json:/id"'),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    url: str, options: dict[str, Any], message: str, hint: str
-) -> None:
-    with pytest.raises(PlanError) as refused:
-        hit(url, **options)
-    assert message in refused.value.message
-    assert hint in refused.value.hint
