@@ -14,7 +14,7 @@ from servers import nginx
 from tools import JOSTLE, K6_JOURNEY, Tool
 from window import Sample, measure
 
-from sections.memory import FEW, MANY, peak
+from sections.memory import more_per_client
 
 CLIENTS = 64
 FEW_USERS, USERS = 100, 1_000
@@ -61,7 +61,7 @@ def run(effort: Effort) -> Section:
                 found[name, clients].append(sample)
                 cost = f"{sample.cpu_us:.2f} µs, {sample.peak_mb:,.1f} MB"
                 print(f"  round {number + 1}: {name}, {clients}: {cost}")
-    slopes = _slopes(effort)
+    slopes = more_per_client(effort, effort.folder / "four.toml")
     rows = [
         _ratio("CPU of a journey of one step ÷ a plain request", _cpu, found["one step", CLIENTS],
                found["plain", CLIENTS], BAR_PLAIN),
@@ -107,20 +107,6 @@ def _against_k6(found: dict[tuple[str, int], list[Sample]]) -> Row:
     return Row(
         f"memory per user ÷ k6, {USERS:,} users", ratio_text(BAR_K6_MEMORY), told, ratio <= BAR_K6_MEMORY
     )
-
-
-def _slopes(effort: Effort) -> list[float]:
-    """Of each round: bytes that a client needs more with four values that it keeps."""
-    journey = ["--journey", str(effort.folder / "four.toml")]
-    more = []
-    for number in range(effort.rounds):
-        slope = [
-            (peak(MANY, effort, *options) - peak(FEW, effort, *options)) / (MANY - FEW)
-            for options in ([], journey)
-        ]
-        more.append(slope[1] - slope[0])
-        print(f"  round {number + 1}: {slope[0]:,.0f} and {slope[1]:,.0f} bytes a client")
-    return more
 
 
 def _details(found: dict[tuple[str, int], list[Sample]]) -> str:

@@ -5,6 +5,7 @@ Every client connects, has one answer, and thinks.
 
 import statistics
 import time
+from pathlib import Path
 
 from rows import Effort, Row, Section, spread
 from servers import nginx
@@ -51,3 +52,16 @@ def peak(clients: int, effort: Effort, *more: str) -> int:
                 time.sleep(0.2)
             time.sleep(1.0)  # what is written down each second is written down
             return process.peak_bytes()
+
+
+def more_per_client(effort: Effort, journey: Path) -> list[float]:
+    """Of each round: bytes that a further client needs more on this journey than with plain requests."""
+    more = []
+    for number in range(effort.rounds):
+        plain, on_it = (
+            (peak(MANY, effort, *options) - peak(FEW, effort, *options)) / (MANY - FEW)
+            for options in ([], ["--journey", str(journey)])
+        )
+        more.append(on_it - plain)
+        print(f"  round {number + 1}: {plain:,.0f} and {on_it:,.0f} bytes a client")
+    return more

@@ -13,7 +13,7 @@ from tools import JOSTLE
 from watched import watched
 from window import Sample, measure
 
-from sections.memory import FEW, MANY, peak
+from sections.memory import more_per_client
 
 CLIENTS, MANY_CLIENTS = 64, 10_000
 SETTLE_S = 5
@@ -43,7 +43,7 @@ def run(effort: Effort) -> Section:
             for name in random.sample(list(late), len(late)):
                 late[name].append(_late_us(server, effort, name, number))
                 print(f"  round {number + 1}: {name}: p99.9 of the lateness {late[name][-1]:,} µs")
-    slopes = _slopes(effort)
+    slopes = more_per_client(effort, effort.folder / "asleep.luau")
     cpu = [s.cpu_us - t.cpu_us for s, t in zip(found["one.luau"], found["one.toml"], strict=True)]
     later = [s - t for s, t in zip(late["paced.luau"], late["paced.toml"], strict=True)]
     rows = [
@@ -79,17 +79,3 @@ def _late_us(server: Nginx, effort: Effort, name: str, number: int) -> int:
         process.process.wait(seconds + 60)
     lag = RunRecord.open(next(saved.iterdir())).trials[0].histogram("lag", start_s=SETTLE_S)
     return int(lag.get_value_at_percentile(99.9))
-
-
-def _slopes(effort: Effort) -> list[float]:
-    """Of each round: bytes that a client needs more in a script."""
-    journey = ["--journey", _file(effort, "asleep.luau")]
-    more = []
-    for number in range(effort.rounds):
-        slope = [
-            (peak(MANY, effort, *options) - peak(FEW, effort, *options)) / (MANY - FEW)
-            for options in ([], journey)
-        ]
-        more.append(slope[1] - slope[0])
-        print(f"  round {number + 1}: {slope[0]:,.0f} and {slope[1]:,.0f} bytes a client")
-    return more
