@@ -8,47 +8,7 @@ use std::sync::{Arc, Mutex};
 use jostle_engine::interval::{JourneyMeasure, Outcome};
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
-use support::{MS, Seen, one, run, serve, start, with, workload};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-/// Answers each request with what `answer` makes of it; all requests, as they came.
-fn serve_with(
-    answer: impl Fn(&str) -> String + Send + Sync + 'static,
-) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let (seen_by_server, answer) = (seen.clone(), Arc::new(answer));
-    let address = serve(move |mut stream| {
-        let (seen, answer) = (seen_by_server.clone(), answer.clone());
-        async move {
-            let mut kept = Vec::new();
-            loop {
-                let mut bytes = [0; 4096];
-                match stream.read(&mut bytes).await {
-                    Ok(0) | Err(_) => return,
-                    Ok(n) => kept.extend_from_slice(&bytes[..n]),
-                }
-                while let Some(length) = whole_request(&kept) {
-                    let request: Vec<u8> = kept.drain(..length).collect();
-                    let request = String::from_utf8(request).unwrap();
-                    let reply = answer(&request);
-                    seen.lock().unwrap().push(request);
-                    stream.write_all(reply.as_bytes()).await.ok();
-                }
-            }
-        }
-    });
-    (address, seen)
-}
-
-fn whole_request(bytes: &[u8]) -> Option<usize> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let head = text.find("\r\n\r\n")? + 4;
-    let length = text[..head]
-        .lines()
-        .find_map(|line| line.strip_prefix("Content-Length: "));
-    let length = length.map_or(0, |digits| digits.parse::<usize>().unwrap());
-    (bytes.len() >= head + length).then_some(head + length)
-}
+use support::{MS, Seen, answering_with, one, run, start, with, workload};
 
 fn ok(headers: &str, body: &str) -> String {
     format!(
@@ -57,8 +17,13 @@ fn ok(headers: &str, body: &str) -> String {
     )
 }
 
-/// A shop: a login gives a token and a cookie, a search finds item 7 or nothing, orders are taken.
-fn shop(request: &str) -> String {
+/// A shop: a login gives a token and a cookie, a search finds item 7 or nothing, orders are taken; all requests, as
+/// they came.
+fn shop() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    answering_with(async |request| answer(request))
+}
+
+fn answer(request: &str) -> String {
     match request.split(' ').nth(1).unwrap() {
         "/login" => ok(
             "Set-Cookie: sid=abc; Path=/\r\n",
@@ -139,7 +104,7 @@ fn requests_of(seen: &Seen, workload: usize, request: u32) -> u64 {
 
 #[test]
 fn what_an_answer_gives_goes_into_the_requests_that_follow() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 2}});
     let seen = run(with(
         one(buying(address, load), 0),
@@ -175,7 +140,7 @@ fn what_an_answer_gives_goes_into_the_requests_that_follow() {
 
 #[test]
 fn what_every_client_does_once_is_recorded_apart() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     let load = json!({"closed": {"clients": 4, "requests_per_client": 3}});
     let seen = run(one(buying(address, load), 0));
     assert_eq!(requests_of(&seen, 1, 0), 4);
@@ -201,7 +166,7 @@ fn what_every_client_does_once_is_recorded_apart() {
 
 #[test]
 fn a_capture_that_finds_nothing_ends_the_journey_and_says_so() {
-    let (address, _) = serve_with(shop);
+    let (address, _) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 4}});
     let spec = with(
         one(buying(address, load), 0),
@@ -225,7 +190,7 @@ fn a_capture_that_finds_nothing_ends_the_journey_and_says_so() {
 /// RFC 6265 section 5.4: never more than one Cookie header.
 #[test]
 fn the_cookies_of_a_step_and_those_of_its_client_stand_in_one_header() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
     let own = json!({"headers": [["X", "y"], ["Cookie", "theme={client}"], ["cookie", "a=b"]], "params": {"client": "client"}});
     let change = json!({
@@ -245,7 +210,7 @@ fn the_cookies_of_a_step_and_those_of_its_client_stand_in_one_header() {
 
 #[test]
 fn a_failed_request_ends_the_journey_unless_it_goes_on() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     for (on_failure, sent) in [("end", 2), ("go-on", 6)] {
         let load = json!({"closed": {"clients": 1, "requests_per_client": 2}});
         let spec = one(buying(address, load), 0);
@@ -272,7 +237,7 @@ fn a_failed_request_ends_the_journey_unless_it_goes_on() {
 
 #[test]
 fn the_time_of_a_journey_is_known_with_and_without_its_pauses() {
-    let (address, _) = serve_with(shop);
+    let (address, _) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
     let spec = with(
         one(buying(address, load), 0),
@@ -292,7 +257,7 @@ fn the_time_of_a_journey_is_known_with_and_without_its_pauses() {
 
 #[test]
 fn journeys_that_the_end_cuts_off_are_unfinished() {
-    let (address, _) = serve_with(shop);
+    let (address, _) = shop();
     let load = json!({"closed": {"clients": 3}});
     let spec = with(
         one(buying(address, load), 100),
@@ -308,7 +273,7 @@ fn journeys_that_the_end_cuts_off_are_unfinished() {
 
 #[test]
 fn in_an_open_load_journeys_begin_at_the_rate_and_know_nothing_of_each_other() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     let load = json!({"open": {"arrivals": "constant", "rates": [{"from": 500.0, "to": 500.0}], "requests": 20, "max_connections": 10}});
     let seen = run(one(buying(address, load), 0));
     assert_eq!(journeys(&seen).0, 20);
@@ -328,7 +293,7 @@ fn in_an_open_load_journeys_begin_at_the_rate_and_know_nothing_of_each_other() {
 
 #[test]
 fn a_feed_whose_rows_come_once_ends_the_load() {
-    let (address, requests) = serve_with(shop);
+    let (address, requests) = shop();
     let load = json!({"closed": {"clients": 3}});
     let spec = with(
         one(buying(address, load), 0),
@@ -354,7 +319,7 @@ fn a_feed_whose_rows_come_once_ends_the_load() {
 
 #[test]
 fn a_traced_journey_shows_what_was_said() {
-    let (address, _) = serve_with(shop);
+    let (address, _) = shop();
     let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
     let seen = run(with(
         one(buying(address, load), 0),
@@ -383,7 +348,7 @@ fn a_traced_journey_shows_what_was_said() {
 
 #[test]
 fn journeys_that_cannot_be_are_refused() {
-    let (address, _) = serve_with(shop);
+    let (address, _) = shop();
     let refused = |pointer: &str, change: Value| {
         let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});
         let spec = with(one(buying(address, load), 0), pointer, change);
@@ -412,10 +377,10 @@ fn journeys_that_cannot_be_are_refused() {
 
 #[test]
 fn redirects_are_followed_with_cookies_and_captures_are_of_the_last_answer() {
-    let (address, requests) = serve_with(|request| {
+    let (address, requests) = answering_with(async |request| {
         match request.split(' ').nth(1).unwrap() {
         "/login" => "HTTP/1.1 302 Found\r\nLocation: /home\r\nSet-Cookie: sid=1\r\nContent-Length: 0\r\n\r\n".into(),
-        _ => shop("GET /search HTTP/1.1"),
+        _ => answer("GET /search HTTP/1.1"),
     }
     });
     let load = json!({"closed": {"clients": 1, "requests_per_client": 1}});

@@ -11,38 +11,17 @@ use jostle_engine::interval::{JourneyMeasure, Measure, Outcome};
 use jostle_engine::scenario::script;
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
-use support::{MS, SECOND, Seen, one, run, serve, several, start, with, workload};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use support::{MS, SECOND, Seen, answering_with, one, run, several, start, with, workload};
 
 /// A shop: a login gives a token and a cookie, `/slow` takes 50 ms, `/moved` leads to `/login`; all requests, as they
 /// came.
 fn shop() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let seen_by_server = seen.clone();
-    let address = serve(move |mut stream| {
-        let seen = seen_by_server.clone();
-        async move {
-            let mut kept = Vec::new();
-            loop {
-                let mut bytes = [0; 4096];
-                match stream.read(&mut bytes).await {
-                    Ok(0) | Err(_) => return,
-                    Ok(n) => kept.extend_from_slice(&bytes[..n]),
-                }
-                while let Some(length) = whole_request(&kept) {
-                    let request: Vec<u8> = kept.drain(..length).collect();
-                    let request = String::from_utf8(request).unwrap();
-                    if request.contains(" /slow ") {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                    }
-                    let reply = answer(&request);
-                    seen.lock().unwrap().push(request);
-                    stream.write_all(reply.as_bytes()).await.ok();
-                }
-            }
+    answering_with(async |request| {
+        if request.contains(" /slow ") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-    });
-    (address, seen)
+        answer(request)
+    })
 }
 
 fn answer(request: &str) -> String {
@@ -64,15 +43,6 @@ fn answer(request: &str) -> String {
     };
     let length = body.len();
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
-}
-
-fn whole_request(bytes: &[u8]) -> Option<usize> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let head = text.find("\r\n\r\n")? + 4;
-    let mut lines = text[..head].lines();
-    let length = lines.find_map(|line| line.strip_prefix("Content-Length: "));
-    let length = length.map_or(0, |digits| digits.parse::<usize>().unwrap());
-    (bytes.len() >= head + length).then_some(head + length)
 }
 
 /// A workload whose clients go through this script; `change` of the workload.
@@ -298,7 +268,7 @@ fn a_script_without_an_end_is_cut_off_with_the_run_or_when_its_client_has_to_go(
     assert_eq!(journeys(&seen), (0, 3, 0));
     assert!(seen.outcomes_of(1)[Outcome::Ok as usize] > 3);
     let phases = json!([
-        {"name": "up", "duration_ns": 50 * MS, "from": 3, "to": 3},
+        {"name": "up", "duration_ns": 500 * MS, "from": 3, "to": 3},
         {"name": "down", "duration_ns": 3600 * SECOND, "from": 1, "to": 1},
     ]);
     let seen = beside(json!({"closed": {"clients": 3, "phases": phases}}));

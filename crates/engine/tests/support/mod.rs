@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jostle_engine::interval::{
@@ -75,6 +75,46 @@ pub fn answering(answer: &'static [u8]) -> SocketAddr {
             }
         }
     })
+}
+
+/// Answers each request, head and body, with what `answer` makes of it; all requests, as they came.
+pub fn answering_with<F>(answer: F) -> (SocketAddr, Arc<Mutex<Vec<String>>>)
+where
+    F: AsyncFn(&str) -> String + Send + Sync + 'static,
+{
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (seen_by_server, answer) = (seen.clone(), Arc::new(answer));
+    let address = serve(move |mut stream| {
+        let (seen, answer) = (seen_by_server.clone(), answer.clone());
+        async move {
+            let mut kept = Vec::new();
+            loop {
+                let mut bytes = [0; 4096];
+                match stream.read(&mut bytes).await {
+                    Ok(0) | Err(_) => return,
+                    Ok(n) => kept.extend_from_slice(&bytes[..n]),
+                }
+                while let Some(length) = whole_request(&kept) {
+                    let request: Vec<u8> = kept.drain(..length).collect();
+                    let request = String::from_utf8(request).unwrap();
+                    let reply = answer(&request).await;
+                    seen.lock().unwrap().push(request);
+                    stream.write_all(reply.as_bytes()).await.ok();
+                }
+            }
+        }
+    });
+    (address, seen)
+}
+
+/// The length of the first request, where all of it is there.
+fn whole_request(bytes: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let head = text.find("\r\n\r\n")? + 4;
+    let mut lines = text[..head].lines();
+    let length = lines.find_map(|line| line.strip_prefix("Content-Length: "));
+    let length = length.map_or(0, |digits| digits.parse::<usize>().unwrap());
+    (bytes.len() >= head + length).then_some(head + length)
 }
 
 /// A right answer.
