@@ -9,8 +9,6 @@ from jostle import experiments
 from jostle.plan import load_plan
 from support.real import Jostle, as_json, command, environment
 
-pytestmark = pytest.mark.alone
-
 SHORT = ["ramp-up=2s", "sustain=2s", "ramp-down=2s", "requests=2"]
 
 
@@ -24,6 +22,7 @@ def test_the_plans_load_in_every_scale(name: str, scale: str) -> None:
     assert (load.seconds() == 3600) == (scale == "as-published")
 
 
+@pytest.mark.alone
 def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> None:
     settings = [word for setting in (*SHORT, "clients=200") for word in ("--set", setting)]
     finished = jostle_command(
@@ -53,6 +52,7 @@ def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> 
     assert [claim["verdict"] for claim in result["claims"]] == ["cannot tell"] * len(result["claims"])
 
 
+@pytest.mark.alone
 def test_several_server_processes_share_the_crowd(jostle_command: Jostle) -> None:
     settings = [
         word for setting in (*SHORT, "clients=300", "think=900ms ± 10%") for word in ("--set", setting)
@@ -72,6 +72,7 @@ def with_few_files(folder: Path, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(limited, cwd=folder, capture_output=True, text=True, timeout=240, env=environment())
 
 
+@pytest.mark.alone
 def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> None:
     settings = [word for setting in (*SHORT, "clients=1400", "think=5s") for word in ("--set", setting)]
     race = ["race", "crowd-100k", "--workloads", "crowd", "--rounds", "1", *settings, "--contestants"]

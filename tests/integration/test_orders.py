@@ -6,9 +6,8 @@ import pytest
 
 from support.real import Jostle, as_json
 
-pytestmark = pytest.mark.alone
 
-
+@pytest.mark.alone
 def test_the_database_stands_beside_every_figure(jostle_command: Jostle) -> None:
     settings = ("--set", "window=3s", "--set", "customers=300", "--set", "delay=4ms")
     chosen = ("--contestants", "go", "--workloads", "closed-200-near,closed-200-far", "--rounds", "1")

@@ -6,8 +6,6 @@ import pytest
 
 from support.real import Jostle, as_json
 
-pytestmark = pytest.mark.alone
-
 SHORT = [
     *("--set", "count=2000000", "--set", "costly=1000000"),
     *("--set", "window=1s", "--set", "mix-window=1s", "--set", "delay=2ms"),
@@ -24,6 +22,7 @@ SHORT = [
 ]
 
 
+@pytest.mark.alone
 def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = [
         "--quick",

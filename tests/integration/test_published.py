@@ -12,8 +12,6 @@ import pytest
 
 from support.real import Jostle, as_json, command, environment
 
-pytestmark = pytest.mark.alone
-
 QUICK = ["--quick", "--rounds", "2", "--json", "--no-pages"]
 
 
@@ -71,6 +69,7 @@ command = "no-such-command --port {port}"
     assert trials["asking"]["reason"].startswith("absent")
 
 
+@pytest.mark.alone
 def test_threads_have_a_price(jostle_command: Jostle) -> None:
     result = raced(
         jostle_command,
@@ -104,6 +103,7 @@ def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, t
         assert described[0]["started_unix_ns"] < described[1]["started_unix_ns"]
 
 
+@pytest.mark.alone
 def test_all_goes_on_where_it_was_killed(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = ["race", "--all", "threads", "--quick", "--rounds", "1", "--into", "everything"]
     process = subprocess.Popen(

@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from support.real import Jostle, as_json
-
-pytestmark = pytest.mark.alone
 
 SHORT = {
     "sockets": "40",

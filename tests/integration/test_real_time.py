@@ -22,8 +22,6 @@ from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
 from support.real import Jostle, reference_server
 
-pytestmark = pytest.mark.alone
-
 PLAN = """
 title = "Who goes first?"
 contestants = ["reference-null"]

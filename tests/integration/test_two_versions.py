@@ -66,7 +66,7 @@ def test_a_slower_version_fails_the_build(repository: Path) -> None:
         )
 
     result = as_json(
-        run("run", "two-versions.toml", "--into", "runs", "-d", "2s", "--no-repeats", "--json", "--no-pages")
+        run("run", "two-versions.toml", "--into", "runs", "-d", "1s", "--no-repeats", "--json", "--no-pages")
     )
     assert [cell["outcomes"]["ok"] > 100 for cell in result["summaries"]] == [True, True]
     (folder,) = (repository / "runs").iterdir()
