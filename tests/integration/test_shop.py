@@ -1,6 +1,10 @@
 """`jostle race shop` on a real server: every step of a visit is right, alone and beside others."""
 
+import pytest
+
 from support.real import Jostle, as_json
+
+pytestmark = pytest.mark.alone
 
 STEPS = ["form", "login", "search", "order", "receipt"]
 
