@@ -69,6 +69,49 @@ func main() {{
 }}
 """
 
+JETTY_POM = """
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>jostle</groupId>
+  <artifactId>jetty</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.eclipse.jetty.http2</groupId>
+      <artifactId>jetty-http2-server</artifactId>
+      <version>12.0.15</version>
+    </dependency>
+  </dependencies>
+</project>
+"""
+
+JETTY = """
+import java.nio.ByteBuffer;
+import java.nio.file.*;
+import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
+import org.eclipse.jetty.server.*;
+import org.eclipse.jetty.util.Callback;
+
+class Main {{
+  public static void main(String[] arguments) throws Exception {{
+    byte[] body = Files.readAllBytes(Path.of("{folder}/root/file"));
+    Server server = new Server();
+    var http2 = new HTTP2CServerConnectionFactory(new HttpConfiguration());
+    ServerConnector connector = new ServerConnector(server, http2);
+    connector.setHost("127.0.0.1");
+    connector.setPort({port});
+    server.addConnector(connector);
+    server.setHandler(new Handler.Abstract() {{
+      public boolean handle(Request request, Response response, Callback callback) {{
+        response.write(true, ByteBuffer.wrap(body), callback);
+        return true;
+      }}
+    }});
+    server.start();
+  }}
+}}
+"""
+
 
 def _written(folder: Path, name: str, text: str, port: int) -> str:
     path = folder / name
@@ -109,6 +152,13 @@ def _go(folder: Path, port: int) -> list[str]:
     return [str(folder / "server")]
 
 
+def _jetty(folder: Path, port: int) -> list[str]:
+    pom = _written(folder, "pom.xml", JETTY_POM, port)
+    copied = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}/lib"]
+    subprocess.run(["mvn", "--batch-mode", "--quiet", "--file", pom, *copied], check=True, cwd=folder)
+    return ["java", "-cp", f"{folder}/lib/*", _written(folder, "Main.java", JETTY, port)]
+
+
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + READY_S
     while process.poll() is None and time.monotonic() < end:
@@ -118,7 +168,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the server does not listen")
 
 
-@pytest.mark.parametrize("server", [_apache, _h2o, _haproxy, _nghttpd, _node, _go])
+@pytest.mark.parametrize("server", [_apache, _h2o, _haproxy, _nghttpd, _node, _go, _jetty])
 def test_a_server_is_understood(
     jostle_command: Jostle, tmp_path: Path, server: Callable[[Path, int], list[str]]
 ) -> None:
