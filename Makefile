@@ -46,7 +46,7 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 AGAIN := $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 test-python:    ## Those of the Python package: side by side, then alone those that measure; once more what failed.
-	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) + 1) --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && $(AGAIN) -m "not alone"; }
+	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) \* 2) --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && $(AGAIN) -m "not alone"; }
 	$(BIN)/pytest -m alone tests/integration || { [ $$? = 1 ] && $(AGAIN) -m alone tests/integration; }
 
 audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
