@@ -231,7 +231,7 @@ def test_http2_with_a_connection_for_each_client_or_shared_ones() -> None:
     assert hit("http://localhost/", http2=True).connection.http2 == Http2()
     shared = hit("http://localhost/", http2_connections="2", clients=10)
     assert shared.connection.http2 == Http2(connections=2)
-    assert shared.min_connections == 2
+    assert shared.min_connections({}) == 2
     with pytest.raises(PlanError, match=r"3 connections for 2 clients") as refused:
         hit("http://localhost/", http2=True, http2_connections=3, clients=2)
     assert refused.value.hint == "a client has one at most: connections = 2"

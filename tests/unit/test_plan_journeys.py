@@ -9,6 +9,7 @@ import pytest
 
 import jostle
 from jostle.errors import PlanError
+from jostle.generator.capacity import connections_of
 from jostle.generator.spec import Address, engine_spec, without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
@@ -206,6 +207,98 @@ def test_a_journey_that_cannot_be_is_refused_and_the_message_says_why(
         read(folder, PLAN.replace(right, wrong, 1))
     assert message in refused.value.message
     assert hint in refused.value.hint
+
+
+PAGE = """
+title = "A page"
+contestants = ["node"]
+
+[workload.page]
+journeys = "page"
+load = { clients = 10, for = "5s" }
+
+[journey.page]
+connections = 6
+steps = [
+  { name = "page", get = "/", capture = { v = "header:ETag" } },
+  { parallel = [
+      { name = "style", get = "/{v}/a.css", capture = { font = "regex:url" } },
+      { name = "script", get = "/b.js", once-per-client = true },
+      { name = "image", get = "/c.png", on-failure = "go-on" },
+    ], think = "2s" },
+  { name = "font", get = "/{font}" },
+]
+"""
+
+
+def test_steps_that_are_sent_together_stand_behind_one_another() -> None:
+    plan = parse_plan(PAGE, "plan.toml")
+    assert parse_plan(to_toml(plan), "written") == plan
+    workload = plan.workload["page"]
+    spec = engine_spec("page", workload, Address(host="h", port=80), journeys=plan.journey)
+    measured = spec["workloads"][0]
+    (journey,) = measured["journeys"]
+    assert journey["connections"] == 6
+    names = [request["name"] for request in measured["requests"]]
+    assert names == ["page", "style", "script", "image", "font"]
+    assert [step["together"] for step in journey["steps"]] == [False, False, True, True, False]
+    thinks = [step["think"] for step in journey["steps"]]
+    assert thinks == ["none", "none", "none", {"constant": {"ns": 2_000_000_000}}, "none"]
+    assert workload.min_connections(plan.journey) == 60
+    assert connections_of(measured) == 60
+
+
+def test_a_client_has_as_many_of_an_open_load_s_connections() -> None:
+    text = PAGE.replace("clients = 10,", 'rate = "10/s", max-connections = 20,')
+    plan = parse_plan(text, "plan.toml")
+    spec = engine_spec("page", plan.workload["page"], Address(host="h", port=80), journeys=plan.journey)
+    assert spec["workloads"][0]["load"]["open"]["max_connections"] == 3, "each has 6"
+
+
+WRONG_GROUPS = [
+    ("connections = 6\n", "", "over one connection nothing is sent together", "connections = 6"),
+    (
+        "/b.js",
+        "/{font}.js",
+        "{font} is captured by 'style', which is sent at the same time",
+        "out of parallel",
+    ),
+    ("once-per-client = true", 'when = "{font} exists"', "is sent at the same time", "out of parallel"),
+    ("once-per-client = true", 'capture = { font = "status" }', "2 steps capture 'font'", "its own name"),
+    ("once-per-client = true", 'think = "1s"', "script: think is not for a step within", "beside parallel"),
+    ("once-per-client = true", "repeat = 2", "repeat is not for a step within parallel", "leave out repeat"),
+    (
+        "once-per-client = true",
+        'stop-when = "{v} exists"',
+        "stop-when is not for a step within parallel",
+        "leave out stop-when",
+    ),
+    ("once-per-client = true", "parallel = []", "there is no key 'parallel' here", ""),
+    ('name = "image"', 'name = "style"', "2 steps have the name 'style'", "give each its own"),
+    ('/{font}"', '/{fnt}"', "{fnt} is not known", "did you mean 'font'"),
+    (
+        'for = "5s" }',
+        'for = "5s" }\nconnection = { http2 = {} }',
+        "over connections of HTTP/1.1 only",
+        "leave out http2",
+    ),
+    ("clients = 10,", 'rate = "10/s", max-connections = 5,', "a client of its journeys has 6", "6 or more"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "message", "hint"), WRONG_GROUPS)
+def test_a_group_that_cannot_be_is_refused(right: str, wrong: str, message: str, hint: str) -> None:
+    assert right in PAGE
+    with pytest.raises(PlanError) as refused:
+        parse_plan(PAGE.replace(right, wrong, 1), "plan.toml")
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_more_connections_than_one_are_for_groups() -> None:
+    text = PLAN.replace("[journey.browse]", "[journey.browse]\nconnections = 6")
+    with pytest.raises(PlanError, match="connections: without parallel a client sends one request at a time"):
+        parse_plan(text, "plan.toml")
 
 
 def test_a_journey_whose_steps_may_all_be_passed_over_is_refused() -> None:

@@ -10,10 +10,12 @@ from support.pictures import pictures_of, validated
 from support.results import make_hit
 
 
-def step(name: str, p50: float | None, ended: dict[str, int]) -> StepResult:
+def step(name: str, p50: float | None, ended: dict[str, int], *, together: bool = False) -> StepResult:
     response = {q: Estimate(p50) for q in ("p50", "p99", "max")}
     outcomes = {"ok": 1000, **ended}
-    return StepResult(name, once=False, requests=1000, outcomes=outcomes, ended=ended, response=response)
+    return StepResult(
+        name, together=together, once=False, requests=1000, outcomes=outcomes, ended=ended, response=response
+    )
 
 
 def pictures(steps: list[StepResult], completed: int, unfinished: int = 0) -> dict[str, Picture]:
@@ -49,6 +51,20 @@ def test_a_step_begins_in_the_waterfall_where_the_one_before_it_ends() -> None:
     (rows,) = waterfall.datasets.values()
     assert [(row["name"], row["start"]) for row in rows] == [("login", 0.0), ("order", 0.002)]
     assert waterfall.title == "buy: order takes the longest of its 2 steps."
+
+
+def test_steps_that_are_sent_together_begin_together() -> None:
+    steps = [
+        step("page", 0.002, {}),
+        step("style", 0.01, {}),
+        step("script", 0.004, {}, together=True),
+        step("more", 0.001, {}),
+    ]
+    waterfall = pictures(steps, completed=1000)["journey-1"]
+    validated(waterfall)
+    (rows,) = waterfall.datasets.values()
+    begin = [(row["name"], row["start"]) for row in rows]
+    assert begin == [("page", 0.0), ("style", 0.002), ("script", 0.002), ("more", 0.012)]
 
 
 def test_there_is_no_picture_of_what_did_not_happen() -> None:

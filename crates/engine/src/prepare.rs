@@ -366,7 +366,9 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         let connections = shared.map_or(clients, |shared| shared.min(clients));
         // A redirect may lead a client to another server while its own connection stays.
         let away = workload.redirects.as_ref().map_or(0, |_| clients);
-        share(connections, index, of) + share(away, index, of)
+        let journeys = workload.journeys.iter();
+        let each = journeys.map(|journey| u64::from(journey.connections)).max();
+        each.unwrap_or(1) * (share(connections, index, of) + share(away, index, of))
     });
     let needed = connections.sum::<u64>()
         + open_files()

@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from jostle.generator.scripts import script_spec, steps_of
@@ -41,16 +42,29 @@ def engine_journeys(
     for name, weight in weights.items():
         journey, own = journeys[name], _Names(slots)
         script = None if journey.script is None else script_spec(journey.script, _columns(journey, own))
-        steps = []
-        for step in journey.steps if script is None else steps_of(script):
+        steps: list[dict[str, Any]] = []
+        groups = journey.groups if script is None else [[step] for step in steps_of(script)]
+        for together, step in ((place > 0, step) for group in groups for place, step in enumerate(group)):
             label = step.label if len(weights) == 1 else f"{name}: {step.label}"
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
             requests.append(spec | _filled(step, spec, own))
-            steps.append(_step(step, len(requests) - 1, own, think))
+            steps.append(_step(step, len(requests) - 1, own, think) | {"together": together})
+        ends = accumulate(map(len, groups)) if script is None else ()
+        for end, pause in zip(ends, journey.pauses, strict=False):
+            steps[end - 1]["think"] = think(pause)
         used = None if script is not None else set(_used(journey))
         drawn = (_feed(feed, used, own) for feed in journey.feed)
         feeds = [feed for feed in drawn if feed is not None]
-        compiled.append({"name": name, "weight": weight, "steps": steps, "feeds": feeds, "script": script})
+        compiled.append(
+            {
+                "name": name,
+                "weight": weight,
+                "steps": steps,
+                "connections": journey.connections,
+                "feeds": feeds,
+                "script": script,
+            }
+        )
     return {"requests": requests, "journeys": compiled, "slots": slots.count}
 
 
@@ -178,6 +192,6 @@ def _rows(values: Iterator[str]) -> dict[str, Any]:
 
 
 def _used(journey: Journey) -> Iterator[str]:
-    for step in journey.steps:
+    for step in journey.requests:
         yield from map(without_raw, step.filled_from())
         yield from (when.name for when in (step.condition, step.stop_condition) if when is not None)

@@ -87,6 +87,7 @@ def engine_spec(
     if workload.journeys:
         measured |= engine_journeys(workload.journeys, journeys, request=asked, think=think_spec)
         _bound_by_feeds(measured)
+        _share_connections(measured)
     workloads = [measured]
     if workload.background is not None:
         background = {
@@ -166,9 +167,16 @@ def _bound_by_feeds(workload: dict[str, Any]) -> None:
         load["requests"] = min(load["requests"] or rows, rows)
 
 
+def _share_connections(workload: dict[str, Any]) -> None:
+    """Of an open load's connections each journey on its way has as many as a client of it."""
+    load = workload["load"].get("open")
+    if load is not None:
+        load["max_connections"] //= max(journey["connections"] for journey in workload["journeys"])
+
+
 def _calls(workload: Workload, journeys: Mapping[str, Journey]) -> bool:
     """Whether some of its requests are calls of gRPC."""
-    steps = (step for name in workload.journeys for step in journeys[name].steps)
+    steps = (step for name in workload.journeys for step in journeys[name].requests)
     background = [workload.background] if workload.background is not None else []
     return any(request.grpc is not None for request in (*workload.request, *background, *steps))
 

@@ -70,6 +70,16 @@ class JourneyBuilder:
         self._journey["hurl"] = str(Path(file).absolute())
         return self
 
+    def parallel(self, *steps: dict[str, Any]) -> Self:
+        """Append steps that are sent together: parallel({"get": "/a.css"}, {"get": "/b.js"})."""
+        self._steps.append({"parallel": [dict(step) for step in steps]})
+        return self
+
+    def connections(self, most: int) -> Self:
+        """So many at a time at most, for `parallel`; a browser has 6."""
+        self._journey["connections"] = most
+        return self
+
     def capture(self, **sources: str) -> Self:
         """Keep something of the answer, by name: token="json:/token", id=r"regex:item/(\\d+)"."""
         return self._last({"capture": {**self._step().get("capture", {}), **sources}})

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
 
 from jostle.errors import BadValue, nearest
 from jostle.plan.base import Table
@@ -16,7 +16,7 @@ from jostle.plan.values import File, PositiveCount, Think, ThinkTime, check_rege
 from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, without_raw
 from jostle.plan.when import When
 
-__all__ = ["Journey", "Step", "source"]
+__all__ = ["Group", "Journey", "Step", "source"]
 
 SOURCES = ("json", "regex", "header", "cookie", "status", "body")
 
@@ -144,6 +144,55 @@ class Step(Call):
         return self.when is None and self.on_failure == "end" and self.on_capture_failed == "end"
 
 
+class Group(Table):
+    """Steps that are sent together, as a browser fetches what a page needs."""
+
+    parallel: list[Step] = Field(
+        description="the steps; each waits for one of the journey's `connections`, and the journey goes on "
+        "when all have ended"
+    )
+    think: ThinkTime = Field(default=Think(), description="pause after the last answer")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Group":
+        if len(self.parallel) < 2:
+            raise BadValue(
+                "parallel: one step, or none, is not sent together with others", "list at least two"
+            )
+        captured = Counter(name for step in self.parallel for name in step.capture)
+        for name, times in captured.items():
+            if times > 1:
+                raise BadValue(
+                    f"parallel: {times} steps capture {name!r}, and the last answer would decide",
+                    "give each its own name",
+                )
+        for step in self.parallel:
+            given = [
+                key
+                for key, wrong in (
+                    ("repeat", step.repeat > 1),
+                    ("stop-when", step.stop_when is not None),
+                    ("think", step.think.kind != "none"),
+                    ("grpc", step.grpc is not None),
+                )
+                if wrong
+            ]
+            if given:
+                hint = "write think beside parallel" if given[0] == "think" else f"leave out {given[0]}"
+                raise BadValue(f"{step.label}: {given[0]} is not for a step within parallel", hint)
+        return self
+
+
+def _step_or_group(value: Any) -> str:
+    grouped = isinstance(value, Group) or (isinstance(value, dict) and "parallel" in value)
+    return "(parallel)" if grouped else "(step)"
+
+
+Steps = Annotated[
+    Annotated[Step, Tag("(step)")] | Annotated[Group, Tag("(parallel)")], Discriminator(_step_or_group)
+]
+
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
@@ -151,7 +200,16 @@ def _listed(value: Any) -> Any:
 class Journey(Table):
     """Steps that a client goes through from the first to the last."""
 
-    steps: list[Step] = Field(default=[], description="in their order")
+    steps: list[Steps] = Field(
+        default=[],
+        description='in their order; `{ parallel = [{ get = "/a.css" }, { get = "/b.js" }] }` sends several '
+        "together",
+    )
+    connections: PositiveCount = Field(
+        default=1,
+        description="the most that a client has at a time, for steps within `parallel`; a browser has 6 "
+        "(HTTP/1.1)",
+    )
     hurl: File | None = Field(
         default=None,
         description="instead of steps: a Hurl file (https://hurl.dev) whose entries are the steps; clients "
@@ -188,20 +246,50 @@ class Journey(Table):
     @model_validator(mode="after")
     def _consistent(self) -> "Journey":
         if self.script is not None:
+            if self.connections > 1:
+                raise BadValue(
+                    "connections: a script sends one request at a time", "leave it out, or write steps"
+                )
             feed_columns(self.feed)
             return self
         if not self.steps:
             raise BadValue("a journey without steps", 'write for example steps = [{ get = "/" }]')
-        label, times = Counter(step.label for step in self.steps).most_common(1)[0]
+        self._check_connections()
+        label, times = Counter(step.label for step in self.requests).most_common(1)[0]
         if times > 1:
             raise BadValue(f"{times} steps have the name {label!r}", "give each its own: name = …")
-        if not any(step.always_sent for step in self.steps):
+        if not any(step.always_sent for step in self.requests):
             raise BadValue(
                 "no step is sent every time, so that a client could go round without an end",
                 "leave out when or once-per-client of one step",
             )
         _Variables(self).check()
         return self
+
+    def _check_connections(self) -> None:
+        grouped = any(isinstance(step, Group) for step in self.steps)
+        if grouped and self.connections == 1:
+            raise BadValue("parallel: over one connection nothing is sent together", "write connections = 6")
+        if self.connections > 1 and not grouped:
+            raise BadValue(
+                "connections: without parallel a client sends one request at a time, over one connection",
+                "leave it out, or write { parallel = [ … ] } among the steps",
+            )
+
+    @property
+    def groups(self) -> list[list[Step]]:
+        """The steps; those that are sent together in one list."""
+        return [step.parallel if isinstance(step, Group) else [step] for step in self.steps]
+
+    @property
+    def requests(self) -> list[Step]:
+        """All steps, in their order."""
+        return [step for group in self.groups for step in group]
+
+    @property
+    def pauses(self) -> list[Think]:
+        """Between the steps."""
+        return [step.think for step in self.steps]
 
 
 def feed_columns(feeds: Sequence[Feed]) -> set[str]:
@@ -219,33 +307,56 @@ class _Variables:
     """What is known at each step."""
 
     def __init__(self, journey: Journey) -> None:
-        self._steps = journey.steps
+        self._steps = journey.requests
+        self._groups = journey.groups
         self._sure = feed_columns(journey.feed)
         self._unknown_columns = any(feed.columns() is None for feed in journey.feed)
         self._maybe: dict[str, str] = {}  # by name: the step that may capture it
 
     def check(self) -> None:
-        for number, step in enumerate(self._steps, 1):
-            condition = step.condition
-            if condition is not None:
-                self._known(number, condition.name)
-            guarded = {condition.name} if condition is not None and condition.means_it_is_there else set()
-            for name in map(without_raw, step.filled_from()):
-                self._known(number, name)
-                if name in self._maybe and name not in guarded:
-                    raise BadValue(
-                        f"step {number} ({step.label}) needs {{{name}}}, which may not be there: "
-                        f"the step {self._maybe[name]!r} can be passed over, or go on without it",
-                        f'write when = "{{{name}}} exists"',
-                    )
-            for name in step.capture:
-                if step.always_captures:
-                    self._sure.add(name)
-                    self._maybe.pop(name, None)
-                elif name not in self._sure:
-                    self._maybe[name] = step.label
-            if (stop := step.stop_condition) is not None:
-                self._known(number, stop.name)
+        number = 1
+        for group in self._groups:
+            for place, step in enumerate(group):
+                self._check_request(number + place, step, group)
+            for step in group:
+                self._captures(step)
+                if (stop := step.stop_condition) is not None:
+                    self._known(number, stop.name)
+            number += len(group)
+
+    def _check_request(self, number: int, step: Step, group: Sequence[Step]) -> None:
+        condition = step.condition
+        used = [] if condition is None else [condition.name]
+        used += map(without_raw, step.filled_from())
+        for name in used:
+            self._not_of_a_sibling(number, step, name, group)
+            self._known(number, name)
+        guarded = {condition.name} if condition is not None and condition.means_it_is_there else set()
+        for name in map(without_raw, step.filled_from()):
+            if name in self._maybe and name not in guarded:
+                raise BadValue(
+                    f"step {number} ({step.label}) needs {{{name}}}, which may not be there: "
+                    f"the step {self._maybe[name]!r} can be passed over, or go on without it",
+                    f'write when = "{{{name}}} exists"',
+                )
+
+    def _captures(self, step: Step) -> None:
+        for name in step.capture:
+            if step.always_captures:
+                self._sure.add(name)
+                self._maybe.pop(name, None)
+            elif name not in self._sure:
+                self._maybe[name] = step.label
+
+    def _not_of_a_sibling(self, number: int, step: Step, name: str, group: Sequence[Step]) -> None:
+        """What is sent together does not wait for one another."""
+        for sibling in group:
+            if sibling is not step and name in sibling.capture:
+                raise BadValue(
+                    f"step {number} ({step.label}): {{{name}}} is captured by {sibling.label!r}, which is "
+                    "sent at the same time",
+                    "move one of them out of parallel, or capture under another name",
+                )
 
     def _known(self, number: int, name: str) -> None:
         if built_in(name) is not None or name in self._sure or name in self._maybe or self._unknown_columns:

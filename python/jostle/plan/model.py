@@ -25,6 +25,7 @@ from jostle.plan.contestant import ContestantFile
 from jostle.plan.database import DatabaseTable
 from jostle.plan.journey import Journey
 from jostle.plan.labels import meant, split
+from jostle.plan.load import OpenLoad
 from jostle.plan.tuning import Tune
 from jostle.plan.values import PARAMETER, Duration, PositiveCount, PositiveDuration, positive_count, shown
 from jostle.plan.workload import SAME, Workload
@@ -208,6 +209,7 @@ class Plan(Table):
                     if self.journey
                     else "write a table [journey.NAME] with steps",
                 )
+            self._check_connections(workload_name, workload)
         for where, name in self._workloads_named():
             if name not in self.workload:
                 raise BadValue(f"{where}: there is no workload {name!r}", nearest(name, self.workload))
@@ -224,6 +226,23 @@ class Plan(Table):
                     nearest(name, self.parameters),
                 )
         return self
+
+    def _check_connections(self, name: str, workload: Workload) -> None:
+        """Of journeys whose steps are sent together."""
+        each = workload.connections_of_a_client(self.journey)
+        if each == 1:
+            return
+        if workload.connection.http2 is not None:
+            raise BadValue(
+                f"workload.{name}: steps are sent together (parallel) over connections of HTTP/1.1 only",
+                "leave out http2, or parallel and connections",
+            )
+        if isinstance(workload.load, OpenLoad) and workload.load.max_connections < each:
+            raise BadValue(
+                f"workload.{name}.load: {workload.load.max_connections} connections at most, and a client of "
+                f"its journeys has {each}",
+                f"write max-connections = {each} or more",
+            )
 
     def _check_contestants(self, servers: Collection[str] | None) -> None:
         """Whoever a workload asks, or a claim or a figure is about, exists, whether it is measured or not.

@@ -12,7 +12,7 @@ from jostle.plan.connection import Connection, Http2, Tls
 from jostle.plan.contestant import Build, ConnectionLimit, ContestantFile, Need, Ready, Start, Variant
 from jostle.plan.database import DatabaseChange, DatabaseTable
 from jostle.plan.feed import Feed
-from jostle.plan.journey import Journey, Step
+from jostle.plan.journey import Group, Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
 from jostle.plan.loading import SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
@@ -95,6 +95,7 @@ def reference() -> str:
         ("`until`", Until),
         ("`[journey.NAME]`", Journey),
         ("`steps`", Step),
+        ("`steps`, sent together", Group),
         ("`feed`", Feed),
         ("`load`, closed", ClosedLoad),
         ("`phases`", Phase),

@@ -1,7 +1,7 @@
 """A workload: which requests, under which load, beside what, and how long an answer may take."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -11,6 +11,7 @@ from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.connection import Connection
 from jostle.plan.database import DatabaseChange
+from jostle.plan.journey import Journey
 from jostle.plan.labels import meant
 from jostle.plan.load import ClosedLoad, Load, OpenLoad
 from jostle.plan.request import PEER, Request
@@ -146,11 +147,19 @@ class Workload(Table):
         few = ClosedLoad.model_construct(clients=self.warm_up_clients, keep_alive=self.load.keep_alive)
         return self.model_copy(update={"load": few})
 
-    @property
-    def min_connections(self) -> int:
-        """Connections that it opens at once however fast the server is, those of the background included."""
+    def connections_of_a_client(self, journeys: Mapping[str, Journey]) -> int:
+        """The most that one has at a time. `journeys`: those of the plan."""
+        return max((journeys[name].connections for name in self.journeys), default=1)
+
+    def min_connections(self, journeys: Mapping[str, Journey]) -> int:
+        """Connections that it opens at once however fast the server is, those of the background included.
+
+        `journeys`: those of the plan.
+        """
+        each = self.connections_of_a_client(journeys)
         background = self.background.load.min_connections if self.background is not None else 0
-        return self.connection.at_once(self.load.min_connections) + self.connection.at_once(background)
+        own = self.connection.at_once(self.load.min_connections) * each
+        return own + self.connection.at_once(background)
 
     def seconds(self) -> float | None:
         """How long the measured load lasts; None where the number of requests decides."""

@@ -123,7 +123,7 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     find_room(run.plan, left, executor)
     for contestant in left:
         loads = [run.plan.workload[one.workload] for one in run.left if one.contestant == contestant.label]
-        _build_one(contestant, loads, observer)
+        _build_one(run.plan, contestant, loads, observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
     for planned in run.left:
@@ -249,7 +249,7 @@ def _build(
     labels = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            _build_one(contestant, workloads_on(plan, contestant, labels), observer)
+            _build_one(plan, contestant, workloads_on(plan, contestant, labels), observer)
         except (MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
@@ -266,9 +266,9 @@ def _build(
     return ready, skipped
 
 
-def _build_one(contestant: Contestant, loads: Iterable[Workload], observer: Observer) -> None:
+def _build_one(plan: Plan, contestant: Contestant, loads: Iterable[Workload], observer: Observer) -> None:
     """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_connections(contestant, loads)
+    check_connections(plan, contestant, loads)
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
@@ -279,9 +279,9 @@ def workloads_on(plan: Plan, contestant: Contestant, labels: Sequence[str]) -> l
     return [load for load in plan.selected.values() if contestant.label in load.measured_on(labels)]
 
 
-def check_connections(contestant: Contestant, loads: Iterable[Workload]) -> None:
+def check_connections(plan: Plan, contestant: Contestant, loads: Iterable[Workload]) -> None:
     """Raises `TooFewFiles` where it cannot hold the connections of every one of `loads`."""
-    check_capacity(contestant, max((load.min_connections for load in loads), default=0))
+    check_capacity(contestant, max((load.min_connections(plan.journey) for load in loads), default=0))
 
 
 def with_their_labels(plan: Plan) -> Plan:

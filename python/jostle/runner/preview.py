@@ -55,7 +55,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     every = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            check_connections(contestant, workloads_on(plan, contestant, every))
+            check_connections(plan, contestant, workloads_on(plan, contestant, every))
             contestant.versions()
         except (MissingRuntime, TooFewFiles) as error:
             skipped[contestant.label] = error.message

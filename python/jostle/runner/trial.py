@@ -306,11 +306,11 @@ def _spec(context: TrialContext, servers: _Servers, workload: Workload) -> dict[
 
 def _paced(plan: Plan, workload: Workload) -> bool:
     journeys = [plan.journey[name] for name in workload.journeys]
-    steps = (step for journey in journeys for step in journey.steps)
+    pauses = (pause for journey in journeys for pause in journey.pauses)
     return (
         isinstance(workload.load, OpenLoad)
         or workload.load.think.kind != "none"
-        or any(step.think.kind != "none" for step in steps)
+        or any(pause.kind != "none" for pause in pauses)
         or any(journey.script is not None for journey in journeys)  # it may sleep
     )
 

@@ -111,6 +111,12 @@ impl Client {
         }
     }
 
+    /// The same client with another connection.
+    pub fn beside(&self) -> Self {
+        let seat = self.seat.take_another();
+        Self::new(self.shared().clone(), seat, self.workload(), self.number)
+    }
+
     /// A new one takes its place, and inherits nothing.
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
@@ -156,6 +162,10 @@ impl Client {
     }
 
     /// One request: the one that the job names, or the one to which a redirect has led.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one exchange, from what is due to what is recorded"
+    )]
     async fn request(
         &mut self,
         job: &Job,
@@ -224,7 +234,7 @@ impl Client {
                 None => request.template(last),
             },
             random,
-            scope: visit.as_deref().map(Visit::scope),
+            source: visit.as_deref().map(Visit::source),
             before: self.begun - 1,
             last,
         };
@@ -233,7 +243,10 @@ impl Client {
         if let (Outcome::Ok, Some(redirects), Some(redirect)) =
             (outcome, &workload.redirects, watch.redirect.take())
         {
-            let asked = visit.as_deref().and_then(Visit::asked);
+            let traveller = visit
+                .as_deref()
+                .map(|visit| visit.source().traveller.borrow());
+            let asked = traveller.as_ref().and_then(|traveller| traveller.asked());
             match redirects.next(job.request, asked, hop.as_deref(), &redirect) {
                 Ok(next) => detour.hop = Some(Box::new(next)),
                 Err(failure) => outcome = watch.failed(failure),

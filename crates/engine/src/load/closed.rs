@@ -8,6 +8,7 @@ use tokio::task::{spawn_local, yield_now};
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
 use crate::load::journey::{Start, journeys_of, travel};
+use crate::load::together::{Lanes, Visitor};
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::scenario::traveller::Traveller;
@@ -316,7 +317,12 @@ impl Life for OnJourneys {
         async move {
             let number = u64::from(client.number);
             let mut random = Stream::new(crowd.shared.plan.seed, &[crowd.index as u64, number]);
-            let mut traveller = Traveller::new(journeys_of(crowd.workload()), number + 1);
+            // Made where it stays: in a variable of its own, the traveller would take its room twice.
+            let mut visitor = Visitor::new(
+                Traveller::new(journeys_of(crowd.workload()), number + 1),
+                Lanes::default(),
+            );
+            let traveller = visitor.traveller.get_mut();
             if !traveller.arrive(journeys_of(crowd.workload()), &mut random) {
                 return false;
             }
@@ -331,6 +337,7 @@ impl Life for OnJourneys {
                 let journey = {
                     let journeys = journeys_of(crowd.workload());
                     let journey = journeys.mix.player(0).next(&mut random);
+                    let traveller = visitor.traveller.get_mut();
                     if !traveller.begin(&journeys.programs[journey], &mut random) {
                         return false;
                     }
@@ -339,7 +346,7 @@ impl Life for OnJourneys {
                 // Awaited where it is made: in a variable it would take its room twice.
                 let Some(went) = travel(
                     client,
-                    &mut traveller,
+                    &mut visitor,
                     journey,
                     Start {
                         intended,

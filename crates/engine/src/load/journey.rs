@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use crate::load::client::{Answer, Client, Job};
+use crate::load::together::{Done, Group, Visitor, together};
 use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::journeys::{HowEnded, JourneySample};
@@ -13,12 +14,11 @@ use crate::scenario::capture::Missing;
 use crate::scenario::head::Head;
 use crate::scenario::program::{From, Journeys, Step};
 use crate::scenario::script::SCRIPT_TAP;
-use crate::scenario::traveller::{Next, Traveller};
-use crate::scenario::values::Scope;
+use crate::scenario::slots::Slots;
+use crate::scenario::traveller::{Next, Source, Traveller};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::spec::{OnCaptureFailed, OnFailure};
-use crate::wire::h1::codec::Asked;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
@@ -54,7 +54,7 @@ pub struct Went {
 )]
 pub fn travel<'a>(
     client: &'a mut Client,
-    traveller: &'a mut Traveller,
+    visitor: &'a mut Visitor,
     journey: usize,
     start: Start,
     random: &'a mut Stream,
@@ -80,6 +80,7 @@ pub fn travel<'a>(
                 if script && requests > 0 && !wanted() {
                     break HowEnded::Unfinished;
                 }
+                let mut traveller = visitor.traveller.borrow_mut();
                 let next = traveller.next(journeys, program, shared.scripts.as_ref(), random);
                 if script && ran.is_none() {
                     let now = shared.clock.now();
@@ -122,34 +123,58 @@ pub fn travel<'a>(
                 client.seat.until_stop().await;
                 break HowEnded::Unfinished;
             }
-            paused += intended - ended;
-            let performed = {
-                let workload = &shared.plan.workloads[client.workload()];
-                let visit = Visit {
-                    traveller,
-                    journeys: journeys_of(workload),
-                    journey,
-                    number,
-                };
-                if !std::mem::take(&mut counted) {
-                    let recorded = visit.recorded(workload);
-                    shared.recorder.borrow_mut().due(recorded, now);
-                }
-                let job = Job {
-                    request: visit.step().request,
-                    intended,
-                    ran,
-                    last: false,
-                };
-                client.perform(job, random, Some(visit))
+            let together_with = {
+                let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
+                journeys.programs[journey].steps[number].together
             };
-            let done = performed.await;
+            let done = if together_with > 1 {
+                let sending = {
+                    let group = Group {
+                        journey,
+                        first: number,
+                        intended,
+                        ran,
+                        counted: std::mem::take(&mut counted),
+                    };
+                    together(client, visitor, group, random)
+                };
+                let Some(done) = sending.await else {
+                    continue;
+                };
+                done
+            } else {
+                let performed = {
+                    let workload = &shared.plan.workloads[client.workload()];
+                    let journeys = journeys_of(workload);
+                    let visit = Visit::new(&visitor.traveller, journeys, journey, number);
+                    if !std::mem::take(&mut counted) {
+                        let recorded = visit.recorded(workload);
+                        shared.recorder.borrow_mut().due(recorded, now);
+                    }
+                    let job = Job {
+                        request: visit.step().request,
+                        intended,
+                        ran,
+                        last: false,
+                    };
+                    client.perform(job, random, Some(visit))
+                };
+                let done = performed.await;
+                visitor.traveller.borrow_mut().ended(done.outcome);
+                let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
+                let step = &journeys.programs[journey].steps[number];
+                Done {
+                    at: done.at,
+                    outcome: done.outcome,
+                    how: ends_with(step, number, done.outcome),
+                }
+            };
+            paused += intended - ended;
             requests += 1;
             (ended, outcome) = (done.at, done.outcome);
-            traveller.ended(outcome);
             let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
-            let step = &journeys.programs[journey].steps[number];
-            if let Some(how) = ends_with(step, number, outcome) {
+            let step = &journeys.programs[journey].steps[number + together_with - 1];
+            if let Some(how) = done.how {
                 intended = ended;
                 break how;
             }
@@ -203,7 +228,7 @@ pub fn journeys_of(workload: &Workload) -> &Journeys {
 }
 
 /// How the journey ends after a step that ended so; `None` if it goes on.
-fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnded> {
+pub fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnded> {
     let ends = match outcome {
         Outcome::Ok => false,
         Outcome::NeverSent | Outcome::Unfinished => return Some(HowEnded::Unfinished),
@@ -215,15 +240,29 @@ fn ends_with(step: &Step, number: usize, outcome: Outcome) -> Option<HowEnded> {
 
 /// A client at one step of its journey.
 pub struct Visit<'a> {
-    traveller: &'a mut Traveller,
+    traveller: &'a RefCell<Traveller>,
     journeys: &'a Journeys,
     journey: usize,
     /// Of the step.
     number: usize,
 }
 
-impl Visit<'_> {
-    fn step(&self) -> &Step {
+impl<'a> Visit<'a> {
+    pub fn new(
+        traveller: &'a RefCell<Traveller>,
+        journeys: &'a Journeys,
+        journey: usize,
+        number: usize,
+    ) -> Self {
+        Self {
+            traveller,
+            journeys,
+            journey,
+            number,
+        }
+    }
+
+    pub fn step(&self) -> &Step {
         &self.journeys.programs[self.journey].steps[self.number]
     }
 
@@ -233,46 +272,44 @@ impl Visit<'_> {
         once.and(workload.apart).unwrap_or(workload.index)
     }
 
-    /// Of a script: what it asks for.
-    pub fn asked(&self) -> Option<&Asked> {
-        self.scope().asked
-    }
-
     /// What the request is filled from.
-    pub fn scope(&self) -> Scope<'_> {
-        self.traveller.scope(self.journeys)
+    pub fn source(&self) -> Source<'a> {
+        Source {
+            traveller: self.traveller,
+            journeys: self.journeys,
+        }
     }
 
     /// Takes cookies and captures from the answer. How the request is counted.
     pub fn take_in(
-        &mut self,
+        &self,
         answer: Answer,
         request: &Request,
         taps: &mut TapStates,
         sample: &mut Sample,
         recorder: &RefCell<Recorder>,
     ) -> Outcome {
+        let mut traveller = self.traveller.borrow_mut();
         let head = answer.head.as_deref().and_then(Head::parse);
         if let Some(head) = &head
             && request.cookies
             && answer.at_home
         {
-            self.traveller
-                .take_cookies(self.journeys, head, &answer.path);
+            traveller.take_cookies(self.journeys, head, &answer.path);
         }
         let mut outcome = answer.outcome;
         if outcome == Outcome::Ok && !answer.redirects {
-            if let Some(why) = self.capture(head.as_ref(), request, taps) {
+            if let Some(why) = self.capture(&mut traveller.slots, head.as_ref(), request, taps) {
                 outcome = Outcome::CaptureFailed;
                 sample.why = Some(why.into());
             } else if let Some(once) = self.step().once {
-                self.traveller.slots.set(once, Some(b""));
+                traveller.slots.set(once, Some(b""));
             }
         }
         if !self.step().captures.is_empty() {
             taps.forget();
         }
-        if let Some(reply) = self.traveller.reply() {
+        if let Some(reply) = traveller.reply() {
             reply.status = sample.status;
             let whole = matches!(
                 outcome,
@@ -295,7 +332,7 @@ impl Visit<'_> {
                 outcome,
                 why: sample.why.as_deref().unwrap_or_default().to_owned(),
                 transcript: *transcript,
-                captured: self.captured(),
+                captured: self.captured(&traveller.slots),
             });
         }
         outcome
@@ -303,21 +340,20 @@ impl Visit<'_> {
 
     /// Puts what the step keeps of a right answer into its slots. Why something is missing, if that counts.
     fn capture(
-        &mut self,
+        &self,
+        slots: &mut Slots,
         head: Option<&Head<'_>>,
         request: &Request,
         taps: &mut TapStates,
     ) -> Option<String> {
-        let step = &self.journeys.programs[self.journey].steps[self.number];
+        let step = self.step();
         let mut why = None;
         for capture in &step.captures {
             let found = match &capture.from {
                 From::Head(source) => head.map_or(Err(Missing::Nothing), |head| source.find(head)),
                 From::Tap(number) => taps.kept(&request.taps, *number),
             };
-            self.traveller
-                .slots
-                .set(capture.slot, found.as_deref().ok());
+            slots.set(capture.slot, found.as_deref().ok());
             if let Err(missing) = found {
                 why.get_or_insert_with(|| {
                     format!("{}: {} {missing}", capture.name, capture.source)
@@ -327,10 +363,10 @@ impl Visit<'_> {
         why.filter(|_| step.on_capture_failed != OnCaptureFailed::Ignore)
     }
 
-    fn captured(&self) -> Vec<(String, Vec<u8>)> {
+    fn captured(&self, slots: &Slots) -> Vec<(String, Vec<u8>)> {
         let captures = self.step().captures.iter();
         let known = captures.filter_map(|capture| {
-            let value = self.traveller.slots.get(capture.slot)?;
+            let value = slots.get(capture.slot)?;
             Some((capture.name.clone(), value.to_vec()))
         });
         known.collect()

@@ -5,6 +5,7 @@ pub mod closed;
 pub mod finish;
 mod journey;
 pub mod open;
+mod together;
 
 use std::cell::RefCell;
 use std::io;

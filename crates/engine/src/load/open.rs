@@ -10,6 +10,7 @@ use tokio::task::spawn_local;
 use crate::load::Shared;
 use crate::load::client::{Client, Job};
 use crate::load::journey::{Start, journeys_of, travel};
+use crate::load::together::{Lanes, Visitor};
 use crate::plan::Workload;
 use crate::record::sample::Sample;
 use crate::scenario::traveller::Traveller;
@@ -162,11 +163,12 @@ impl Dispatch {
         let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
         let mut client = Client::new(self.shared.clone(), seat, self.index, client as u32);
         self.shared.recorder.borrow_mut().came(self.index);
+        let mut lanes = Lanes::default();
         let mut next = first;
         loop {
             let ended = match self.workload().journeys {
                 None => self.request(&mut client, next).await,
-                Some(_) => Box::pin(self.journey(&mut client, next)).await,
+                Some(_) => Box::pin(self.journey(&mut client, &mut lanes, next)).await,
             };
             next = match self.take_due(ended) {
                 Some(waiting) => waiting,
@@ -194,7 +196,7 @@ impl Dispatch {
     }
 
     /// Goes on one journey, as a client that knows nothing yet; gives when that ended.
-    async fn journey(&self, client: &mut Client, next: HandedOut) -> u64 {
+    async fn journey(&self, client: &mut Client, lanes: &mut Lanes, next: HandedOut) -> u64 {
         let HandedOut { arrival, ran } = next;
         let journeys = journeys_of(self.workload());
         let mut random = self.stream(arrival.number);
@@ -212,8 +214,10 @@ impl Dispatch {
             ran,
             counted: true,
         };
-        let went = travel(client, &mut traveller, journey, start, &mut random, || true);
+        let mut visitor = Visitor::new(traveller, std::mem::take(lanes));
+        let went = travel(client, &mut visitor, journey, start, &mut random, || true);
         let went = went.await;
+        *lanes = visitor.lanes;
         went.map_or_else(|| self.shared.clock.now(), |went| went.ended)
     }
 

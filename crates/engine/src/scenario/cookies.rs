@@ -16,8 +16,9 @@ pub struct Site {
     pub secure: bool,
 }
 
+/// Boxed: most clients have none, and every client has room for it.
 #[derive(Debug, Default)]
-pub struct Jar(Vec<Cookie>);
+pub struct Jar(#[expect(clippy::box_collection, reason = "thin")] Option<Box<Vec<Cookie>>>);
 
 /// One allocation for each: name and value stand behind each other, as they are sent.
 #[derive(Debug)]
@@ -47,18 +48,19 @@ impl Jar {
         let Some(cookie) = parse(header, path, site, now) else {
             return;
         };
+        let cookies = self.0.get_or_insert_default();
         let same = |known: &Cookie| known.name() == cookie.name() && known.path == cookie.path;
-        let place = self.0.iter().position(same);
+        let place = cookies.iter().position(same);
         match (place, cookie.expired(now)) {
-            (Some(place), true) => drop(self.0.remove(place)),
+            (Some(place), true) => drop(cookies.remove(place)),
             (None, true) => {}
-            (Some(place), false) => self.0[place] = cookie,
+            (Some(place), false) => cookies[place] = cookie,
             (None, false) => {
-                self.0.retain(|known| !known.expired(now));
-                if self.0.len() == MOST {
-                    self.0.remove(0);
+                cookies.retain(|known| !known.expired(now));
+                if cookies.len() == MOST {
+                    cookies.remove(0);
                 }
-                self.0.push(cookie);
+                cookies.push(cookie);
             }
         }
     }
@@ -69,6 +71,7 @@ impl Jar {
         let mut sent: Vec<&Cookie> = self
             .0
             .iter()
+            .flat_map(|cookies| cookies.iter())
             .filter(|cookie| {
                 !cookie.expired(now)
                     && (site.secure || !cookie.secure)
@@ -88,7 +91,7 @@ impl Jar {
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.0.len()
+        self.0.as_ref().map_or(0, |cookies| cookies.len())
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Program {
     pub forgotten: Vec<usize>,
     /// What says which step comes next: the script of this number, and not the operations.
     pub script: Option<usize>,
+    /// Connections that a client has at most.
+    pub connections: usize,
 }
 
 #[derive(Debug)]
@@ -45,6 +47,7 @@ enum Operation {
         condition: ConditionSpec,
         to: usize,
     },
+    /// The step, and those that are sent together with it.
     Ask(usize),
     /// Ends the journey if the condition holds.
     EndIf(ConditionSpec),
@@ -59,6 +62,10 @@ enum Operation {
 #[derive(Debug)]
 pub struct Step {
     pub request: usize,
+    /// Steps that are sent together, beginning with this one: 1 if it is sent alone, 0 if it belongs to one before it.
+    pub together: usize,
+    /// Of one that is sent together with others: it is left out unless this holds.
+    when: Option<ConditionSpec>,
     pub captures: Vec<Capture>,
     pub think: ThinkSpec,
     pub once: Option<usize>,
@@ -91,7 +98,17 @@ impl Program {
     ) -> Self {
         let mut operations = Vec::new();
         let mut forgotten = Vec::new();
+        let groups = groups(&spec.steps);
         for (index, step) in spec.steps.iter().enumerate() {
+            if groups[index] != 1 {
+                if groups[index] > 1 {
+                    operations.push(Operation::Ask(index));
+                }
+                if step.once.is_none() {
+                    forgotten.extend(step.capture.iter().map(|capture| capture.slot));
+                }
+                continue;
+            }
             let guards = usize::from(step.once.is_some()) + usize::from(step.when.is_some());
             let first = operations.len() + guards;
             let after = usize::from(step.stop_when.is_some()) + usize::from(step.repeat > 1);
@@ -117,9 +134,9 @@ impl Program {
             }
         }
         operations.push(Operation::End);
-        let steps = spec.steps.into_iter().map(|step| {
+        let steps = spec.steps.into_iter().zip(groups).map(|(step, together)| {
             let first = first_tap(step.request);
-            Step::new(step, first)
+            Step::new(step, together, first)
         });
         Self {
             steps: steps.collect(),
@@ -127,7 +144,20 @@ impl Program {
             feeds,
             forgotten,
             script: None,
+            connections: spec.connections as usize,
         }
+    }
+
+    /// Of the steps that are sent together with `first`, those that are sent now.
+    pub fn members(&self, first: usize, scope: &Scope<'_>, random: &mut Stream) -> Vec<usize> {
+        let group = first..first + self.steps[first].together;
+        let sent = group.filter(|number| {
+            let Step { once, when, .. } = &self.steps[*number];
+            let done = once.is_some_and(|slot| scope.slots.get(slot).is_some());
+            let wanted = |condition| holds(condition, scope, random);
+            !done && when.as_ref().is_none_or(wanted)
+        });
+        sent.collect()
     }
 
     /// The request of the first step that is sent in any case.
@@ -136,8 +166,20 @@ impl Program {
     }
 }
 
+/// For each step, how many are sent together beginning with it; 0 for those that belong to one before them.
+fn groups(steps: &[StepSpec]) -> Vec<usize> {
+    let after = |index: usize| steps[index + 1..].iter();
+    let counts = steps.iter().enumerate().map(|(index, step)| {
+        if step.together {
+            return 0;
+        }
+        1 + after(index).take_while(|next| next.together).count()
+    });
+    counts.collect()
+}
+
 impl Step {
-    fn new(spec: StepSpec, first_tap: usize) -> Self {
+    fn new(spec: StepSpec, together: usize, first_tap: usize) -> Self {
         let mut tap = first_tap;
         let captures = spec.capture.into_iter().map(|capture| Capture {
             name: capture.name,
@@ -153,6 +195,8 @@ impl Step {
         });
         Self {
             request: spec.request,
+            together,
+            when: spec.when.filter(|_| together != 1),
             captures: captures.collect(),
             think: spec.think,
             once: spec.once,
@@ -246,22 +290,27 @@ mod tests {
         Program::compile(serde_json::from_value(spec).unwrap(), Vec::new(), |_| 0)
     }
 
-    fn way(program: &Program, slots: &Slots) -> Vec<usize> {
+    fn with_scope<T>(slots: &Slots, with: impl FnOnce(&Scope<'_>) -> T) -> T {
         let site = Site {
             host: String::new(),
             secure: false,
         };
-        let scope = Scope {
+        with(&Scope {
             slots,
             jar: &Jar::default(),
             site: &site,
             client: 1,
             iteration: 1,
             asked: None,
-        };
-        let mut position = Position::default();
-        let mut random = Stream::new(1, &[]);
-        std::iter::from_fn(|| position.next(program, &scope, &mut random)).collect()
+        })
+    }
+
+    fn way(program: &Program, slots: &Slots) -> Vec<usize> {
+        with_scope(slots, |scope| {
+            let mut position = Position::default();
+            let mut random = Stream::new(1, &[]);
+            std::iter::from_fn(|| position.next(program, scope, &mut random)).collect()
+        })
     }
 
     #[test]
@@ -313,6 +362,26 @@ mod tests {
             &json!([{"request": 0, "once": 1, "capture": [token]}, {"request": 1, "capture": [id]}]),
         );
         assert_eq!(program.forgotten, [2]);
+    }
+
+    #[test]
+    fn of_steps_that_are_sent_together_those_are_left_out_that_do_not_apply() {
+        let once = json!({"request": 2, "together": true, "once": 1});
+        let when = json!({"request": 3, "together": true, "when": {"value": {"slot": {"slot": 0}}, "test": "exists"}});
+        let program = program(
+            &json!([{"request": 0}, {"request": 1}, once, when, {"request": 4}, {"request": 5, "together": true}]),
+        );
+        let mut slots = Slots::new(2);
+        assert_eq!(way(&program, &slots), [0, 1, 4], "the first of each group");
+        let members = |slots: &Slots| {
+            let mut random = Stream::new(1, &[]);
+            with_scope(slots, |scope| program.members(1, scope, &mut random))
+        };
+        assert_eq!(members(&slots), [1, 2]);
+        slots.set(0, Some(b""));
+        assert_eq!(members(&slots), [1, 2, 3]);
+        slots.set(1, Some(b""));
+        assert_eq!(members(&slots), [1, 3]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One client on its journeys: what it knows, and where it stands.
 
+use std::cell::RefCell;
+
 use super::cookies::Jar;
 use super::head::Head;
 use super::program::{Journeys, Position, Program};
@@ -9,16 +11,25 @@ use super::values::{Scope, path_of, unix_s};
 use crate::record::interval::Outcome;
 use crate::schedule::random::Stream;
 use crate::spec::FeedEach;
+use crate::wire::h1::codec::Asked;
 
 #[derive(Debug)]
 pub struct Traveller {
     pub slots: Slots,
     jar: Jar,
     position: Position,
-    number: u64,
-    iteration: u64,
+    number: u32,
+    iteration: u32,
     /// Its way through scripts, once it has been on one. Boxed: most clients never are.
     walk: Option<Box<Walk>>,
+}
+
+/// What the requests of a client on journeys are filled from, at the moment when they are. Of those that are sent
+/// together, one may have ended by then.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    pub traveller: &'a RefCell<Traveller>,
+    pub journeys: &'a Journeys,
 }
 
 /// What a client does next.
@@ -39,7 +50,7 @@ impl Traveller {
             slots: Slots::new(journeys.slots),
             jar: Jar::default(),
             position: Position::default(),
-            number,
+            number: number as u32,
             iteration: 0,
             walk: None,
         }
@@ -89,7 +100,7 @@ impl Traveller {
     fn go_on(&mut self, scripts: &Vm, script: usize, random: &mut Stream) -> Next {
         let walk = match &mut self.walk {
             Some(walk) => walk,
-            none => match scripts.client(self.number) {
+            none => match scripts.client(u64::from(self.number)) {
                 Ok(walk) => none.insert(Box::new(walk)),
                 Err(why) => return Next::Failed(0, why),
             },
@@ -97,7 +108,7 @@ impl Traveller {
         let start = Start {
             script,
             slots: &self.slots,
-            iteration: self.iteration,
+            iteration: u64::from(self.iteration),
         };
         scripts.go_on(walk, start, random)
     }
@@ -114,15 +125,31 @@ impl Traveller {
         }
     }
 
+    /// Of the steps that are sent together with `first`, those that are sent now.
+    pub fn members(
+        &self,
+        journeys: &Journeys,
+        program: &Program,
+        first: usize,
+        random: &mut Stream,
+    ) -> Vec<usize> {
+        program.members(first, &self.scope(journeys), random)
+    }
+
+    /// Of a script: what it asks for.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.walk.as_ref().and_then(|walk| walk.asked())
+    }
+
     /// What its requests are filled from.
     pub fn scope<'a>(&'a self, journeys: &'a Journeys) -> Scope<'a> {
         Scope {
             slots: &self.slots,
             jar: &self.jar,
             site: &journeys.site,
-            client: self.number,
-            iteration: self.iteration,
-            asked: self.walk.as_ref().and_then(|walk| walk.asked()),
+            client: u64::from(self.number),
+            iteration: u64::from(self.iteration),
+            asked: self.asked(),
         }
     }
 

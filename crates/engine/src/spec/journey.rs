@@ -17,6 +17,9 @@ pub struct JourneySpec {
     pub weight: u32,
     /// At least one of them is sent in every journey: without `when` and `once`.
     pub steps: Vec<StepSpec>,
+    /// Connections that a client has at most: steps that are sent together share them.
+    #[serde(default = "one")]
+    pub connections: u32,
     #[serde(default)]
     pub feeds: Vec<FeedSpec>,
     /// What says which step comes next, and what its request is.
@@ -48,6 +51,10 @@ pub struct StepSpec {
     pub request: usize,
     #[serde(default)]
     pub capture: Vec<CaptureSpec>,
+    /// It is due together with the step before it. The journey goes on when all that are due together have ended, after
+    /// the pause of the last of them.
+    #[serde(default)]
+    pub together: bool,
     /// The step is passed over unless this holds.
     #[serde(default)]
     pub when: Option<ConditionSpec>,
@@ -203,6 +210,7 @@ fn check_journey(
     used: &mut [bool],
 ) -> Result<(), &'static str> {
     let slots = workload.slots;
+    check_groups(workload, journey)?;
     let sure = |step: &&StepSpec| step.when.is_none() && step.once.is_none();
     if !journey.steps.iter().any(|step| sure(&step)) {
         return Err("no step is sent every time: a client could go round without an end");
@@ -246,6 +254,33 @@ fn check_journey(
             && open.requests.is_none_or(|requests| requests > rows)
         {
             return Err("an open load has more arrivals than a feed has rows that come once");
+        }
+    }
+    Ok(())
+}
+
+/// Steps that are sent together.
+fn check_groups(workload: &WorkloadSpec, journey: &JourneySpec) -> Result<(), &'static str> {
+    let steps = &journey.steps;
+    if journey.connections == 0 {
+        return Err("connections is 0: a client has at least one");
+    }
+    if steps.first().is_some_and(|step| step.together) {
+        return Err("its first step is to be sent together with one before it");
+    }
+    if !steps.iter().any(|step| step.together) {
+        return Ok(());
+    }
+    if journey.connections == 1 {
+        return Err("steps are sent together, which takes more than one connection");
+    }
+    if workload.target.http2.is_some() {
+        return Err("steps are sent together over connections of HTTP/1.1: leave out http2");
+    }
+    for (index, step) in steps.iter().enumerate() {
+        let grouped = step.together || steps.get(index + 1).is_some_and(|next| next.together);
+        if grouped && (step.repeat > 1 || step.stop_when.is_some()) {
+            return Err("a step that is sent together with others has no repeat and no stop_when");
         }
     }
     Ok(())

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::scenario::traveller::Source;
 use crate::scenario::turns::Turns;
-use crate::scenario::values::{Scope, escape};
+use crate::scenario::values::escape;
 use crate::schedule::random::Stream;
 use crate::spec::{ParamSpec, StreamSpec};
 use crate::wire::grpc::Method;
@@ -51,7 +52,7 @@ pub struct Call<'a> {
     /// Where its parameters come from.
     pub random: &'a mut Stream,
     /// Of a step: what else its gaps are filled from.
-    pub scope: Option<Scope<'a>>,
+    pub source: Option<Source<'a>>,
     /// So many requests of its client came before it.
     pub before: u64,
     /// No other request follows on this connection.
@@ -77,9 +78,11 @@ impl Request {
 
     /// Writes the request with its parameters into `out`. Those that are used in turn take the values of the same row.
     pub fn fill(&self, template: &Template, call: &mut Call<'_>, out: &mut Vec<u8>) {
-        match &call.scope {
+        match &call.source {
             None => self.fill_plain(template, call.random, call.before, out),
-            Some(scope) => {
+            Some(source) => {
+                let traveller = source.traveller.borrow();
+                let scope = traveller.scope(source.journeys);
                 let random = &mut *call.random;
                 template.write(out, |gap, out| match gap {
                     Gap::Param(position, place) => {

@@ -12,6 +12,7 @@ class StepResult:
     """One step, over all rounds."""
 
     name: str
+    together: bool  # sent at the same time as the step before it
     once: bool  # each client did it once; not among the requests of the workload
     requests: int
     outcomes: dict[str, int]  # by kind, without the zeros

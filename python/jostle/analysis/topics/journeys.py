@@ -46,6 +46,7 @@ def _journey(
         steps.append(
             StepResult(
                 name=requests[index]["name"],
+                together=step.get("together", False),
                 once=once,
                 requests=sum(outcomes.values()),
                 outcomes=dict(outcomes),

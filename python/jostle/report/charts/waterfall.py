@@ -1,4 +1,4 @@
-"""The steps of a journey, each from where the one before it ends: medians, and the p99."""
+"""The steps of a journey, each from where those before it end: medians, and the p99."""
 
 from jostle.analysis.results import JourneyResult
 from jostle.formatting import amount
@@ -14,11 +14,13 @@ BAR = "var(--hue1)"
 def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
     """None where no step has a median."""
     rows: Rows = []
-    start = 0.0
+    start = end = 0.0
     for place, step in enumerate(journey.steps):
         median, p99 = (step.response[name].value for name in ("p50", "p99"))
         if median is None:
             continue
+        if not step.together:
+            start = end
         rows.append(
             {
                 "y": len(journey.steps) - place - 0.5,
@@ -29,7 +31,7 @@ def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
                 "text": amount(median, "s") + (f", p99 {amount(p99, 's')}" if p99 is not None else ""),
             }
         )
-        start += median
+        end = max(end, start + median)
     if not rows:
         return None
     data = Datasets()
@@ -56,7 +58,7 @@ def waterfall(journey: JourneyResult, table: Table) -> Picture | None:
     longest = max(rows, key=lambda row: row["end"] - row["start"])
     title = f"{journey.name}: {longest['name']} takes the longest of its {len(rows)} steps."
     reading = (
-        "Bars: the median response time of each step, from where the one before it ends; "
-        "lines: up to its p99."
+        "Bars: the median response time of each step, from where the one before it ends (steps that are sent "
+        "together begin together); lines: up to its p99."
     )
     return Picture(title, reading, body, table, data.rows)
