@@ -116,6 +116,14 @@ def test_to_wait_for_a_free_stream_is_told_as_such() -> None:
     assert text == "2 requests waited up to 41.0 ms for a free stream of their connection, which had 2 open."
 
 
+def test_who_waited_for_a_free_stream_did_not_wait_behind_the_answer_that_held_it() -> None:
+    """Nor did who has none yet."""
+    held = [(n, 1, 5, 5, 6, 50, 2_000_000) for n in (1, 3)]
+    late = [(n, 1, 10, 50, 51, 100, 2_000_000) for n in (5, 7)]
+    text = said([*held, *late, (0, 1, 60, 0, 0, 0, 0)], elsewhere=(1, 3, 0.2))
+    assert text == "3 requests waited up to 40.0 ms for a free stream of their connection, which had 2 open."
+
+
 def test_whose_beginning_is_forgotten_is_not_told() -> None:
     assert analysed(line(WAITED, behind=1), line([])) == []
 

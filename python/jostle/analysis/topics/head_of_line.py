@@ -44,12 +44,17 @@ def of_line(contestant: str, workload: str, data: TrialData, line: Mapping[str, 
     if not times or (line["behind"] and behind is None):
         return None  # its beginning was too long ago to be known
     now = max(max(one["ready_ns"], one["sent_ns"], one["head_ns"], one["end_ns"]) for one in times)
-    span = (behind["head_ns"], behind["end_ns"] or now) if behind else (line["from_ns"], line["until_ns"])
     names = [request["name"] for request in data.workload().get("requests") or []]
-    waits = [_waited_ns(one, span, now) if behind else _queued_ns(one, now) for one in times]
-    streams = [
-        _stream(one, names, 0 if one is behind else wait) for one, wait in zip(times, waits, strict=True)
-    ]
+    waits = queued = [_queued_ns(one, now) for one in times]
+    span = line["from_ns"], line["until_ns"]
+    if behind is not None:
+        coming = behind["head_ns"], behind["end_ns"] or now
+        waits = [_waited_ns(one, coming, now) if one is not behind else 0 for one in times]
+        if max(waits) >= max(queued):
+            span = coming
+        else:
+            behind, waits = None, queued  # most of the wait was for a free stream
+    streams = [_stream(one, names, wait) for one, wait in zip(times, waits, strict=True)]
     waited = [one for one in streams if one.waited_s]
     if not waited:
         return None
@@ -96,10 +101,10 @@ def _stream(one: Mapping[str, Any], names: Sequence[str], waited_ns: int) -> Str
 
 
 def _waited_ns(one: Mapping[str, Any], span: tuple[int, int], now: int) -> int:
-    """How long a stream had nothing while another answer came, if it then soon had its own."""
+    """How long a request that was sent had nothing while another answer came, if it then soon had its own."""
     begin, end = span
     first = one["head_ns"] or one["end_ns"] or now
-    overlap: int = min(first, end) - max(one["ready_ns"], begin)
+    overlap: int = min(first, end) - max(one["sent_ns"] or now, begin)
     to_its_end = first >= end - EARLY * (end - begin)
     return overlap if to_its_end and first - end <= overlap else 0
 

@@ -86,7 +86,8 @@ def _shown(found: HeadOfLine) -> list[StreamOfConnection]:
     def importance(one: StreamOfConnection) -> tuple[bool, float, float]:
         return one is not found.behind, -one.waited_s, -one.ready_s
 
-    there = [one for one in found.streams if one.end_s is None or one.end_s > found.begin_s]
+    span = found.begin_s, found.end_s
+    there = [one for one in found.streams if one.ready_s < span[1] and (one.end_s or span[1]) > span[0]]
     chosen = {id(one) for one in sorted(there, key=importance)[:MOST_BARS]}
     return [one for one in there if id(one) in chosen]
 
