@@ -97,7 +97,7 @@ def test_starvation_of_a_server_that_runs_to_completion(starved: RunResult) -> N
     assert node.index.high - node.index.low < 0.1
     assert node.slow_s.value == pytest.approx(SLOW_S, rel=0.03)
     assert node.sentence.startswith(
-        "While one slow request runs, node answers no other: fast requests wait for up to 3."
+        "While one slow request runs, node answers no fast one: fast requests wait for up to 3."
     )
     assert "Meanwhile it loses 99.5 % [98.3, 100] of its throughput." in node.sentence
     assert node.published_alone is not None
@@ -110,7 +110,7 @@ def test_one_blocked_closed_client_says_nothing_about_blocking_and_a_stream_does
     stream = starvation(starved, "node", "open loop")
     assert stream.blocking.value == 1
     assert stream.index.value == pytest.approx(0, abs=0.01)  # everybody was answered, late
-    assert stream.sentence.startswith("While a slow request runs, node answers no other: p99 is ")
+    assert stream.sentence.startswith("While a slow request runs, node answers no fast one: p99 is ")
     assert stream.published_alone is None
 
 
@@ -228,7 +228,7 @@ def test_nothing_answered_at_all_is_a_loss_of_everything(tmp_path: Path) -> None
     node = starvation(result, "node")
     assert (node.index.value, node.index.high) == (1, 1)
     assert node.index.low == pytest.approx(0.99)
-    assert "answers no other: a fast request waited for 5.00 s without an answer" in node.sentence
+    assert "answers no fast one: a fast request waited for 5.00 s without an answer" in node.sentence
     assert (node.with_response["p50"].value, node.with_response["p50"].bound) == (
         pytest.approx(5, rel=2e-3),
         "≥",
@@ -251,7 +251,7 @@ def test_a_stream_that_is_hardly_answered_is_blocked_for_at_least_so_long(tmp_pa
     node = starvation(analysed(tmp_path, trials), "node", "open loop")
     assert (node.with_response["p99"].bound, node.blocking.bound) == ("≥", "≥")
     assert node.blocking.value == 1
-    assert "answers no other: p99 is at least 4.9" in node.sentence
+    assert "answers no fast one: p99 is at least 4.9" in node.sentence
 
 
 def test_an_index_that_is_not_known_says_what_was_not_answered(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_contestant_of_which_every_trial_failed(tmp_path: Path) -> None:
     assert summary(result, "node", "fast-only").throughput.value is None
     node = starvation(result, "node")
     assert node.index.value is None
-    assert node.sentence.startswith("From invalid trials")
+    assert node.sentence.startswith("Unreliable (invalid trials): ")
 
 
 def test_an_empty_run(tmp_path: Path) -> None:

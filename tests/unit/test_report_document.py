@@ -194,7 +194,7 @@ def test_sentences_stand_above_their_table() -> None:
     form = run_document(make_starvation(RUNTIMES[:2])).sections[0].blocks[0]
     assert isinstance(form, Section)
     assert isinstance(form.blocks[0], Findings)
-    assert "node answers no other" in form.blocks[0].items[0].text
+    assert "node answers no fast one" in form.blocks[0].items[0].text
 
 
 def test_a_table_of_groups_is_one_table_for_each_where_there_is_little_room() -> None:
@@ -217,6 +217,18 @@ def test_why_a_figure_is_missing_is_said_once_and_columns_of_nothing_are_left_ou
     assert [table.columns[i].name for i in table.known()] == ["who", "p50"]
     table.add("c", Formatted(MISSING, "", "no answer"), few, few)
     assert table.notes() == ["p99, p99.9: needs at least 299 requests", "p50 (c): no answer"]
+
+
+def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None:
+    modes = "two groups, so no mean is given"
+    table = Table("t", columns("who =", "p50 = | p99 ="))
+    table.add("a", Formatted(MISSING, "", f"{modes}: 1 ms, 50 ms"), Formatted(MISSING))
+    assert table.legend() == f"{MISSING}: {modes}"
+    table.add(
+        "b", Formatted(MISSING, "", f"{modes}: 2 ms, 70 ms"), Formatted(MISSING, "", "too few requests")
+    )
+    assert table.legend() == f"{MISSING}: {modes}; too few requests"
+    assert not Table("t", columns("who =", "p50")).legend()
 
 
 def test_of_many_contestants_the_most_and_the_least_harmed_are_told_first() -> None:

@@ -135,7 +135,7 @@ GO = {"beside": quantiles(0.0095, 0.027, 0.031), "blocking": share(0.6, 0.7), "s
 TABLE = [
     # One closed client beside one slow request.
     Row(
-        "answers no other: fast requests wait for up to 4.40 s",
+        "answers no fast one: fast requests wait for up to 4.40 s",
         lambda: starved("closed", index=share(0.85, 0.9), beside=quantiles(0.0004, 0.002, 4.4)),
         (
             lambda: starved("closed", index=share(0.85, 0.9), waits="a turn"),
@@ -143,7 +143,7 @@ TABLE = [
         ),
     ),
     Row(
-        "answers no other: no fast request was answered",
+        "answers no fast one: no fast request was answered",
         lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, None)),
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
@@ -153,7 +153,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
     Row(
-        "x answers no other: fast requests wait for up to 4.40 s. Meanwhile it loses 99.5 %",
+        "x answers no fast one: fast requests wait for up to 4.40 s. Meanwhile it loses 99.5 %",
         lambda: starved(
             "closed", index=share(0.2, 0.7), left=share(0.0, 0.01), beside=quantiles(0.1, 0.1, 4.4)
         ),
@@ -164,7 +164,7 @@ TABLE = [
         ),
     ),
     Row(
-        "answers few others",
+        "answers few fast ones",
         lambda: starved("closed", index=share(0.5, 0.6), beside=quantiles(0.0004, 0.002, 4.4)),
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
@@ -241,13 +241,13 @@ TABLE = [
         (lambda: starved("closed", index=share(0.2, 0.3)),),
     ),
     Row(
-        "From invalid trials: ",
+        "Unreliable (invalid trials): ",
         lambda: starved("closed", index=share(0.2, 0.3), trusted=False),
         (lambda: starved("closed", index=share(0.2, 0.3)),),
     ),
     # A stream beside slow requests.
     Row(
-        "While a slow request runs, x answers no other: p99 is at least 4.40 s beside slow requests of 4.5",
+        "While a slow request runs, x answers no fast one: p99 is at least 4.40 s beside slow requests of",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5, "≥")),
         (
             lambda: starved("open", **GO, waits="a turn"),
@@ -257,9 +257,20 @@ TABLE = [
         ),
     ),
     Row(
-        "While 2 slow requests run, x answers no other: p99 is",
+        "While 2 slow requests run, x answers no fast one: p99 is",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5), slow_clients=2),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
+    ),
+    Row(
+        "That is longer than slow requests take: fast ones queue up.",
+        lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 9.4, 4.5)),
+        (
+            lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),
+            lambda: starved(
+                "open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 9.4, 4.5), slow_clients=2
+            ),
+            lambda: starved("open", **GO, waits="a turn"),
+        ),
     ),
     Row(
         "Some fast requests to x wait for a whole slow one, but most do not",
@@ -267,8 +278,8 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "The late ones wait for a time slice, not for the end of a slow request: beside longer slow "
-        "requests, none waits that long",
+        "The late ones wait for a time slice, not for the end of a slow request: where slow requests "
+        "take longer, no fast one waits that long",
         lambda: starved("open", **GO, waits="a turn"),
         (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
     ),

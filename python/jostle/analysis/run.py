@@ -279,9 +279,9 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
         notes.append("Simulated: load and servers were calculated. Nothing was measured.")
     if any(f.given_up.n for f in data):
         notes.append(
-            "Requests that failed, or were not answered by the end, count in the response times as longer "
-            "than jostle waited for them; quantiles that fall among them are printed with ≥. Service times "
-            "are those of answered requests only."
+            "Response times cover all requests: one that was still waiting counts as at least as long as it "
+            "had waited, one that failed as longer than any other. A quantile that falls among these is "
+            "printed with ≥. Service times cover answered requests only."
         )
     if resumed := sum(f.total("resumed") for f in data):
         connects = sum(f.total("connects") for f in data)
@@ -314,8 +314,9 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
         )
     elif not simulated and plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
         notes.append(
-            "Response times contain the generator’s own wake-up delay, about 50 µs: it slept between events, "
-            f"because programs were waiting for a core {percent(pressure)} of the time when the run began."
+            "Response times include the generator’s own wake-up delay, about 50 µs. It slept instead of "
+            f"polling, because other programs waited for a core {percent(pressure)} of the time just before "
+            "the run."
         )
     if not simulated and (floor := floor_note(host, data)):
         notes.append(floor)
@@ -334,7 +335,9 @@ def _repeated(record: RunRecord) -> list[str]:
             f"{entry.get('folder', '')} and does not count."
         )
     if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
-        notes.append(f"{plural(more, 'other trial')} measured again: journal.ndjson says why.")
+        notes.append(
+            f"{plural(more, 'further repeat')} (at most two of each trial): journal.ndjson says why."
+        )
     if any(entry["event"] == "repeats given up" for entry in record.journal):
         notes.append(
             "After that, nothing was measured again, because repeating a whole round had not helped."

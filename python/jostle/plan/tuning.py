@@ -54,13 +54,13 @@ class Tune(Table):
 
     @property
     def goal(self) -> str:
-        """For the user: "until node takes 100 ms for /count/{value}"."""
+        """For the user: "until /count/{value} takes 100 ms on node"."""
         if self.share is not None:
             who = f", spread over {self.among} clients" if self.among else ""
-            return f"{self.share:g} of what {self.on} can answer to {self.get}{who}"
+            return f"{self.share:g} times the capacity of {self.on} for {self.get}{who}"
         if self.takes is None:
-            return f"{self.times:g} times as long as {self.on} takes for {self.get}"
-        return f"until {self.on} takes {format_duration(self.takes)} for {self.get}"
+            return f"{self.times:g} times as long as {self.get} takes on {self.on}"
+        return f"until {self.get} takes {format_duration(self.takes)} on {self.on}"
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "Tune":

@@ -145,6 +145,13 @@ class Table:
             for note, found in names.items()
         ]
 
+    def legend(self) -> str:
+        """What a dash means in the columns that 80 characters have room for; empty where there is none."""
+        cells = [row[i] for row in self.rows for i in self.places(narrow=True)]
+        missing = [v for v in cells if isinstance(v, Formatted) and v.value == MISSING]
+        reasons = dict.fromkeys(v.note.split(": ")[0] for v in missing if v.note)
+        return f"{MISSING}: {'; '.join(reasons) or 'not known'}" if missing else ""
+
     def _named(self, row: tuple[Value, ...]) -> str:
         """What its first cells, which are words, call the row."""
         words = [row[i] for i, column in enumerate(self.columns) if column.kind == "word"]

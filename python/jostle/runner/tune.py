@@ -85,7 +85,8 @@ def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> in
     for entry in known:
         if all(entry.get(k) == v for k, v in key.items()):
             return _written(int(entry["value"]), tune)
-    tell(f"tuning {name}: {tune.goal}")
+    used = "" if tune.on in plan.contestants else f" ({tune.on} runs only for this)"
+    tell(f"tuning {name}: {tune.goal}{used}")
     value = _measured(server, plan, tune, plan.parameters[name])
     known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
     write_whole(file, json.dumps(known, indent=2) + "\n")

@@ -57,7 +57,7 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return ""
     told = sum(d.finding in ("less", "more") for _, d in tested)
     families = {(c.workload, d.quantity) for c, d in tested}
-    told_of = f"{len(tested)} differences were tested, and {told} found."
+    told_of = f"Of {len(tested)} comparisons on this page, {told} found a difference."
     if len({c.workload for c in comparisons}) < 2:
         return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} would be found by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}

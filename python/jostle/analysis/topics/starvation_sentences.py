@@ -17,6 +17,9 @@ HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 MOST_WAIT = 0.1
 """Where the median grows by less than this part of the slow request, most fast requests do not wait."""
 
+QUEUED = 1.5
+"""Where the p99 is more than this many times as long as the slow requests, these alone do not explain it."""
+
 
 @dataclass(frozen=True)
 class Meanwhile:
@@ -34,7 +37,7 @@ def sentence(
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
     told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
     told += _two_modes(s.modes)
-    return told if trusted else f"From invalid trials: {told}"
+    return told if trusted else f"Unreliable (invalid trials): {told}"
 
 
 def _two_modes(found: list[Mode]) -> str:
@@ -66,9 +69,9 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if low >= SEVERE and waits == "a turn":
         return _turns(s, meanwhile, lost)
     if low >= TOTAL:
-        return f"While {_running('one', meanwhile)}, {name} answers no other: {longest}. {lost}"
+        return f"While {_running('one', meanwhile)}, {name} answers no fast one: {longest}. {lost}"
     if low >= SEVERE:
-        return f"While {_running('one', meanwhile)}, {name} answers few others: {longest}. {lost}"
+        return f"While {_running('one', meanwhile)}, {name} answers few fast ones: {longest}. {lost}"
     if high <= HARMLESS:
         return f"{name} keeps serving while a slow request runs, and {longest}. {lost}"
     if high >= SEVERE:
@@ -141,20 +144,27 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
     if waits == "a turn":
         return (
             f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. "
-            "The late ones wait for a time slice, not for the end of a slow request: beside longer slow "
-            "requests, none waits that long."
+            "The late ones wait for a time slice, not for the end of a slow request: where slow requests "
+            "take longer, no fast one waits that long."
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (
             f"Some fast requests to {name} wait for a whole slow one, but most do not: {change}; the "
             f"median is {_time(median)}."
         )
-    return f"While {_running('a', meanwhile)}, {name} answers no other: {change}."
+    queue = " That is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
+    return f"While {_running('a', meanwhile)}, {name} answers no fast one: {change}.{queue}"
 
 
 def _running(article: str, meanwhile: Meanwhile) -> str:
     many = meanwhile.slow_clients
     return f"{article} slow request runs" if many == 1 else f"{many} slow requests run"
+
+
+def _queue_up(s: Starvation, meanwhile: Meanwhile) -> bool:
+    """Whether 1 in 100 fast requests waits for longer than all slow ones that run take in turn."""
+    after, slow = s.with_response["p99"].value, s.slow_s.value
+    return after is not None and slow is not None and after > QUEUED * slow * meanwhile.slow_clients
 
 
 def _grown(s: Starvation) -> float:

@@ -197,7 +197,8 @@ def _evidence(session: Session, inference: Inference) -> list[str]:
         )
     if inference.rival is not None and inference.lead is not None:
         lines.append(
-            f"Next best: {_named(inference.rival)}, with a BIC that is worse by {inference.lead:.0f}."
+            f"Next best: {_named(inference.rival)}, which fits worse (its BIC is higher by "
+            f"{inference.lead:.0f})."
         )
     return lines
 

@@ -81,7 +81,7 @@ def slots(session: Session, inference: Inference) -> Finding:
     step = max(1, len(ends) // 8)
     evidence = [
         f"{len(largest.jobs)} requests for {wait.route.name} at once were answered "
-        + (f"(1 in {step} is shown) after " if step > 1 else "after ")
+        + (f"(times listed for one in {step}) after " if step > 1 else "after ")
         + ", ".join(amount(end, "s") for end in ends[::step])
         + f"; one by itself takes {amount(wait.demand_s, 's')}."
     ]

@@ -31,6 +31,7 @@ from jostle.report.workload import span
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.segment import Segment
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -212,6 +213,8 @@ def _tables(table: Table, console: "Console") -> None:
             console.print()
             _say(console, part.caption, "dim")
         _table(part, console)
+        if legend := part.legend():
+            _say(console, legend, "dim", lead="  ")
 
 
 def _table(table: Table, console: "Console") -> None:
@@ -227,7 +230,16 @@ def _table(table: Table, console: "Console") -> None:
             break
     else:
         drawn = _rich(_with_folded_names(table, excess), shapes=False, intervals=False)
-    console.print(drawn)
+    for line in console.render_lines(drawn, pad=False):
+        text = _joined(line)
+        text.rstrip()
+        console.print(text)
+
+
+def _joined(line: "Sequence[Segment]") -> "Text":
+    from rich.text import Text
+
+    return Text.assemble(*((segment.text, segment.style or "") for segment in line))
 
 
 def _with_folded_names(table: Table, excess: int) -> Table:

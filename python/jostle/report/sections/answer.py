@@ -42,8 +42,9 @@ MOST_SENTENCES = 6
 
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
-    "they timed out or the trial ended. Starvation index (closed loop): the share of the throughput that is "
-    "lost beside the slow request. Blocking index (open loop): the increase of the p99 beside slow requests, "
+    "they timed out or the trial ended. Throughput, p50 and p99 describe a typical round; the longest time "
+    "and the share not answered cover the requests of all rounds. Starvation index (closed loop): the share "
+    "of the throughput that is lost beside the slow request. Blocking index (open loop): the increase of the p99 beside slow requests, "
     "as a share of the slow request’s own time."
 )
 HOW_TIMES = (
@@ -246,7 +247,8 @@ def _unknown(summary: WorkloadSummary) -> Iterable[Paragraph]:
             missing.setdefault(estimate.note, []).append(name)
     if missing:
         text = "; ".join(f"{', '.join(names)}: {note}" for note, names in missing.items())
-        yield Paragraph(text, small=True)
+        remedy = " (send for longer)" if any(note.startswith("needs at least") for note in missing) else ""
+        yield Paragraph(text + remedy, small=True)
 
 
 def _medians(summary: WorkloadSummary) -> Iterable[Paragraph]:
