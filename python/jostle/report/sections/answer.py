@@ -44,8 +44,8 @@ HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. Throughput, p50 and p99 describe a typical round; the longest time "
     "and the share not answered cover the requests of all rounds. Starvation index (closed loop): the share "
-    "of the throughput that is lost beside the slow request. Blocking index (open loop): the increase of the p99 beside slow requests, "
-    "as a share of the slow request’s own time."
+    "of the throughput that is lost beside the slow request. Blocking index (open loop): the increase of the "
+    "p99 beside slow requests, as a share of the slow request’s own time."
 )
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
