@@ -127,6 +127,7 @@ fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, Py
     dict.set_item("tokens", series.tokens)?;
     dict.set_item("broken_off", series.broken_off)?;
     dict.set_item("unfinished", series.unfinished)?;
+    dict.set_item("unanswered", series.unanswered)?;
     Ok(dict)
 }
 

@@ -274,6 +274,11 @@ impl Seat {
         self.seats.table.borrow_mut().deadlines[self.slot as usize] = at;
     }
 
+    /// The task is woken at `at`, too.
+    pub fn wake_at(&self, at: u64) {
+        self.seats.set_timer(at, self.slot);
+    }
+
     pub fn clear_deadline(&self) {
         self.set_deadline(NEVER);
     }

@@ -30,6 +30,7 @@ service Echo {
   rpc Say(Words) returns (Words);
   rpc Repeat(Words) returns (stream Words);
   rpc Collect(stream Words) returns (Words);
+  rpc Talk(stream Words) returns (stream Words);
 }
 "#;
 /// `{"text": "hi"}` behind its prefix.
@@ -142,7 +143,7 @@ fn call(address: SocketAddr, method: &str, message: Value, change: Value, reques
     let spec = with(workload(address, load), "/target", json!({"http2": {}}));
     let spec = with(spec, "/requests/0", request);
     let spec = match method {
-        "Repeat" => with(
+        "Repeat" | "Talk" => with(
             spec,
             "/requests/0",
             json!({"stream": {"format": "messages"}}),
@@ -383,6 +384,44 @@ fn a_method_that_takes_a_stream_gets_each_message_of_a_list() {
 }
 
 #[test]
+fn messages_that_are_due_one_after_another_have_round_trips() {
+    let three = json!([{"text": "hi"}, {"text": "hi"}, {"text": "hi"}]);
+    let every = json!({"grpc": {"every_ns": 20 * MS}});
+    // The server answers when the last message has come, 40 ms after the first one was due.
+    let talk = |data: &[&'static [u8]], trailers| {
+        let (address, asked) = server(saying(data, &[trailers]));
+        let seen = run(call(address, "Talk", three.clone(), every.clone(), 2));
+        assert_eq!(asked.lock().unwrap()[0].2, HI.repeat(3));
+        seen
+    };
+    let trips = |seen: &Seen| {
+        let streams = || seen.0.iter().flat_map(|interval| &interval.streams);
+        let found = streams().map(|one| &one.histograms[StreamMeasure::RoundTrip as usize]);
+        let (count, longest) = found.fold((0, 0), |(count, longest), trips| {
+            (count + trips.len(), longest.max(trips.max()))
+        });
+        let unanswered: u64 = streams().map(|one| one.unanswered).sum();
+        assert!(count == 0 || longest >= 40_000, "{longest} µs");
+        (count, unanswered)
+    };
+    let excess = |seen: &Seen| seen.texts(|state| &state.excess).values().sum::<u64>();
+
+    let seen = talk(&[HI, HI, HI], DONE);
+    assert_eq!((trips(&seen), excess(&seen)), ((6, 0), 0));
+    let seen = talk(&[HI, HI, HI, HI], DONE);
+    assert_eq!((trips(&seen), excess(&seen)), ((6, 0), 2));
+    assert_eq!(trips(&talk(&[HI], DONE)), (2, 4));
+    let seen = talk(&[], ("grpc-status", "13"));
+    assert_eq!(
+        (seen.outcomes(), trips(&seen)),
+        (both("grpc_status"), (0, 6))
+    );
+    let (address, _) = server(saying(&[HI], &[DONE]));
+    let seen = run(call(address, "Collect", three.clone(), every, 2));
+    assert_eq!((seen.outcomes(), trips(&seen)), (both("ok"), (0, 0)));
+}
+
+#[test]
 fn mistakes_are_told_before_the_run() {
     let address = ([127, 0, 0, 1], 1).into();
     let refused = |method: &str, message: Value, change: Value| {
@@ -427,6 +466,18 @@ fn mistakes_are_told_before_the_run() {
             json!({}),
             json!({"grpc": {"deadline_ns": 0}}),
             "deadline_ns is 0",
+        ),
+        (
+            "Collect",
+            json!([]),
+            json!({"grpc": {"every_ns": 0}}),
+            "every_ns is 0",
+        ),
+        (
+            "Say",
+            json!({}),
+            json!({"grpc": {"every_ns": MS}}),
+            "test.Echo/Say takes one message",
         ),
     ] {
         let text = refused(method, message, change);

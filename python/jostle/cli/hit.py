@@ -215,6 +215,15 @@ class RequestOptions:
             group=REQUEST,
         ),
     ] = None
+    every: Annotated[
+        str | None,
+        _option(
+            "--every",
+            metavar="TIME",
+            help="With grpc:// and a list of messages: the time from one to the next (default: all at once).",
+            group=REQUEST,
+        ),
+    ] = None
     expect: Annotated[
         str | None,
         _option("--expect", metavar="TEXT", help="Text that every answer must contain.", group=REQUEST),

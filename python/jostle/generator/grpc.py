@@ -39,6 +39,7 @@ def grpc_spec(
     spec = {
         "schema_base64": base64.b64encode(schema).decode(),
         "deadline_ns": round(call.deadline * 1e9) if call.deadline is not None else None,
+        "every_ns": round(call.every * 1e9) if call.every is not None else None,
         "status": STATUSES.index(call.expect.grpc_status),
     }
     return spec, call.stream or (EventStream(format="messages") if gives_stream else None)

@@ -344,9 +344,14 @@ def _stream(stream: EventStream) -> dict[str, Any]:
 
 def _stream_bounds(slo: Sequence[StreamBound]) -> dict[str, Any]:
     first = next((_ns(bound.below) for bound in slo if bound.of == "first"), None)
-    gap = next((bound for bound in slo if bound.of == "gap"), None)
-    late = 1 - gap.share if gap is not None else 1.0
-    return {"first_ns": first, "gap_ns": _ns(gap.below) if gap is not None else None, "late": late}
+    gap, trip = (next((b for b in slo if b.of == of), None) for of in ("gap", "round trip"))
+    return {
+        "first_ns": first,
+        "gap_ns": _ns(gap.below) if gap is not None else None,
+        "late": 1 - gap.share if gap is not None else 1.0,
+        "round_trip_ns": _ns(trip.below) if trip is not None else None,
+        "late_round_trips": 1 - trip.share if trip is not None else 1.0,
+    }
 
 
 def _expect(expect: Expect) -> dict[str, Any]:

@@ -56,6 +56,7 @@ PLACES = {
     "import_path": f"{WORKLOAD}.request.import-path",
     "message": f"{WORKLOAD}.request.message",
     "deadline": f"{WORKLOAD}.request.deadline",
+    "every": f"{WORKLOAD}.request.every",
     "expect": f"{WORKLOAD}.request.expect",
     "expect_status": f"{WORKLOAD}.request.expect.status",
     "stream": f"{WORKLOAD}.request.stream.format",
@@ -86,7 +87,10 @@ PLACES = {
 }
 """Each option and its place in the plan."""
 
-_TIMES = ("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up", "stall", "deadline")
+_TIMES = (
+    *("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up"),
+    *("stall", "deadline", "every"),
+)
 _TLS = f"{WORKLOAD}.connection.tls"
 
 
@@ -112,8 +116,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     `send` is one datagram, and `match` says which one is its answer. `http2`: speak HTTP/2, over a
     connection for each client, or over `http2_connections` that they share. With grpc:// or
     grpcs://, whose path is package.Service/Method, `proto` names the .proto files, `import_path` folders of
-    what they import, `message` is JSON or "@" and a file, `headers` are metadata, and the call must end
-    within its `deadline`. `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
+    what they import, `message` is JSON or "@" and a file, the messages of a list leave `every` so many
+    seconds, `headers` are metadata, and the call must end within its `deadline`. `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {name: _plain(value) for name, value in options.items() if value is not None}
@@ -199,7 +203,7 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
 
 _OF_REQUESTS = (
     *("method", "headers", "compressed", "body", "send", "match", "until", "expect", "expect_status"),
-    *("proto", "import_path", "message", "deadline"),
+    *("proto", "import_path", "message", "deadline", "every"),
     *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
 )
 
@@ -372,7 +376,7 @@ def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], s
 
 
 def _no_call(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:
-    for option in ("proto", "import_path", "message", "deadline"):
+    for option in ("proto", "import_path", "message", "deadline", "every"):
         if given.get(option):
             raise PlanError(f"{name_of(option)} is for gRPC", "write grpc://HOST:PORT/package.Service/Method")
 

@@ -99,12 +99,16 @@ def _expect(value: Any) -> Any:
 class StreamBound(Table):
     """One bound of a stream, written as "first event < 500 ms" or "gap p99 < 50 ms"."""
 
-    of: Literal["first", "gap"] = Field(description="the time to the first event, or the gaps between events")
+    of: Literal["first", "gap", "round trip"] = Field(
+        description="the time to the first event, the gaps between events, or the round trips of messages"
+    )
     below: PositiveDuration = Field(description="it must be shorter than this")
-    share: float = Field(default=1.0, ge=0, le=1, description="the share of the gaps that must be shorter")
+    share: float = Field(
+        default=1.0, ge=0, le=1, description="the share of the gaps or round trips that must be shorter"
+    )
 
 
-_BOUND = re.compile(r"\s*(?:(first) event|(gap)(?:\s+p(\d+(?:\.\d+)?))?)\s*<\s*(\S.*?)\s*")
+_BOUND = re.compile(r"\s*(?:(first) event|(gap|round trip)(?:\s+p(\d+(?:\.\d+)?))?)\s*<\s*(\S.*?)\s*")
 
 
 def _bound(value: Any) -> Any:
@@ -113,7 +117,8 @@ def _bound(value: Any) -> Any:
     found = _BOUND.fullmatch(value)
     if not found or float(found[3] or 0) > 100:
         raise BadValue(
-            f"{shown(value)} is no bound of a stream", 'write "first event < 500 ms" or "gap p99 < 50 ms"'
+            f"{shown(value)} is no bound of a stream",
+            'write "first event < 500 ms", "gap p99 < 50 ms" or "round trip p99 < 50 ms"',
         )
     return {"of": found[1] or found[2], "below": found[4], "share": float(found[3] or 100) / 100}
 
@@ -157,7 +162,8 @@ class EventStream(Table):
     slo: Annotated[list[StreamBound], BeforeValidator(_bounds)] = Field(
         default=[],
         description='bounds that each stream must meet: "first event < 500 ms, gap p99 < 50 ms"; '
-        '"gap < 1 s" is for all gaps',
+        '"gap < 1 s" is for all gaps, and "round trip p99 < 50 ms" for messages that are sent at an interval '
+        "(`every`)",
     )
 
     @model_validator(mode="after")
@@ -165,7 +171,7 @@ class EventStream(Table):
         kinds = [bound.of for bound in self.slo]
         if len(set(kinds)) < len(kinds):
             raise BadValue(
-                "slo bounds the same twice", "give one bound of the first event and one of the gaps"
+                "slo bounds the same twice", "give one bound of the first event, the gaps, the round trips"
             )
         return self
 
@@ -237,6 +243,11 @@ class Call(Table):
         description="with `grpc`: the call must end within this time after it was sent; the "
         "server is told of it (`grpc-timeout`)",
     )
+    every: PositiveDuration | None = Field(
+        default=None,
+        description="with `grpc` and a list of messages: the time from one message to the next; all at once "
+        "when not given. Where the method answers with a stream, each message has its round trip",
+    )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
@@ -260,7 +271,7 @@ class Call(Table):
     def _check_call(self) -> None:
         """What goes with gRPC, and what does not."""
         if self.grpc is None:
-            for key in ("proto", "import_path", "message", "metadata", "deadline"):
+            for key in ("proto", "import_path", "message", "metadata", "deadline", "every"):
                 if getattr(self, key):
                     raise BadValue(
                         f"{key.replace('_', '-')} is for gRPC", 'write { grpc = "package.Service/Method", … }'
@@ -271,6 +282,8 @@ class Call(Table):
         for key, instead in (("headers", "metadata"), ("body", "message"), ("body_file", "message")):
             if getattr(self, key):
                 raise BadValue(f"{key.replace('_', '-')} is not for gRPC", f"write {instead}")
+        if self.every is not None and not isinstance(self.message, list):
+            raise BadValue("every is the time between messages, and message is one", "write a list")
         if self.expect.status:
             raise BadValue("a call has no HTTP status to expect", 'write grpc-status = "NOT_FOUND"')
         check_metadata(self.metadata)
@@ -282,6 +295,13 @@ class Call(Table):
             what = "has no method" if not given else f"{' and '.join(given)} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
         self._check_call()
+        if self.stream is not None and self.every is None:
+            for bound in self.stream.slo:
+                if bound.of == "round trip":
+                    raise BadValue(
+                        "slo: only messages that are sent at an interval have round trips of their own",
+                        'write every = "20ms", beside a list of messages',
+                    )
         if self.body and self.body_file:
             raise BadValue("body and body-file both say what to send", "give one of them")
         if self.head is not None and self.expect.looks_at_body and self.expect.body != "":

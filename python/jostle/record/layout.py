@@ -380,7 +380,8 @@ class EventStreamEntry(TypedDict):
     "event_per_token" of those that say how many `tokens` they had; "event_given_up" of those that had begun
     and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
     that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
-    load ended.
+    load ended. "event_round_trip": from when a message of the client was due to its answer, where a call of
+    gRPC sends them at an interval; `unanswered`: messages whose stream ended without an answer to them.
     """
 
     workload: Number
@@ -392,6 +393,7 @@ class EventStreamEntry(TypedDict):
     tokens: Count
     broken_off: Count
     unfinished: Count
+    unanswered: NotRequired[Count]
 
 
 class StreamTimesEntry(TypedDict):

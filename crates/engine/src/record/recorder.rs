@@ -320,6 +320,18 @@ impl Recorder {
         streams::add_event(&mut self.streams, sample, seen, gap);
     }
 
+    /// A message of a stream has its answer at `at`, so long after it was due.
+    pub fn round_trip(&mut self, sample: &Sample, at: u64, ns: u64) {
+        self.roll(at);
+        streams::add_round_trip(&mut self.streams, sample, ns);
+    }
+
+    /// A stream ended before so many of its messages were answered.
+    pub fn unanswered(&mut self, sample: &Sample, at: u64, messages: u64) {
+        self.roll(at);
+        streams::add_unanswered(&mut self.streams, sample, messages);
+    }
+
     /// A journey has ended, in whatever way.
     pub fn journey_ended(&mut self, sample: &JourneySample) {
         self.roll(sample.end);

@@ -28,6 +28,8 @@ pub struct StreamSeries {
     pub broken_off: u64,
     /// Had begun, and were cut off by the end of the load.
     pub unfinished: u64,
+    /// Messages of the client that were due, and whose stream ended without an answer to them.
+    pub unanswered: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +48,10 @@ pub enum StreamMeasure {
     /// Intended start → given up, of streams that had begun. The measure `Censored` has them too: what remains of it
     /// had no event.
     GivenUp,
+    /// A message of the client is due → its answer, where each is answered by one.
+    RoundTrip,
 }
-pub const STREAM_MEASURES: usize = 6;
+pub const STREAM_MEASURES: usize = 7;
 pub const STREAM_MEASURE_NAMES: [&str; STREAM_MEASURES] = [
     "event_first",
     "event_gap",
@@ -55,6 +59,7 @@ pub const STREAM_MEASURE_NAMES: [&str; STREAM_MEASURES] = [
     "event_last",
     "event_per_token",
     "event_given_up",
+    "event_round_trip",
 ];
 
 /// What a client has seen of one stream. Times are nanoseconds from the start of the run.
@@ -67,6 +72,10 @@ pub struct StreamSample {
     pub longest_gap: u64,
     /// Gaps that were as long as the bound, or longer.
     pub late: u64,
+    /// Messages of the client that were answered; those as late as the bound, or later; and those without an answer.
+    pub round_trips: u64,
+    pub late_round_trips: u64,
+    pub unanswered: u64,
     pub tokens: Option<u64>,
     /// When it was whole: its last event, or the text that ends it.
     pub whole: Option<u64>,
@@ -91,8 +100,15 @@ impl StreamSample {
     pub fn met(&self, bounds: &StreamBounds, intended: u64) -> bool {
         let soon = |ns| self.events > 0 && self.first.saturating_sub(intended) < ns;
         // Ten gaps, of which 1 - 0.9 may be late: one, whatever the rounding.
-        let most_late = bounds.late * self.events.saturating_sub(1) as f64 + 1e-6;
-        bounds.first_ns.is_none_or(soon) && self.late as f64 <= most_late
+        let few = |late: u64, of: u64, share: f64| late as f64 <= share * of as f64 + 1e-6;
+        let round_trips = self.round_trips + self.unanswered;
+        let answered = bounds.round_trip_ns.is_none_or(|_| {
+            let late = self.late_round_trips + self.unanswered;
+            few(late, round_trips, bounds.late_round_trips)
+        });
+        bounds.first_ns.is_none_or(soon)
+            && few(self.late, self.events.saturating_sub(1), bounds.late)
+            && answered
     }
 }
 
@@ -108,6 +124,7 @@ impl StreamSeries {
             tokens: 0,
             broken_off: 0,
             unfinished: 0,
+            unanswered: 0,
         }
     }
 
@@ -125,6 +142,7 @@ impl StreamSeries {
         self.tokens += other.tokens;
         self.broken_off += other.broken_off;
         self.unfinished += other.unfinished;
+        self.unanswered += other.unanswered;
     }
 }
 
@@ -144,6 +162,18 @@ pub fn add_event(
         ),
         Some(gap) => series.record(StreamMeasure::Gap, gap),
     }
+}
+
+/// A message of the client has its answer, so long after it was due.
+pub fn add_round_trip(series: &mut Vec<StreamSeries>, sample: &Sample, ns: u64) {
+    let series = find(series, sample.workload as u32, sample.request as u32);
+    series.record(StreamMeasure::RoundTrip, ns);
+}
+
+/// A stream has ended before so many of the client's messages were answered.
+pub fn add_unanswered(series: &mut Vec<StreamSeries>, sample: &Sample, messages: u64) {
+    let series = find(series, sample.workload as u32, sample.request as u32);
+    series.unanswered += messages;
 }
 
 /// A request has ended whose stream had begun.
@@ -207,6 +237,8 @@ mod tests {
             first_ns: Some(10 * MS),
             gap_ns: Some(5 * MS),
             late: 0.5,
+            round_trip_ns: None,
+            late_round_trips: 0.0,
         };
         let mut seen = StreamSample::default();
         assert!(!seen.met(&bounds, 0), "no event came");
@@ -228,7 +260,19 @@ mod tests {
             seen.event(at * MS);
         }
         let late = 1.0 - 0.9;
-        assert!(seen.met(&StreamBounds { late, ..bounds }, 0), "one of ten");
+        let bounds = StreamBounds { late, ..bounds };
+        assert!(seen.met(&bounds, 0), "one of ten");
+        seen.unanswered = 1;
+        assert!(seen.met(&bounds, 0), "no bound of round trips");
+        let bounds = StreamBounds {
+            round_trip_ns: Some(MS),
+            late_round_trips: late,
+            ..bounds
+        };
+        seen.round_trips = 9;
+        assert!(seen.met(&bounds, 0), "one of ten messages has no answer");
+        seen.late_round_trips = 1;
+        assert!(!seen.met(&bounds, 0), "and one has it late");
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub struct GrpcSpec {
     /// The call must end within this time from its actual send; the server is told.
     #[serde(default)]
     pub deadline_ns: Option<u64>,
+    /// From one message that is due to the next, where the method takes a stream. The first one is due at the intended
+    /// start of the call; without this all are.
+    #[serde(default)]
+    pub every_ns: Option<u64>,
     /// The `grpc-status` of a right answer.
     #[serde(default)]
     pub status: u32,
@@ -39,6 +43,8 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
         "a call has a grpc-status and no other one"
     } else if grpc.deadline_ns == Some(0) {
         "grpc.deadline_ns is 0: nothing answers in no time"
+    } else if grpc.every_ns == Some(0) {
+        "grpc.every_ns is 0: leave it out to send all messages at once"
     } else if names.any(|name| OWN_HEADERS.contains(&name.as_str())) {
         "content-type, te and grpc-timeout are the call's own: leave them out"
     } else {

@@ -39,6 +39,12 @@ pub struct StreamBounds {
     /// The share of a stream's gaps that may be late, 0 to 1.
     #[serde(default)]
     pub late: f64,
+    /// Round trips that are not shorter than this are late.
+    #[serde(default)]
+    pub round_trip_ns: Option<u64>,
+    /// The share of a stream's round trips that may be late, 0 to 1.
+    #[serde(default)]
+    pub late_round_trips: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,11 +67,11 @@ pub(super) fn problem(request: &RequestSpec) -> Option<&'static str> {
         "stream.until is empty: give the text of the event that ends the stream"
     } else if stream.stall_ns == Some(0) {
         "stream.stall_ns is 0: no event follows another in no time"
-    } else if stream
-        .bounds
-        .is_some_and(|bounds| !(0.0..=1.0).contains(&bounds.late))
-    {
-        "stream.bounds.late is no share from 0 to 1"
+    } else if stream.bounds.is_some_and(|bounds| {
+        let shares = [bounds.late, bounds.late_round_trips];
+        shares.iter().any(|share| !(0.0..=1.0).contains(share))
+    }) {
+        "stream.bounds: late and late_round_trips are shares from 0 to 1"
     } else if request.method == "HEAD" {
         "the answer to HEAD has no body, so it is no stream"
     } else if (request.websocket.is_some() || request.grpc.is_some())

@@ -280,6 +280,28 @@ impl Watch<'_> {
             .is_some_and(|seen| seen.whole.is_some())
     }
 
+    /// The message that was due at `due` has its answer.
+    pub fn round_trip(&mut self, due: u64) {
+        let ns = self.at.saturating_sub(due);
+        let spec = self.request.stream.as_ref();
+        let bounds = spec.and_then(|spec| spec.bounds);
+        if let Some(seen) = &mut self.sample.stream {
+            let late = bounds.and_then(|bounds| bounds.round_trip_ns);
+            seen.round_trips += 1;
+            seen.late_round_trips += u64::from(late.is_some_and(|late| ns >= late));
+        }
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.round_trip(self.sample, self.at, ns);
+    }
+
+    /// So many messages have no answer, and will have none.
+    pub fn unanswered(&mut self, messages: u64) {
+        if messages > 0 {
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.unanswered(self.sample, self.seat.now(), messages);
+        }
+    }
+
     /// After an event the next one, or the end of the answer, may have a deadline of its own.
     fn await_event(&self) {
         let (Some(seen), Some(spec)) = (&self.sample.stream, &self.request.stream) else {

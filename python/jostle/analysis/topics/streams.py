@@ -70,6 +70,7 @@ def _stream(
     for data in trials:
         counts.update(_counts(data, number))
     stopped = sum(_stopped_before(data, number) for data in trials)
+    paced = (spec.get("grpc") or {}).get("every_ns") is not None
     return StreamResult(
         contestant=contestant,
         workload=workload,
@@ -90,6 +91,8 @@ def _stream(
         gap=quantiles_over_rounds([_broken(data, "event_gap", number) for data in trials]),
         longest_gap=quantiles_over_rounds([_broken(data, "event_longest_gap", number) for data in trials]),
         last=quantiles_over_rounds([_last(data, number) for data in trials]),
+        round_trip=quantiles_over_rounds([_round_trips(data, number) for data in trials]) if paced else {},
+        unanswered=counts["unanswered"] if paced else None,
         over_time=_over_time(trials, number),
     )
 
@@ -155,6 +158,12 @@ def _first(data: TrialData, number: int) -> WeightedSample:
 def _broken(data: TrialData, measure: str, number: int) -> WeightedSample:
     """The gap in which a stream broke off had no end."""
     return replace(_times(data, measure, number), never=_counts(data, number).get("broken_off", 0))
+
+
+def _round_trips(data: TrialData, number: int) -> WeightedSample:
+    """A message without an answer lies beyond every time."""
+    never = _counts(data, number).get("unanswered", 0)
+    return replace(_times(data, "event_round_trip", number), never=never)
 
 
 def _last(data: TrialData, number: int) -> WeightedSample:

@@ -22,7 +22,7 @@ MEASURED, BACKGROUND = 0, 1
 MOST_TEXTS = 64
 """Of peers' own making: further ones count as "other"."""
 
-STREAMS = ("events", "whole", "met", "tokens", "broken_off", "unfinished")
+STREAMS = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered")
 
 SUMS = ("service_sum_ns", "response_sum_ns", "busy_sum_ns")
 
@@ -127,7 +127,7 @@ class _Tally:
             for end in journey["ended"]:
                 self.journey_ends[key][end["step"], end["outcome"]] += end["count"]
         for stream in interval.get("streams", ()):
-            counted = {name: stream[name] for name in STREAMS}
+            counted = {name: stream.get(name, 0) for name in STREAMS}
             self.streams[stream["workload"], stream["request"]].update(counted)
         for line in interval.get("head_of_line", ()):
             known = self.head_of_line

@@ -24,6 +24,12 @@ HOW = (
     "and a stream that broke off has one gap without end."
 )
 
+ROUND_TRIPS = (
+    "Where messages are sent at an interval, a round trip counts from the moment when a message was due to its "
+    "answer, matched in order. One whose stream ended without its answer is unanswered, and lies beyond every "
+    "round trip."
+)
+
 
 def section(result: RunResult) -> Section:
     """Nothing where no request asks for a stream."""
@@ -36,20 +42,26 @@ def section(result: RunResult) -> Section:
             Figure(f"events-{n}", partial(charts.event_times, s, order))
             for n, s in enumerate(found[:MOST], 1)
         ),
-        Section("", [Paragraph(HOW, small=True)], Depth.MAIN),
+        Section("", [Paragraph(text, small=True) for text in _notes(found)], Depth.MAIN),
     ]
     return Section("Streams of events", blocks if found else [], key="streams")
+
+
+def _notes(found: list[StreamResult]) -> list[str]:
+    return [HOW, ROUND_TRIPS] if any(s.unanswered is not None for s in found) else [HOW]
 
 
 def stream_table(found: list[StreamResult]) -> Table:
     """A row per request: its streams, how they ended, and their events."""
     bounded = any(s.met is not None for s in found)
+    awaited = any(s.unanswered is not None for s in found)
     counted = any(s.tokens_per_s is not None for s in found)
     names = [
         *_words(found),
         *columns("", "streams = | whole = | broken off | no event | cut off | events | events/s ="),
         *(columns("", "within bounds = in bounds | within bounds/s") if bounded else []),
         *(columns("", "tokens/s =") if counted else []),
+        *(columns("", "unanswered =") if awaited else []),
     ]
     table = Table("Streams, and how they ended", names)
     for s in found:
@@ -57,12 +69,17 @@ def stream_table(found: list[StreamResult]) -> Table:
         counts = (amount(n, "count") for n in (sum(ends), *ends, s.events))
         met = (_share_met(s), _rate(s.met_per_s)) if bounded else ()
         tokens = (_rate(s.tokens_per_s),) if counted else ()
-        table.add(*_named(found, s), *counts, formatted(s.events_per_s), *met, *tokens)
+        unanswered = (_count(s.unanswered),) if awaited else ()
+        table.add(*_named(found, s), *counts, formatted(s.events_per_s), *met, *tokens, *unanswered)
     return table
 
 
 def _rate(estimate: Estimate | None) -> Formatted | str:
     return "" if estimate is None else formatted(estimate)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else amount(number, "count")
 
 
 def time_table(found: list[StreamResult]) -> Table:
@@ -75,6 +92,7 @@ def time_table(found: list[StreamResult]) -> Table:
             "gap": s.gap,
             "longest gap": s.longest_gap,
             "last event": s.last,
+            "round trip of a message": s.round_trip,
             "time per token": s.per_token,
         }
         for name, estimates in times.items():

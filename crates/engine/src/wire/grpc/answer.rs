@@ -32,6 +32,11 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// So many are whole.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
     /// The answer's head has come; an error if it is none of gRPC.
     pub fn check_head<'h>(
         http_status: u16,

@@ -14,11 +14,16 @@ pub fn write(message: &[u8], out: &mut Vec<u8>) {
 /// The messages of what [`write`] has made.
 pub fn split(mut frames: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
-        let (prefix, rest) = frames.split_first_chunk::<PREFIX_BYTES>()?;
-        let (message, rest) = rest.split_at_checked(length(*prefix))?;
+        let (frame, rest) = frames.split_at_checked(first(frames)?)?;
         frames = rest;
-        Some(message)
+        Some(&frame[PREFIX_BYTES..])
     })
+}
+
+/// The bytes of the first message of what [`write`] has made, with its prefix.
+pub fn first(frames: &[u8]) -> Option<usize> {
+    let (prefix, _) = frames.split_first_chunk::<PREFIX_BYTES>()?;
+    Some(PREFIX_BYTES + length(*prefix))
 }
 
 fn length([_, length @ ..]: [u8; PREFIX_BYTES]) -> usize {

@@ -6,6 +6,7 @@ use memchr::memmem;
 use prost_reflect::MethodDescriptor;
 
 use crate::spec::{Fill, GrpcSpec, RequestSpec};
+use crate::wire::grpc::pace::Pace;
 use crate::wire::grpc::{frames, schema};
 use crate::wire::h1::codec::{Template, encode_request};
 
@@ -18,6 +19,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 pub struct Method {
     pub(super) descriptor: MethodDescriptor,
     pub(super) deadline_ns: Option<u64>,
+    every_ns: Option<u64>,
     /// The `grpc-status` of a right answer.
     pub(super) status: u32,
 }
@@ -30,16 +32,28 @@ impl Method {
         let descriptor = schema::Schema::decode(&bytes)?.method(name);
         let descriptor = descriptor
             .ok_or_else(|| format!("its schema has no method {name} (package.Service/Method)"))?;
-        let (deadline_ns, status) = (grpc.deadline_ns, grpc.status);
+        if grpc.every_ns.is_some() && !descriptor.is_client_streaming() {
+            return Err(format!(
+                "{name} takes one message, so that none is sent after another: leave out every_ns"
+            ));
+        }
         Ok(Self {
             descriptor,
-            deadline_ns,
-            status,
+            deadline_ns: grpc.deadline_ns,
+            every_ns: grpc.every_ns,
+            status: grpc.status,
         })
     }
 
     pub fn deadline_ns(&self) -> Option<u64> {
         self.deadline_ns
+    }
+
+    /// When its messages leave, of a call that is due at `intended`; `None`: all of them at once.
+    pub fn pace(&self, intended: u64) -> Option<Pace> {
+        let answered = self.gives_stream();
+        self.every_ns
+            .map(|every| Pace::new(intended, every, answered))
     }
 
     /// Whether the answer is read as what it is: one message, or a stream of them.

@@ -5,9 +5,11 @@
 mod answer;
 mod frames;
 mod method;
+mod pace;
 pub mod reflection;
 pub mod schema;
 mod status;
 
 pub use answer::Answer;
 pub use method::Method;
+pub use pace::Pace;

@@ -138,10 +138,10 @@ impl Connection {
         asked
     }
 
-    /// Sends of a body what goes through now; its end is the end of the request. Gives the bytes of it, and those on the
-    /// wire.
-    pub fn send(&self, stream: u32, body: &[u8]) -> (usize, usize) {
-        let sent = self.0.endpoint.borrow_mut().send(stream, body, true);
+    /// Sends of a body what goes through now; `end`: its end is the end of the request. Gives the bytes of it, and those
+    /// on the wire.
+    pub fn send(&self, stream: u32, body: &[u8], end: bool) -> (usize, usize) {
+        let sent = self.0.endpoint.borrow_mut().send(stream, body, end);
         self.0.flush();
         sent
     }

@@ -9,7 +9,7 @@ use crate::record::interval::Outcome;
 use crate::wire::Common;
 use crate::wire::dial::Dialer;
 use crate::wire::failure::Failure;
-use crate::wire::grpc::{self, Method};
+use crate::wire::grpc::{self, Method, Pace};
 use crate::wire::h1::codec::DecodeError;
 use crate::wire::h2::answer::{Answer, Wanted, malformed};
 use crate::wire::h2::codec::{Event, Fields, Stream};
@@ -145,6 +145,7 @@ impl Link {
             Err(outcome) => return outcome,
         };
         let call = method.map(|method| grpc::Answer::new(method, watch));
+        let pace = method.and_then(|method| method.pace(watch.sample.intended));
         let mut exchange = Exchange {
             connection: &self.connection,
             stream: &self.stream,
@@ -152,6 +153,7 @@ impl Link {
             entry,
             id: None,
             unsent: asked.body,
+            pace,
             asked,
             begun: false,
             length: None,
@@ -159,6 +161,7 @@ impl Link {
             call,
         };
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
+        exchange.count_unanswered();
         drop(exchange);
         self.connection.carried();
         // What it did not read belongs to nobody.
@@ -228,6 +231,8 @@ struct Exchange<'a, 'w> {
     asked: Asked<'a>,
     /// What is left of the request's body.
     unsent: &'a [u8],
+    /// When its parts leave, if not at once.
+    pace: Option<Pace>,
     /// The answer has begun.
     begun: bool,
     /// How long its body is to be, if its head says so.
@@ -277,14 +282,43 @@ impl Exchange<'_, '_> {
             }
             id
         });
+        let later = self.later();
         // What leaves at once makes room for more.
-        while !self.unsent.is_empty() {
-            let (sent, wire) = self.connection.send(id, self.unsent);
+        while self.unsent.len() > later {
+            let due = &self.unsent[..self.unsent.len() - later];
+            let (sent, wire) = self.connection.send(id, due, later == 0);
             self.unsent = &self.unsent[sent..];
             self.watch.wrote(wire);
             if sent == 0 {
                 break;
             }
+        }
+    }
+
+    /// How many bytes of the body are not due yet.
+    fn later(&mut self) -> usize {
+        let body = self.asked.body;
+        let Some(pace) = &mut self.pace else {
+            return 0;
+        };
+        let before = pace.next();
+        let later = body.len() - pace.advance(body, self.watch.seat.now());
+        if later > 0 && pace.next() > before {
+            self.watch.seat.wake_at(pace.next());
+        }
+        later
+    }
+
+    /// Messages that the server has left without an answer. It may yet answer where the run ended first, or where the
+    /// client wanted no more.
+    fn count_unanswered(&mut self) {
+        let whole = self.watch.sample.stream.as_ref();
+        let left = whole.is_some_and(|seen| seen.whole.is_some());
+        if let Some(pace) = &self.pace
+            && !left
+            && !self.watch.seat.stopping()
+        {
+            self.watch.unanswered(pace.unanswered());
         }
     }
 
@@ -363,10 +397,16 @@ impl Exchange<'_, '_> {
         let enough = match &mut self.call {
             _ if bytes.is_empty() => false,
             None => self.watch.body(bytes),
-            Some(call) => match call.data(bytes, self.watch) {
-                Ok(enough) => enough,
-                Err(failure) => return Some(self.watch.failed(failure)),
-            },
+            Some(call) => {
+                let enough = call.data(bytes, self.watch);
+                if let Some(pace) = &mut self.pace {
+                    pace.answered(call.messages(), self.watch);
+                }
+                match enough {
+                    Ok(enough) => enough,
+                    Err(failure) => return Some(self.watch.failed(failure)),
+                }
+            }
         };
         if enough {
             return Some(self.watch.complete());
@@ -376,6 +416,9 @@ impl Exchange<'_, '_> {
 
     /// The answer is whole; its trailers, or those fields of its head where nothing else came.
     fn end(&mut self, trailers: &[u8]) -> Outcome {
+        if let (Some(pace), Some(seen)) = (&self.pace, &mut self.watch.sample.stream) {
+            seen.unanswered = pace.unanswered();
+        }
         if let Some(call) = self.call.take() {
             return call.end(|name| Fields(trailers).value(name), self.watch);
         }

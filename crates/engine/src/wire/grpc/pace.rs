@@ -1,0 +1,101 @@
+//! The messages of one call that leave at an interval, and the answers to them.
+
+use crate::wire::grpc::frames;
+use crate::wire::watch::Watch;
+
+/// A message is due at its time whether or not those before it have left, so that what delays one delays no schedule.
+#[derive(Debug)]
+pub struct Pace {
+    intended: u64,
+    every: u64,
+    /// Every message is answered by one; else the whole call is.
+    answered: bool,
+    /// So many messages have become due.
+    due: u64,
+    /// They have so many bytes.
+    due_bytes: usize,
+    /// So many of them have their answers.
+    answers: u64,
+}
+
+impl Pace {
+    pub fn new(intended: u64, every: u64, answered: bool) -> Self {
+        Self {
+            intended,
+            every,
+            answered,
+            due: 0,
+            due_bytes: 0,
+            answers: 0,
+        }
+    }
+
+    /// How many bytes of the messages in `body` are due at `now`.
+    pub fn advance(&mut self, body: &[u8], now: u64) -> usize {
+        while now >= self.time(self.due)
+            && let Some(length) = frames::first(&body[self.due_bytes..])
+        {
+            self.due += 1;
+            self.due_bytes += length;
+        }
+        self.due_bytes
+    }
+
+    /// When the next message is due.
+    pub fn next(&self) -> u64 {
+        self.time(self.due)
+    }
+
+    fn time(&self, message: u64) -> u64 {
+        self.intended
+            .saturating_add(self.every.saturating_mul(message))
+    }
+
+    /// `answers` messages of the answer are whole.
+    pub fn answered(&mut self, answers: u64, watch: &mut Watch<'_>) {
+        if !self.answered {
+            return;
+        }
+        for message in self.answers..answers {
+            if message < self.due {
+                watch.round_trip(self.time(message));
+            } else {
+                watch.excess("a message came that answers none");
+            }
+        }
+        self.answers = answers;
+    }
+
+    /// Messages that were due and have no answer.
+    pub fn unanswered(&self) -> u64 {
+        if self.answered {
+            self.due.saturating_sub(self.answers)
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_due_at_its_own_time() {
+        let mut body = Vec::new();
+        for message in [&b"abc"[..], b"", b"de"] {
+            frames::write(message, &mut body);
+        }
+        let mut pace = Pace::new(100, 20, true);
+        assert_eq!(pace.advance(&body, 99), 0);
+        assert_eq!((pace.advance(&body, 100), pace.next()), (8, 120));
+        assert_eq!((pace.advance(&body, 119), pace.unanswered()), (8, 1));
+        assert_eq!(
+            pace.advance(&body, 500),
+            body.len(),
+            "what is late leaves at once"
+        );
+        assert_eq!(pace.unanswered(), 3);
+        assert_eq!(Pace::new(0, 20, false).unanswered(), 0);
+    }
+}
