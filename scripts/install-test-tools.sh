@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the tests need from Debian beside the contestants' runtimes: Chromium, in which they open the report's page,
-# wrk and h2load, whose figures they hold beside those of jostle, servers of HTTP/2, httpbin and Django, on which journeys
-# go, Redis and dnsmasq, which answer raw bytes and datagrams, and g++, which builds the fuzzer. Quick when nothing is
-# missing.
+# wrk and h2load, whose figures they hold beside those of jostle, servers of HTTP/2, a JDK, which builds one of gRPC,
+# httpbin and Django, on which journeys go, Redis and dnsmasq, which answer raw bytes and datagrams, and g++, which builds
+# the fuzzer. Quick when nothing is missing.
 set -euo pipefail
 packages=()
 command -v chromium >/dev/null || packages+=(chromium)
@@ -19,6 +19,7 @@ command -v puma >/dev/null || packages+=(puma)
 command -v g++ >/dev/null || packages+=(g++)
 /usr/bin/python3 -c 'import httpbin' 2>/dev/null || packages+=(python3-httpbin)
 /usr/bin/python3 -c 'import django' 2>/dev/null || packages+=(python3-django)
+command -v javac >/dev/null || packages+=(default-jdk-headless)     # grpc-java
 command -v redis-server >/dev/null || packages+=(redis-server)
 [ -x /usr/sbin/dnsmasq ] || packages+=(dnsmasq-base)
 command -v ip >/dev/null || packages+=(iproute2)     # hosts of the cluster tests are network namespaces

@@ -81,6 +81,7 @@ class StreamSeries(TypedDict):
     tokens: int  # as the whole ones say themselves
     broken_off: int  # failed after their first event
     unfinished: int  # had begun, and were cut off by the end of the load
+    unanswered: int
 
 class StreamTimes(TypedDict):
     """One stream of an HTTP/2 connection. Times in ns from the start of the run; 0: it has not happened."""

@@ -1,33 +1,21 @@
-"""gRPC through the command line: a server whose answers are known, and Google's own for Python."""
+"""gRPC through the command line: a server whose answers are known, and grpcio, grpc-go and grpc-java."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from support.real import Jostle, as_json, reference_server
 
 ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "tests" / "support" / "grpc"
 UV = ROOT / ".tools" / "bin" / "uv"
 REFERENCE_PROTO = ROOT / "crates" / "reference" / "src" / "echo.proto"
 PACKAGES = ["grpcio==1.85.1", "grpcio-reflection==1.85.1", "grpcio-tools==1.85.1"]
-
-PROTO = """
-syntax = "proto3";
-package test.v1;
-message Words { string text = 1; int64 number = 2; repeated string seen = 3; }
-message Order { int32 times = 1; string text = 2; }
-service Echo {
-  rpc Say(Words) returns (Words);
-  rpc Repeat(Order) returns (stream Words);
-  rpc Collect(stream Words) returns (Order);
-  rpc Talk(stream Words) returns (stream Words);
-  rpc Refuse(Order) returns (Words);
-}
-"""
 
 SERVER = """
 import sys, time
@@ -73,27 +61,73 @@ server.wait_for_termination()
 """
 
 
-@pytest.fixture(scope="module")
-def grpcio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str, str]]:
-    """The .proto file of a server in an environment of its own, and its URLs without and with TLS."""
-    folder = tmp_path_factory.mktemp("grpcio")
+class Service(NamedTuple):
+    """A server that others wrote: the .proto file of its service, and its URLs without and with TLS."""
+
+    proto: Path
+    url: str
+    secure: str
+
+
+def run(folder: Path, *words: str | Path) -> None:
+    subprocess.run([str(word) for word in words], cwd=folder, check=True, capture_output=True)
+
+
+def protoc(folder: Path, *outputs: str) -> Path:
+    """Compiles echo.proto by the compiler in Google's package for Python; gives the Python that has it."""
     python = folder / "environment" / "bin" / "python"
-    (folder / "echo.proto").write_text(PROTO)
+    run(folder, UV, "venv", "--quiet", "--python", sys.executable, folder / "environment")
+    run(folder, UV, "pip", "install", "--quiet", "--python", python, *PACKAGES)
+    run(folder, python, "-m", "grpc_tools.protoc", "-I.", *outputs, "echo.proto")
+    return python
+
+
+def grpcio(folder: Path) -> list[str | Path]:
     (folder / "server.py").write_text(SERVER)
+    return [protoc(folder, "--python_out=.", "--grpc_python_out=."), "server.py"]
+
+
+def grpc_go(folder: Path) -> list[str | Path]:
+    shutil.copytree(SOURCES / "go", folder, dirs_exist_ok=True)
+    run(folder, "go", "build", "-o", "server", ".")
+    return [folder / "server", folder / "echo.proto", "cert.pem", "key.pem"]
+
+
+def grpc_java(folder: Path) -> list[str | Path]:
+    shutil.copytree(SOURCES / "java", folder, dirs_exist_ok=True)
+    maven = ["mvn", "--batch-mode", "--quiet", "--strict-checksums", "dependency:copy-dependencies"]
+    run(folder, *maven, "-DoutputDirectory=lib")
+    run(folder, "sha256sum", "--check", "--strict", "--quiet", "jars.sha256")
+    run(folder, "javac", "-cp", "lib/*", "-d", "classes", "Server.java")
+    protoc(folder, "--descriptor_set_out=echo.descriptors")
+    return ["java", "-cp", "lib/*:classes", "Server", "echo.descriptors", "cert.pem", "key.pem"]
+
+
+@pytest.fixture(scope="module", params=[grpcio, grpc_go, grpc_java])
+def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Each of the servers, built from its source."""
+    folder = tmp_path_factory.mktemp("service")
+    proto = shutil.copy(SOURCES / "echo.proto", folder)
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    name = ["-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "cert.pem"]
-    for words in (
-        [UV, "venv", "--quiet", "--python", sys.executable, folder / "environment"],
-        [UV, "pip", "install", "--quiet", "--python", python, *PACKAGES],
-        [python, "-m", "grpc_tools.protoc", "-I.", "--python_out=.", "--grpc_python_out=.", "echo.proto"],
-        ["openssl", "req", "-x509", *key, *name],
-    ):
-        subprocess.run([str(word) for word in words], cwd=folder, check=True, capture_output=True)
-    process = subprocess.Popen([python, "server.py"], cwd=folder, stdout=subprocess.PIPE, text=True)
+    run(
+        folder,
+        "openssl",
+        "req",
+        "-x509",
+        *key,
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+    )
+    command = [str(word) for word in request.param(folder)]
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         plain, secure = process.stdout.readline().split()
-        yield folder / "echo.proto", f"grpc://127.0.0.1:{plain}", f"grpcs://127.0.0.1:{secure}"
+        yield Service(proto, f"grpc://127.0.0.1:{plain}", f"grpcs://127.0.0.1:{secure}")
     finally:
         process.terminate()
         process.wait(10)
@@ -119,10 +153,10 @@ def outcomes(result: dict[str, Any]) -> dict[str, int]:
     ],
     ids=["closed", "shared", "open", "short"],
 )
-def test_calls_of_every_load_are_answered_by_grpcio(
-    jostle_command: Jostle, grpcio: tuple[Path, str, str], options: list[str]
+def test_calls_of_every_load_are_answered(
+    jostle_command: Jostle, service: Service, options: list[str]
 ) -> None:
-    proto, url, _ = grpcio
+    proto, url, _ = service
     call = [f"{url}/test.v1.Echo/Say", "--proto", proto, "--message", '{"text": "hällo", "number": "7"}']
     expected = '"text":"hällo","number":7,"seen":["x-user=me","deadline=given"]'
     words = [*call, "-H", "x-user: me", "--deadline", "60s", "--timeout", "60s", "--expect", expected]
@@ -130,8 +164,8 @@ def test_calls_of_every_load_are_answered_by_grpcio(
     assert outcomes(result) == {"ok": int(options[options.index("-n") + 1])}
 
 
-def test_streams_of_grpcio_in_both_directions(jostle_command: Jostle, grpcio: tuple[Path, str, str]) -> None:
-    proto, _, url = grpcio
+def test_streams_go_in_both_directions(jostle_command: Jostle, service: Service) -> None:
+    proto, _, url = service
     common = ["--proto", proto, "-k", "-c", "2", "-n", "6", "--json"]
     repeat = [
         f"{url}/test.v1.Echo/Repeat",
@@ -150,10 +184,27 @@ def test_streams_of_grpcio_in_both_directions(jostle_command: Jostle, grpcio: tu
     assert (outcomes(result), result["streams"][0]["events"]) == ({"ok": 6}, 12)
 
 
-def test_a_status_of_grpcio_is_told_by_name_and_text(
-    jostle_command: Jostle, grpcio: tuple[Path, str, str]
-) -> None:
-    proto, url, _ = grpcio
+def test_messages_at_an_interval_have_round_trips(jostle_command: Jostle, service: Service) -> None:
+    some = '[{"text": "a"}, {"text": "b"}, {}, {"number": 4}]'
+    talk = [
+        f"{service.url}/test.v1.Echo/Talk",
+        "--proto",
+        service.proto,
+        "--message",
+        some,
+        "--every",
+        "10ms",
+    ]
+    slo = ["--slo", "round trip < 60 s"]
+    result = as_json(jostle_command("hit", *talk, *slo, "-c", "2", "-n", "6", "--json"))
+    (found,) = result["streams"]
+    assert (outcomes(result), found["met"], found["unanswered"]) == ({"ok": 6}, 6, 0)
+    assert 0 < found["round_trip"]["p50"]["value"] <= found["last"]["max"]["value"]
+    assert result["summaries"][0]["response"]["p50"]["value"] >= 0.030, "the last message is due after 30 ms"
+
+
+def test_a_status_is_told_by_name_and_text(jostle_command: Jostle, service: Service) -> None:
+    proto, url, _ = service
     call = [
         f"{url}/test.v1.Echo/Refuse",
         "--proto",
@@ -171,10 +222,8 @@ def test_a_status_of_grpcio_is_told_by_name_and_text(
     }
 
 
-def test_grpcio_says_itself_what_its_services_are(
-    jostle_command: Jostle, grpcio: tuple[Path, str, str]
-) -> None:
-    _, url, secure = grpcio
+def test_a_server_says_itself_what_its_services_are(jostle_command: Jostle, service: Service) -> None:
+    _, url, secure = service
     options = ["--message", '{"text": "x"}', "--expect", '"text":"x"', "-c", "1", "-n", "3"]
     result = as_json(jostle_command("hit", f"{url}/test.v1.Echo/Say", *options, "--json"))
     assert outcomes(result) == {"ok": 3}
@@ -206,6 +255,19 @@ def test_messages_have_the_gaps_of_the_schedule(jostle_command: Jostle, referenc
     assert (found["whole"], found["events"], found["broken_off"], found["none"]) == (8, 64, 0, 0)
     assert found["first"]["p50"]["value"] >= 0.030
     assert found["gap"]["p50"]["value"] == pytest.approx(0.020, rel=0.25)
+
+
+def test_round_trips_count_from_when_a_message_was_due(jostle_command: Jostle, reference: str) -> None:
+    """Nothing is answered for 60 ms: the first message waits for that long, that due after 20 ms for 40."""
+    call = [f"{reference}/jostle.Echo/Talk", "--proto", REFERENCE_PROTO, "-H", "delay-ms: 60"]
+    message = ["--message", '[{"number": 1}, {"number": 2}]', "--every", "20ms"]
+    shown = jostle_command(
+        "hit", *call, *message, "--slo", "round trip < 40 ms", "-c", "1", "-n", "5", "--json"
+    )
+    (found,) = as_json(shown)["streams"]
+    assert (found["whole"], found["met"], found["unanswered"]) == (5, 0, 0)
+    assert found["round_trip"]["p50"]["value"] >= 0.040
+    assert found["round_trip"]["max"]["value"] >= 0.060
 
 
 def test_a_plan_s_parameters_and_a_journey_s_captures_stand_in_messages(

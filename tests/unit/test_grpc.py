@@ -77,6 +77,34 @@ def message(request: dict[str, Any]) -> Any:
     return json.loads(base64.b64decode(request["body_base64"]))
 
 
+def test_messages_at_an_interval(folder: Path) -> None:
+    fill = 'grpc = "shop.v1.Shop/Fill", proto = "shop.proto"'
+    made = plan(folder, f'{{ {fill}, message = [{{ name = "a" }}, {{}}], every = "20ms" }}')
+    assert asked(made)["grpc"]["every_ns"] == 20_000_000
+    assert asked(hit(URL.replace("Buy", "Fill"), proto="shop.proto", message="[{}, {}]", every="20ms"))[
+        "grpc"
+    ]["every_ns"] == (20_000_000)
+    with pytest.raises(PlanError, match="every is the time between messages, and message is one"):
+        plan(folder, f'{{ {fill}, message = {{ name = "a" }}, every = "20ms" }}')
+    with pytest.raises(PlanError, match="every is for gRPC"):
+        plan(folder, '{ get = "/", every = "20ms" }')
+    with pytest.raises(PlanError, match="--every is for gRPC"):
+        hit_plan("http://localhost/", {"every": "20ms"}, lambda name: f"--{name}")
+
+
+def test_round_trips_have_a_bound_where_messages_are_sent_at_an_interval(folder: Path) -> None:
+    (folder / "talk.proto").write_text(
+        PROTO.replace("rpc Fill", "rpc Talk(stream Order) returns (stream Order); rpc Fill")
+    )
+    talk = 'grpc = "shop.v1.Shop/Talk", proto = "talk.proto", message = [{}]'
+    stream = 'stream = { format = "messages", slo = "round trip p90 < 30 ms, gap < 1 s" }'
+    bounds = asked(plan(folder, f'{{ {talk}, every = "20ms", {stream} }}'))["stream"]["bounds"]
+    assert (bounds["round_trip_ns"], bounds["gap_ns"]) == (30_000_000, 1_000_000_000)
+    assert bounds["late_round_trips"] == pytest.approx(0.1)
+    with pytest.raises(PlanError, match="only messages that are sent at an interval have round trips"):
+        plan(folder, f"{{ {talk}, {stream} }}")
+
+
 def test_a_call_has_its_method_message_metadata_and_deadline(folder: Path) -> None:
     made = plan(
         folder,

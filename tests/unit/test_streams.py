@@ -23,6 +23,7 @@ from support.synthetic import histogram
 
 MS = 1_000_000
 NONE = {"events": None, "until": None, "stall_ns": None, "usage": None, "bounds": None}
+NO_ROUND_TRIP = {"round_trip_ns": None, "late_round_trips": 1.0}
 
 
 def plan(stream: str, request: str = 'get = "/"') -> Plan:
@@ -57,7 +58,7 @@ def test_a_plan_says_what_the_stream_is_and_what_it_has_to_keep() -> None:
         "until": "[DONE]",
         "stall_ns": 2000 * MS,
         "usage": r"n=(\d+)",
-        "bounds": {"first_ns": 500 * MS, "gap_ns": 50 * MS, "late": pytest.approx(0.05)},
+        "bounds": {"first_ns": 500 * MS, "gap_ns": 50 * MS, "late": pytest.approx(0.05)} | NO_ROUND_TRIP,
     }
     assert parse_plan(to_toml(made), "again") == made
 
@@ -75,7 +76,10 @@ def test_a_plan_says_what_the_stream_is_and_what_it_has_to_keep() -> None:
 )
 def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
     made = hit_plan("http://localhost/", {"stream": "sse", "slo": slo, "stall": "1s"})
-    assert engine_stream(made) == {"format": "sse"} | NONE | {"bounds": bounds, "stall_ns": 1000 * MS}
+    assert engine_stream(made) == {"format": "sse"} | NONE | {
+        "bounds": bounds | NO_ROUND_TRIP,
+        "stall_ns": 1000 * MS,
+    }
 
 
 def test_the_answer_to_head_is_no_stream() -> None:
@@ -87,6 +91,7 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
     def part(request: int, number: int) -> dict[str, Any]:
         histograms = {"event_first": histogram([0.01 * number])}
         counts = {"events": 10, "whole": 3, "met": 2, "tokens": 7, "broken_off": 1, "unfinished": 4}
+        counts["unanswered"] = 5
         sums = {name: number * n for name, n in counts.items()}
         return {"workload": 0, "request": request, "histograms": histograms, **sums}
 
@@ -116,9 +121,8 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
     first, second = merged["streams"]
     assert (first["request"], second["request"]) == (0, 2)
     assert first == part(0, 1)
-    assert [second[name] for name in ("events", "whole", "met", "tokens", "broken_off", "unfinished")] == [
-        *(60, 18, 12, 42, 6, 24)
-    ]
+    names = ("events", "whole", "met", "tokens", "broken_off", "unfinished", "unanswered")
+    assert [second[name] for name in names] == [60, 18, 12, 42, 6, 24, 30]
     assert second["histograms"]["event_first"]["count"] == 2
 
 
@@ -131,6 +135,7 @@ def recorded(**times_ms: list[float]) -> SimpleNamespace:
             made[measure].record_value(round(1000 * time))
     outcomes = {"ok": 6, "reset": 1, "stream_stalled": 2, "connect_refused": 1, "unfinished": 2}
     counts = {"events": 30, "whole": 6, "met": 4, "tokens": 50, "broken_off": 3, "unfinished": 1}
+    counts["unanswered"] = 2
     return SimpleNamespace(
         usable=True,
         workload=lambda: {
@@ -172,6 +177,21 @@ def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() 
     assert found.gap["max"].bound == "≥", "three broke off"
     assert (found.events_per_s.value, found.tokens_per_s.value) == (15, 25)  # type: ignore[union-attr]
     assert (found.met, found.met_per_s.value) == (4, 2)  # type: ignore[union-attr]
+
+
+def test_a_message_without_an_answer_lies_beyond_every_round_trip() -> None:
+    data: Any = recorded(event_first=[10] * 10, event_round_trip=[7] * 20)
+    (plain,) = streams({("node", "w"): [data]})
+    assert (plain.round_trip, plain.unanswered) == ({}, None)
+    assert "unanswered" not in [column.name for column in stream_table([plain]).columns]
+    requests = data.workload()["requests"]
+    requests[1]["grpc"] = {"every_ns": 20 * MS}
+    data.workload = lambda: {"requests": requests}
+    (found,) = streams({("node", "w"): [data]})
+    assert (found.round_trip["p50"].value, found.unanswered) == (pytest.approx(0.007, rel=0.01), 2)
+    assert found.round_trip["max"].bound == "≥", "two have no answer"
+    assert text(stream_table([found]), "unanswered") == ["2"]
+    assert "round trip of a message" in text(time_table([found]), "time")
 
 
 def test_a_trial_says_how_long_its_streams_stood_still_and_how_many_were_in_time() -> None:

@@ -117,7 +117,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     connection for each client, or over `http2_connections` that they share. With grpc:// or
     grpcs://, whose path is package.Service/Method, `proto` names the .proto files, `import_path` folders of
     what they import, `message` is JSON or "@" and a file, the messages of a list leave `every` so many
-    seconds, `headers` are metadata, and the call must end within its `deadline`. `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
+    seconds, `headers` are metadata, and the call must end within its `deadline`. `name_of`: what the caller
+    calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {name: _plain(value) for name, value in options.items() if value is not None}

@@ -171,7 +171,8 @@ class EventStream(Table):
         kinds = [bound.of for bound in self.slo]
         if len(set(kinds)) < len(kinds):
             raise BadValue(
-                "slo bounds the same twice", "give one bound of the first event, the gaps, the round trips"
+                "slo bounds the same twice",
+                "give one bound of the first event, one of the gaps and one of the round trips",
             )
         return self
 

@@ -25,9 +25,9 @@ HOW = (
 )
 
 ROUND_TRIPS = (
-    "Where messages are sent at an interval, a round trip counts from the moment when a message was due to its "
-    "answer, matched in order. One whose stream ended without its answer is unanswered, and lies beyond every "
-    "round trip."
+    "Where messages are sent at an interval, a round trip counts from the moment when a message was due to "
+    "its answer, matched in order. A message whose stream ended before its answer is unanswered, and lies "
+    "beyond every round trip."
 )
 
 
