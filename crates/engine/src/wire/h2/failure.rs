@@ -36,10 +36,14 @@ pub fn refused(goodbye: &Goodbye) -> Failure {
     Failure::new(outcome, format!("GOAWAY {reason} ({debug:?})"))
 }
 
-/// The server broke the stream off.
-pub fn reset(reason: Reason) -> Failure {
+/// The server broke the stream off, so long after it was sent. `deadline`: what it was told of how long it may take.
+pub fn reset(reason: Reason, after_ns: u64, deadline_ns: Option<u64>) -> Failure {
+    // Clocks run apart by less than a thousandth.
+    let passed = deadline_ns.is_some_and(|most| after_ns >= most - most / 1000);
     let outcome = match reason {
         Reason::NO_ERROR => Outcome::ClosedEarly,
+        // Servers such as grpc-go end a call so whose time is over.
+        Reason::CANCEL if passed => Outcome::ResponseTimeout,
         _ => Outcome::Reset,
     };
     Failure::new(outcome, format!("RST_STREAM {reason}"))
@@ -55,4 +59,22 @@ fn against_the_rules(Violation { reason, what }: Violation) -> Failure {
     }
     let why = format!("the server broke the rules of HTTP/2: {what} ({reason})");
     Failure::new(outcome, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_broken_off_at_its_deadline_took_too_long() {
+        let outcome = |reason, after, deadline| reset(reason, after, deadline).outcome;
+        let deadline = Some(50_000_000);
+        let at = |after| outcome(Reason::CANCEL, after, deadline);
+        assert_eq!(at(50_100_000), Outcome::ResponseTimeout);
+        assert_eq!(at(49_999_000), Outcome::ResponseTimeout, "another clock");
+        assert_eq!(at(40_000_000), Outcome::Reset);
+        assert_eq!(outcome(Reason::CANCEL, 60_000_000, None), Outcome::Reset);
+        let other = outcome(Reason::ENHANCE_YOUR_CALM, 60_000_000, deadline);
+        assert_eq!(other, Outcome::Reset);
+    }
 }

@@ -336,7 +336,12 @@ impl Exchange<'_, '_> {
             }
             Event::Head { length, end, .. } => self.head(next(length), end),
             Event::Data { length, end } => self.body(next(length), end),
-            Event::Reset(reason) => Some(self.watch.failed(reset(reason))),
+            Event::Reset(reason) => {
+                let sent = self.watch.sample.sent.unwrap_or(0);
+                let after = self.watch.at.saturating_sub(sent);
+                let failure = reset(reason, after, self.watch.request.deadline_ns());
+                Some(self.watch.failed(failure))
+            }
             Event::Refused => Some(self.watch.failed(self.connection.refusal())),
         }
     }
