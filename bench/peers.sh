@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, oha from crates.io, k6 from the
-# Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
+# Installs what jostle is measured against: wrk, h2load, ab, dnsperf, nginx, Redis, dnsmasq and tcpdump from Debian, oha
+# from crates.io, k6 and ghz from the Go proxy. Prints the folder of those that it built. Quick when nothing is missing.
 set -euo pipefail
 CACHE=${JOSTLE_BENCH_CACHE:-/var/cache/jostle/bench}
 OHA=1.16.0
 K6=v1.8.1
+GHZ=v0.120.0
 missing=()
 command -v wrk >/dev/null || missing+=(wrk)
 command -v h2load >/dev/null || missing+=(nghttp2-client)
@@ -28,4 +29,10 @@ if [ ! -x "$CACHE/bin/k6" ]; then
     echo "bench: building k6 (a few minutes)" >&2
     GOBIN="$CACHE/bin" go install "go.k6.io/k6@$K6"
 fi
+if [ ! -x "$CACHE/bin/ghz" ]; then
+    echo "bench: building ghz" >&2
+    GOBIN="$CACHE/bin" go install "github.com/bojand/ghz/cmd/ghz@$GHZ"
+fi
+# The server of calls, which the tests have, too; Go keeps what it has built.
+(cd "$(dirname "$0")/../tests/support/grpc/go" && go build -o "$CACHE/bin/grpc-go-server" .)
 echo "$CACHE/bin"

@@ -30,6 +30,7 @@ from sections import (
     events,
     explain,
     explain_real,
+    grpc,
     hour,
     http2,
     journeys,
@@ -48,6 +49,7 @@ HERE = Path(__file__).parent
 SECTIONS: Sections = {
     "cpu": cpu.run,
     "http2": http2.run,
+    "grpc": grpc.run,
     "websocket": websocket.run,
     "events": events.run,
     "raw": raw.run,

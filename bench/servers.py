@@ -1,5 +1,5 @@
-"""The servers under every tool, on a core of their own: nginx with one worker, and jostle's reference
-servers."""
+"""The servers under every tool, on a core of their own: nginx with one worker, grpc-go, and jostle's
+reference servers."""
 
 import contextlib
 import http.client
@@ -11,12 +11,24 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
+from tools import ECHO_PROTO
 from watched import SERVER_CORE
 
 import jostle
 
-__all__ = ["Nginx", "free_port", "nginx", "reference", "references", "wait_for"]
+__all__ = [
+    "Counting",
+    "GrpcServer",
+    "Nginx",
+    "free_port",
+    "grpc_go",
+    "nginx",
+    "reference",
+    "references",
+    "wait_for",
+]
 
 CONFIGURATION = """
 worker_processes 1;
@@ -51,6 +63,34 @@ DOCUMENT = (
     '"name": "tea", "price": "12.50"}, {"id": "4712", "name": "more tea", "price": "14.00"}]}'
 )
 """The answer to every step of a journey."""
+
+
+class Counting(Protocol):
+    """A server that says how many requests it has had."""
+
+    def requests(self) -> int: ...
+
+
+class GrpcServer:
+    """grpc-go, which sends a message back. It counts its calls, so that no tool has to be believed."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.address = f"127.0.0.1:{self._number()}"
+
+    def requests(self) -> int:
+        """Calls so far."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._number()
+
+    def _number(self) -> int:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line.strip().isdigit():
+            raise SystemExit(f"grpc-go-server said {line!r}")
+        return int(line)
 
 
 class Nginx:
@@ -100,6 +140,13 @@ def nginx() -> Iterator[Nginx]:
 
 
 @contextlib.contextmanager
+def grpc_go() -> Iterator[GrpcServer]:
+    """Run the server of calls on the server's core."""
+    with _server(["grpc-go-server", str(ECHO_PROTO)]) as process:
+        yield GrpcServer(process)
+
+
+@contextlib.contextmanager
 def reference(*kind: str) -> Iterator[str]:
     """Run a reference server on the server's core; its address with port."""
     command = [str(Path(jostle.__file__).parent / "bin" / "jostle-reference"), *kind]
@@ -123,6 +170,7 @@ def references(count: int, *kind: str) -> Iterator[list[str]]:
 def _server(command: list[str]) -> Iterator["subprocess.Popen[str]"]:
     process = subprocess.Popen(
         command,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -1,5 +1,6 @@
 """The generators that are compared: how each is told to send. All run until they are ended."""
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,9 +8,13 @@ from pathlib import Path
 
 __all__ = [
     "AB",
+    "ECHO_PROTO",
+    "GHZ",
+    "GRPC_CONNECTIONS",
     "H2LOAD",
     "HTTP2_CONNECTIONS",
     "JOSTLE",
+    "JOSTLE_GRPC",
     "JOSTLE_HTTP2",
     "K6",
     "K6_JOURNEY",
@@ -19,6 +24,7 @@ __all__ = [
 ]
 
 FOREVER_S = 600
+ECHO_PROTO = Path(__file__).parents[1] / "tests" / "support" / "grpc" / "echo.proto"
 K6_SCRIPT = Path(__file__).parent / "k6.js"
 K6_JOURNEY_SCRIPT = Path(__file__).parent / "k6_journey.js"
 
@@ -63,6 +69,24 @@ H2LOAD = Tool(
     lambda url, c: [
         *("h2load", "-t1", f"-c{HTTP2_CONNECTIONS}", f"-m{c // HTTP2_CONNECTIONS}", f"-D{FOREVER_S}"),
         url,
+    ],
+)
+GRPC_CONNECTIONS = 10
+"""Calls go side by side over so many connections."""
+MESSAGE = json.dumps({"text": "x" * 100, "number": 7})
+JOSTLE_GRPC = Tool(
+    "jostle",
+    lambda url, c: _jostle(
+        *(f"grpc://{url}/test.v1.Echo/Say", c, "--http2-connections", str(GRPC_CONNECTIONS)),
+        *("--proto", str(ECHO_PROTO), "--message", MESSAGE),
+    ),
+)
+GHZ = Tool(
+    "ghz",
+    lambda url, c: [
+        *("ghz", "--insecure", "--proto", str(ECHO_PROTO), "--call", "test.v1.Echo/Say", "-d", MESSAGE),
+        *("-c", str(c), "--connections", str(GRPC_CONNECTIONS), "-z", f"{FOREVER_S}s", "--cpus", "1"),
+        *("-t", "60s", url),
     ],
 )
 WRK = Tool("wrk", lambda url, c: ["wrk", "-t1", f"-c{c}", f"-d{FOREVER_S}s", "--timeout", "60s", url])

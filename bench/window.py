@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers import Nginx
+from servers import Counting
 from tools import Tool
 from watched import watched
 
@@ -40,7 +40,7 @@ class Sample:
 def measure(
     tool: Tool,
     command: list[str],
-    server: Nginx,
+    server: Counting,
     connections: int,
     seconds: float,
     round_number: int,
