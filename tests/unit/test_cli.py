@@ -93,8 +93,10 @@ def test_no_help_shows_types_of_python(name: str, capsys: pytest.CaptureFixture[
 def test_the_options_of_hit_are_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["hit", "--help"])
-    titles = re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE)
-    assert titles == ["Arguments", "Load", "Request", "Connections", "TLS", "Generator", "Output", "Options"]
+    titles = re.findall(r"^(\w.*):$", capsys.readouterr().out, re.MULTILINE)
+    kinds = ["Messages (ws://), bytes (tcp://) and datagrams (udp://)", "gRPC (grpc://)"]
+    groups = [*kinds, "Answer", "Stream of events", "Connections", "TLS", "Generator", "Output"]
+    assert titles == ["Arguments", "Load", "Request", *groups, "Options"]
 
 
 @pytest.mark.parametrize(

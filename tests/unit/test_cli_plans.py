@@ -56,7 +56,7 @@ def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) 
 def test_a_dry_run_of_a_race_tunes_nothing() -> None:
     code, said = run_command("race", "preemption", "--contestants", "node", "--dry-run")
     assert code == 0
-    assert "to tune     count, until node takes 100 ms for /count/{value}" in said
+    assert "to tune     count, until /count/{value} takes 100 ms on node" in said
 
 
 def test_who_cannot_run_here_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jostle.cli.options import (
+    ANSWER,
     CONNECTION,
     GENERATOR,
+    GRPC,
     LOAD,
+    MESSAGES,
     OUTPUT,
     REQUEST,
+    STREAM,
     TLS,
     AllowTargets,
     Attention,
@@ -46,7 +50,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
-loop (--rate): requests are sent at a rate, however fast the server answers,
+loop (--rate): requests are sent at a fixed rate, however fast the server answers,
 and response times count from when a request was due. A redirect counts as an
 answer; -L follows it and counts each request on the way.
 """
@@ -152,7 +156,7 @@ class RequestOptions:
             help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
             "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
             "number that differs in each request.",
-            group=REQUEST,
+            group=MESSAGES,
         ),
     ] = None
     match: Annotated[
@@ -164,7 +168,7 @@ class RequestOptions:
             "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
             "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
             "(regex:PATTERN).",
-            group=REQUEST,
+            group=MESSAGES,
         ),
     ] = None
     until: Annotated[
@@ -174,7 +178,7 @@ class RequestOptions:
             metavar="END",
             help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
             "match of regex:PATTERN, or when the server closes (close).",
-            group=REQUEST,
+            group=MESSAGES,
         ),
     ] = None
     proto: Annotated[
@@ -184,7 +188,7 @@ class RequestOptions:
             metavar="FILE",
             help="With grpc://HOST:PORT/package.Service/Method: the .proto file that defines the method; "
             "repeatable. If not given, the server is asked (reflection).",
-            group=REQUEST,
+            group=GRPC,
         ),
     ] = None
     import_path: Annotated[
@@ -193,7 +197,7 @@ class RequestOptions:
             "--import-path",
             metavar="DIR",
             help="With --proto: folder to search for imports, besides that of the file; repeatable.",
-            group=REQUEST,
+            group=GRPC,
         ),
     ] = None
     message: Annotated[
@@ -202,7 +206,7 @@ class RequestOptions:
             "--message",
             metavar="JSON",
             help="With grpc://: the message of each call as JSON, or @FILE; -H is its metadata.",
-            group=REQUEST,
+            group=GRPC,
         ),
     ] = None
     deadline: Annotated[
@@ -212,7 +216,7 @@ class RequestOptions:
             metavar="TIME",
             help="With grpc://: each call must end within this time, which is also sent to the server "
             "(grpc-timeout).",
-            group=REQUEST,
+            group=GRPC,
         ),
     ] = None
     every: Annotated[
@@ -221,12 +225,12 @@ class RequestOptions:
             "--every",
             metavar="TIME",
             help="With grpc:// and a list of messages: the time from one to the next (default: all at once).",
-            group=REQUEST,
+            group=GRPC,
         ),
     ] = None
     expect: Annotated[
         str | None,
-        _option("--expect", metavar="TEXT", help="Text that every answer must contain.", group=REQUEST),
+        _option("--expect", metavar="TEXT", help="Text that every answer must contain.", group=ANSWER),
     ] = None
     expect_status: Annotated[
         str | None,
@@ -234,7 +238,7 @@ class RequestOptions:
             "--expect-status",
             metavar="CODE,…",
             help="Accepted status codes (default 200 to 399).",
-            group=REQUEST,
+            group=ANSWER,
         ),
     ] = None
     stream: Annotated[
@@ -243,7 +247,7 @@ class RequestOptions:
             "--stream",
             metavar="FORMAT",
             help="Read the answer as a stream of events, and time each: sse or lines; with ws://: messages.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
     stream_until: Annotated[
@@ -252,7 +256,7 @@ class RequestOptions:
             "--stream-until",
             metavar="TEXT",
             help="The event that ends the stream, such as '[DONE]'; a stream without it fails.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
     stream_events: Annotated[
@@ -261,7 +265,7 @@ class RequestOptions:
             "--stream-events",
             metavar="N",
             help="Stop reading after N events; a shorter stream fails.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
     stall: Annotated[
@@ -270,7 +274,7 @@ class RequestOptions:
             "--stall",
             metavar="TIME",
             help="Give up a stream if its next event does not come within this time.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
     stream_usage: Annotated[
@@ -279,11 +283,11 @@ class RequestOptions:
             "--stream-usage",
             metavar="REGEX",
             help="A regular expression whose first group is the stream's number of tokens.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
     timeout: Annotated[
-        str, _option("--timeout", metavar="TIME", help="Give up on an answer after this time.", group=REQUEST)
+        str, _option("--timeout", metavar="TIME", help="Give up on an answer after this time.", group=ANSWER)
     ] = "10s"
     first_byte_timeout: Annotated[
         str | None,
@@ -291,12 +295,12 @@ class RequestOptions:
             "--first-byte-timeout",
             metavar="TIME",
             help="Give up if nothing has arrived after this time.",
-            group=REQUEST,
+            group=ANSWER,
         ),
     ] = None
     location: Annotated[
         bool,
-        _option("-L", "--location", help="Follow redirects, as curl does.", group=REQUEST),
+        _option("-L", "--location", help="Follow redirects, as curl does.", group=ANSWER),
     ] = False
     redirects: Annotated[
         int | None,
@@ -304,7 +308,7 @@ class RequestOptions:
             "--max-redirs",
             metavar="N",
             help="Follow at most N redirects per request (with -L: 5).",
-            group=REQUEST,
+            group=ANSWER,
         ),
     ] = None
     connect_timeout: Annotated[
@@ -354,7 +358,7 @@ class RequestOptions:
         _option(
             "--connect-to",
             metavar="IP:PORT",
-            help="Connect there instead of to the URL's host; if repeated, in turn.",
+            help="Connect there instead of to the URL's host; repeat it to alternate.",
             group=CONNECTION,
         ),
     ] = None
@@ -381,7 +385,7 @@ class RequestOptions:
         _option(
             "--source-address",
             metavar="IP",
-            help="Connect from this local address; if repeated, in turn. Each has its own ports.",
+            help="Connect from this local address; repeat it to alternate. Each has its own ports.",
             group=CONNECTION,
         ),
     ] = None
@@ -436,7 +440,7 @@ class HitOptions(RequestOptions, LoadOptions):
             "--slo",
             metavar="BOUNDS",
             help="With --stream: bounds that each stream must meet: 'first event < 500 ms, gap p99 < 50 ms'.",
-            group=REQUEST,
+            group=STREAM,
         ),
     ] = None
 

@@ -12,12 +12,16 @@ import typer
 from jostle.errors import PlanError
 
 __all__ = [
+    "ANSWER",
     "CONNECTION",
     "GENERATOR",
+    "GRPC",
     "LOAD",
+    "MESSAGES",
     "OUTPUT",
     "PLAN",
     "REQUEST",
+    "STREAM",
     "TLS",
     "AllowTargets",
     "Attention",
@@ -35,6 +39,8 @@ __all__ = [
 ]
 
 LOAD, REQUEST, CONNECTION, TLS = "Load", "Request", "Connections", "TLS"
+MESSAGES, GRPC = "Messages (ws://), bytes (tcp://) and datagrams (udp://)", "gRPC (grpc://)"
+ANSWER, STREAM = "Answer", "Stream of events"
 PLAN, GENERATOR, OUTPUT = "Plan", "Generator", "Output"
 """The groups of options in `--help`."""
 
@@ -79,7 +85,8 @@ Attention = Annotated[
     typer.Option(
         "--attention",
         metavar="WHEN",
-        help="Poll instead of sleeping: auto (if the generator has its own cores), always, never.",
+        help="Whether the generator polls instead of sleeping, to keep its wake-up delay out of response "
+        "times: always, never, auto (if it has its own cores).",
         rich_help_panel=GENERATOR,
     ),
 ]

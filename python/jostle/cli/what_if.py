@@ -67,8 +67,9 @@ def what_if(
         float,
         _option(
             "--variation",
-            metavar="CV",
-            help="Coefficient of variation of the service time: 0 constant, 1 exponential.",
+            metavar="RATIO",
+            help="How much service times vary: standard deviation divided by mean (0: constant, 1: "
+            "exponential).",
             group=SIZING,
         ),
     ] = 1.0,

@@ -105,7 +105,8 @@ class Drawn(Table):
     """A published picture; the report draws the measured figures in the same form."""
 
     form: Literal["boxes", "density", "ranks"] = Field(
-        description="box plots or densities of five published numbers, or response times by rank"
+        description="how the picture is drawn: `boxes`, box plots of five published numbers; `density`, "
+        "densities from such numbers; `ranks`, response times by rank"
     )
     workload: str = Field(description="the workload that corresponds to the picture")
 
@@ -132,7 +133,7 @@ class Published(Table):
 
 
 class Opponent(Table):
-    """What the quantity is divided by. Keys that are not given have the values of the part itself."""
+    """What the quantity is divided by. Give only what differs: the other keys are those of the part."""
 
     contestant: str = Field(default="", description="another server")
     workload: str = Field(default="", description="another workload")
@@ -166,7 +167,9 @@ class Part(Table):
     )
     workload: str = Field(description="under this workload")
     against: Opponent | None = Field(
-        default=None, description="the rule applies to the ratio to this one, paired by round"
+        default=None,
+        description="if given, the rule is about a ratio: the quantity divided by that of another "
+        "contestant or workload, or by another quantity, in the same round",
     )
     above: float | None = Field(default=None, description="the whole interval must lie above this")
     below: float | None = Field(default=None, description="the whole interval must lie below this")

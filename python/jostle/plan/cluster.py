@@ -18,8 +18,8 @@ class Cluster(Table):
     )
     lost: Literal["is missing", "moves"] = Field(
         default="is missing",
-        description='when a generator is lost, its share "is missing" from then on, and the result says so; '
-        'or it "moves" to another one as soon as the lost one has certainly stopped',
+        description='what happens to the load of a generator that is lost: it "is missing" from then on, and '
+        'the result says so; or it "moves" to another generator once the lost one has certainly stopped',
     )
     lease: PositiveDuration = Field(
         default=4.0,

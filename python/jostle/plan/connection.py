@@ -89,10 +89,12 @@ class Connection(Table):
     tls: Tls | None = Field(default=None, description="HTTPS; {} for the default checks")
     connect_to: Annotated[list[str], BeforeValidator(_places)] = Field(
         default=[],
-        description='"IP:PORT" or "unix:/path" to connect to instead of the host; if a list, each in turn',
+        description='"IP:PORT" or "unix:/path" to connect to instead of the host; the addresses of a list '
+        "are used alternately",
     )
     source_addresses: Annotated[list[str], BeforeValidator(_addresses)] = Field(
-        default=[], description="local addresses to connect from, in turn; each has its own range of ports"
+        default=[],
+        description="local addresses to connect from, used alternately; each has its own range of ports",
     )
     resolve_each: bool = Field(default=False, description="resolve the host for every connection")
     nodelay: bool = Field(default=True, description="TCP_NODELAY")

@@ -138,8 +138,8 @@ class Plan(Table):
     )
     together: list[list[str]] = Field(
         default=[],
-        description="groups of workloads that share one started server in each round: they are measured in "
-        "this order in odd rounds, and in reverse order in even ones",
+        description="groups of workloads. Those of a group are measured on one server, one after another, "
+        "without a restart: in this order in odd rounds, and in reverse order in even ones",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="seed of every random choice; if not given, a random one, which is recorded"

@@ -147,8 +147,8 @@ class EventStream(Table):
     )
     until: str | None = Field(
         default=None,
-        description='data of the event that ends the stream ("[DONE]"); not counted; a stream without '
-        "it fails",
+        description='the stream ends with the event that has this data ("[DONE]"), which is not counted; a '
+        "stream without such an event fails",
         min_length=1,
     )
     stall: PositiveDuration | None = Field(
@@ -390,11 +390,11 @@ class Request(Call):
     )
     match: Annotated[str, BeforeValidator(_match)] = Field(
         default="order",
-        description='which message or datagram is the answer: the next one ("order"), or the next that '
-        'equals what was sent ("echo"). For WebSockets also the next with the same value at a JSON pointer '
-        '("json:/id"), for datagrams also the next with the same bytes ("bytes:0..2") or the same match of a '
-        'regular expression\'s group ("regex:id=(.*)"). Other messages of a WebSocket are ignored, but make '
-        'the run suspect with "order"; other datagrams are counted',
+        description='which message or datagram is the answer. "order": the next one; "echo": the next that '
+        'equals what was sent; "json:/id" (WebSocket): the next with the same value at this JSON pointer; '
+        '"bytes:0..2" (datagrams): the next with the same bytes 0 and 1; "regex:id=(.*)" (datagrams): the '
+        "next in which the group matches the same text. Other messages of a WebSocket are ignored, but "
+        'make the run suspect with "order"; other datagrams are counted',
     )
     tcp: RawSent | None = Field(
         default=None,

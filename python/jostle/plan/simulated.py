@@ -41,10 +41,14 @@ class Simulated(Table):
         "or a list of measured times, drawn at random",
     )
     services: dict[str, ThinkTime] = Field(
-        default={}, description="the same for single requests, by name (the path, if a request has no other)"
+        default={},
+        description="service times of requests that differ from `service`, by the request's name (the path, "
+        'if it has no other): { "/report" = "2s" }',
     )
     waits: list[str] = Field(
-        default=[], description="requests that wait for something else and hold no worker and no core"
+        default=[],
+        description="names of requests that use no worker and no core while they take their time, because "
+        "they wait for something else, such as a database",
     )
 
     @model_validator(mode="after")

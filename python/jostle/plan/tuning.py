@@ -21,8 +21,8 @@ class Tune(Table):
 
     on: str = Field(description="the server to calibrate on")
     get: str = Field(
-        description="path; with `takes`, it contains {value}, which stands for the parameter; a larger value "
-        "means more work"
+        description="path of the request; with `takes`, it contains {value} in the place of the parameter, "
+        "and a larger value must mean more work"
     )
     takes: PositiveDuration | None = Field(
         default=None, description='how long the request should take: "200ms"'
