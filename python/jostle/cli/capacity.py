@@ -29,7 +29,7 @@ HELP = """Find the highest load at which a server meets an SLO, with its interva
   jostle capacity http://localhost:8080/ --slo "p99 < 100 ms" --quick
 
 TARGET is a URL, or a contestant with settings and path. The rate is doubled
-until the SLO breaks; then rates around the limit are measured in random order,
+until the SLO is missed; then rates around the limit are measured in random order,
 each until a sequential test decides whether the SLO holds. With --clients the
 load is a closed loop, and the answer is a number of clients. If jostle itself
 was the limit, the result says so. The search overloads the server: load only
