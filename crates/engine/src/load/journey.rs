@@ -47,7 +47,10 @@ pub struct Went {
 }
 
 /// One journey from its intended start to its end and its record. `None` if the client has to go: the run has ended,
-/// or it is not `wanted` any more (whoever changes that wakes it). Not an async fn: that would hold its arguments twice.
+/// or it is not `wanted` any more (whoever changes that wakes it).
+///
+/// Every client has room for it. So it is no async fn, which would hold its arguments twice, its numbers are small, and
+/// what is cheap to find again is not kept while it waits.
 #[expect(
     clippy::too_many_lines,
     reason = "one loop; what is awaited elsewhere takes room in every client"
@@ -66,15 +69,16 @@ pub fn travel<'a>(
         mut counted,
     } = start;
     let begun = intended;
+    let journey = journey as u32;
     async move {
         let shared = client.shared().clone();
         let (mut ended, mut paused) = (begun, 0);
         let mut outcome = Outcome::Ok;
-        let mut requests = 0;
+        let mut requests: u32 = 0;
         let how = loop {
             let step = {
                 let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
-                let program = &journeys.programs[journey];
+                let program = &journeys.programs[journey as usize];
                 let script = program.script.is_some();
                 // A script may go on for ever.
                 if script && requests > 0 && !wanted() {
@@ -116,22 +120,17 @@ pub fn travel<'a>(
                     break HowEnded::Unfinished;
                 }
             }
-            let Some(step) = step else { continue };
-            let number = step as usize;
+            let Some(number) = step else { continue };
             let now = ran.unwrap_or(intended);
             if !counted && !shared.seats.running(now) {
                 client.seat.until_stop().await;
                 break HowEnded::Unfinished;
             }
-            let together_with = {
-                let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
-                journeys.programs[journey].steps[number].together
-            };
-            let done = if together_with > 1 {
+            let done = if step_of(client, journey, number).together > 1 {
                 let sending = {
                     let group = Group {
-                        journey,
-                        first: number,
+                        journey: journey as usize,
+                        first: number as usize,
                         intended,
                         ran,
                         counted: std::mem::take(&mut counted),
@@ -145,8 +144,12 @@ pub fn travel<'a>(
             } else {
                 let performed = {
                     let workload = &shared.plan.workloads[client.workload()];
-                    let journeys = journeys_of(workload);
-                    let visit = Visit::new(&visitor.traveller, journeys, journey, number);
+                    let visit = Visit::new(
+                        &visitor.traveller,
+                        journeys_of(workload),
+                        journey as usize,
+                        number as usize,
+                    );
                     if !std::mem::take(&mut counted) {
                         let recorded = visit.recorded(workload);
                         shared.recorder.borrow_mut().due(recorded, now);
@@ -161,24 +164,24 @@ pub fn travel<'a>(
                 };
                 let done = performed.await;
                 visitor.traveller.borrow_mut().ended(done.outcome);
-                let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
-                let step = &journeys.programs[journey].steps[number];
+                let step = step_of(client, journey, number);
                 Done {
                     at: done.at,
                     outcome: done.outcome,
-                    how: ends_with(step, number, done.outcome),
+                    how: ends_with(step, number as usize, done.outcome),
                 }
             };
             paused += intended - ended;
             requests += 1;
             (ended, outcome) = (done.at, done.outcome);
-            let journeys = journeys_of(&shared.plan.workloads[client.workload()]);
-            let step = &journeys.programs[journey].steps[number + together_with - 1];
             if let Some(how) = done.how {
                 intended = ended;
                 break how;
             }
-            (intended, ran) = (ended + pause(&step.think, requests, random), None);
+            let together = step_of(client, journey, number).together;
+            let last = step_of(client, journey, number + together.max(1) as u32 - 1);
+            let pause = pause(&last.think, u64::from(requests), random);
+            (intended, ran) = (ended + pause, None);
         };
         let over = match how {
             HowEnded::Unfinished if shared.seats.stopping() => shared.last_moment(),
@@ -187,7 +190,7 @@ pub fn travel<'a>(
         };
         shared.recorder.borrow_mut().journey_ended(&JourneySample {
             workload: client.workload(),
-            journey,
+            journey: journey as usize,
             intended: begun,
             end: over,
             paused,
@@ -212,14 +215,18 @@ fn script_ended(step: usize, outcome: Outcome) -> HowEnded {
 /// Records a request that is never made: its script has failed, or the run ends before. How it is counted.
 fn unsent(
     client: &Client,
-    journey: usize,
+    journey: u32,
     step: usize,
     intended: u64,
     why: Option<String>,
 ) -> Outcome {
-    let journeys = journeys_of(&client.shared().plan.workloads[client.workload()]);
-    let request = journeys.programs[journey].steps[step].request;
+    let request = step_of(client, journey, step as u32).request;
     client.never_made(request, intended, why)
+}
+
+fn step_of(client: &Client, journey: u32, number: u32) -> &Step {
+    let journeys = journeys_of(&client.shared().plan.workloads[client.workload()]);
+    &journeys.programs[journey as usize].steps[number as usize]
 }
 
 pub fn journeys_of(workload: &Workload) -> &Journeys {

@@ -63,6 +63,11 @@ impl Traveller {
         own.all(|feed| feed.draw(&mut self.slots, random))
     }
 
+    /// How many it has begun.
+    pub fn journeys(&self) -> u64 {
+        u64::from(self.iteration)
+    }
+
     /// Begins a journey. False if one of its feeds has no row left.
     pub fn begin(&mut self, program: &Program, random: &mut Stream) -> bool {
         self.position = Position::default();
