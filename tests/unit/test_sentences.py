@@ -365,7 +365,7 @@ TABLE = [
         (lambda: words("p99", "more", MORE),),
     ),
     Row(
-        "unknown on old",
+        "no single value on old",
         lambda: words("p99", "more", MORE, a=e(None)),
         (lambda: words("p99", "more", MORE),),
     ),

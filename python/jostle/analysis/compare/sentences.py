@@ -100,4 +100,4 @@ def _most(chosen: list[Difference]) -> str:
 
 
 def _amount(e: Estimate) -> str:
-    return "unknown" if e.value is None else amount(e.value, e.unit)
+    return "no single value" if e.value is None else amount(e.value, e.unit)

@@ -149,5 +149,5 @@ def unlike(took: Mapping[int, Sequence[float]]) -> bool:
 
 def _line(count: int, ratios: Sequence[float]) -> str:
     lengths = " to ".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (min(ratios), max(ratios))))
-    took = f"{plural(count, 'request')} at once took {lengths} times as long as a single one"
+    took = f"A burst of {plural(count, 'request')} took {lengths} times as long as a single one"
     return f"{took} ({plural(len(ratios), 'burst')})."

@@ -155,8 +155,8 @@ def pauses(session: Session) -> Finding:
     return cannot_tell(
         topic,
         Reason.AMBIGUOUS,
-        f"some requests came late, by {amount(longest, 's')} at most and at irregular times, which the "
-        f"machine may have caused{waited}",
+        f"some answers were late, by {amount(longest, 's')} at most and at irregular times, and the machine "
+        f"may be the cause{waited}",
         "a quieter machine, and a longer stream: a larger --budget",
         evidence,
         _lengths(seen),
