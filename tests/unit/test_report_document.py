@@ -227,7 +227,7 @@ def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None
     table.add(
         "b", Formatted(MISSING, "", f"{modes}: 2 ms, 70 ms"), Formatted(MISSING, "", "too few requests")
     )
-    assert table.legend() == f"{MISSING}: {modes}; too few requests"
+    assert table.legend() == f"{MISSING}: {modes}; or too few requests"
     assert not Table("t", columns("who =", "p50")).legend()
 
 

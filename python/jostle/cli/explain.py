@@ -56,7 +56,7 @@ def explain(
         bool,
         typer.Option(
             "--all",
-            help="Every contestant, or the named ones: what each declares beside what was found.",
+            help="Explain every contestant, or the named ones, and compare with what each declares.",
             rich_help_panel=PROBES,
         ),
     ] = False,

@@ -247,7 +247,7 @@ class Call(Table):
     every: PositiveDuration | None = Field(
         default=None,
         description="with `grpc` and a list of messages: the time from one message to the next; all at once "
-        "when not given. Where the method answers with a stream, each message has its round trip",
+        "when not given. Where the method answers with a stream, the round trip of each message is measured",
     )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(

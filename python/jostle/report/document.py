@@ -150,7 +150,7 @@ class Table:
         cells = [row[i] for row in self.rows for i in self.places(narrow=True)]
         missing = [v for v in cells if isinstance(v, Formatted) and v.value == MISSING]
         reasons = dict.fromkeys(v.note.split(": ")[0] for v in missing if v.note)
-        return f"{MISSING}: {'; '.join(reasons) or 'not known'}" if missing else ""
+        return f"{MISSING}: {'; or '.join(reasons) or 'not known'}" if missing else ""
 
     def _named(self, row: tuple[Value, ...]) -> str:
         """What its first cells, which are words, call the row."""
