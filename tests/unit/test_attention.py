@@ -89,7 +89,7 @@ def test_a_busy_machine_and_what_follows_stand_in_the_notes(tmp_path: Path) -> N
     for pressure, told in [(0.9, True), (0.1, False)]:
         (folder / "host.json").write_text(json.dumps({**host, "cpu_pressure": pressure}))
         notes = " ".join(analyse(RunRecord.open(folder), distributions=False).notes)
-        assert ("programs were waiting for a core 90 % of the time when the run began" in notes) == told
+        assert ("programs waited for a core 90 % of the time just before the run" in notes) == told
 
 
 def test_pressure_is_a_share_of_the_time_or_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
