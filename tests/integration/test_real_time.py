@@ -105,7 +105,7 @@ def test_on_cores_of_its_own_a_generator_waits_awake_if_nobody_else_works(
         )
     else:
         assert asked_for(tmp_path) == (False, real_time_allowed())
-        assert "programs were waiting for a core 90 % of the time" in notes
+        assert "programs waited for a core 90 % of the time" in notes
 
 
 @contextlib.contextmanager

@@ -130,4 +130,4 @@ def test_a_time_can_be_a_multiple_of_what_a_request_takes(
     told: list[str] = []
     plan = tune.tuned(lambda settings: parse(text, settings=settings), {}, told.append)
     assert plan.parameters["count"] == "380ms"  # 375 ms, with two digits
-    assert "1.25 times as long as reference-null takes for /hello" in told[0]
+    assert "1.25 times as long as /hello takes on reference-null" in told[0]
