@@ -18,9 +18,6 @@ from tools import JOSTLE
 from watched import SERVER_CORE, watched
 
 STREAMS, GAP_US = 1_000, 20_000
-EVENTS = 200
-"""Of each stream, then its client asks for the next one."""
-
 SETTLE_S = 3
 MOST_OFF_US = 100
 SERVER = Path(__file__).parents[1] / "events.c"
@@ -63,7 +60,7 @@ def _streams(compiled: Path, effort: Effort, number: int) -> dict[str, float]:
     beside.mkdir()
     seconds = SETTLE_S + 2 * effort.seconds
     command = [*JOSTLE.closed(f"http://127.0.0.1:{port}/", STREAMS), "-t", "1", "--save", str(saved)]
-    command += ["--stream", "sse", "--stream-events", str(EVENTS), "-d", f"{seconds:g}s"]
+    command += ["--stream", "sse", "-d", f"{seconds:g}s"]
     with watched([compiled, str(port), str(STREAMS), str(GAP_US)], beside, SERVER_CORE) as server:
         wait_for(port, server.process)
         before = os.times()
@@ -86,7 +83,7 @@ def _streams(compiled: Path, effort: Effort, number: int) -> dict[str, float]:
     one = {
         "off_p99": float(p99),
         "server_p99": json.loads(told[0])["p99_us"],
-        "rate": gaps.get_total_count() * EVENTS / (EVENTS - 1) / (2 * effort.seconds),
+        "rate": gaps.get_total_count() / (2 * effort.seconds),
         "cpu": 1e6 * cpu_s / events.get_total_count(),
     }
     print(f"  round {number + 1}: {one}", flush=True)

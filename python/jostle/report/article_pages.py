@@ -77,7 +77,10 @@ def _same_rules(claim: Claim, known: Mapping[str, Any]) -> bool:
 
 
 def files(docs: Path) -> dict[Path, str]:
-    """What the pages in `docs` should say, by the results there."""
-    results = json.loads((docs / "results/results.json").read_text(encoding="utf-8"))
+    """What the pages in `docs` should say, by the results there: a file for each time when some were run."""
+    runs = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted((docs / "results").glob("*.json"))
+    ]
+    results = {"experiments": [experiment for run in runs for experiment in run["experiments"]]}
     pages = sorted((docs / "articles").glob("*.md"))
     return {path: filled(path.read_text(encoding="utf-8"), results) for path in pages}
