@@ -419,3 +419,27 @@ fn redirects_are_followed_with_cookies_and_captures_are_of_the_last_answer() {
         .collect();
     assert_eq!(traces[1].captured, [("id".to_owned(), b"7".to_vec())]);
 }
+
+#[test]
+fn steps_sent_together_of_which_none_applies_leave_what_was_due_to_the_next_step() {
+    let (address, _seen) = shop();
+    let load = json!({"open": {"arrivals": "constant", "rates": [{"from": 500.0, "to": 500.0}], "requests": 5, "max_connections": 5}});
+    let found = json!({"value": {"slot": {"slot": 0}}, "test": "exists"});
+    let page = |name: &str| request(name, "GET", "/", json!({}));
+    let spec = with(
+        workload(address, load),
+        "",
+        json!({
+            "slots": 1,
+            "requests": [page("a"), page("b"), page("c")],
+            "journeys": [{
+                "name": "page",
+                "connections": 2,
+                "steps": [{"request": 0, "when": found}, {"request": 1, "together": true, "when": found}, {"request": 2}],
+            }],
+        }),
+    );
+    let seen = run(one(spec, 0));
+    assert_eq!(seen.count(Outcome::Ok), 5);
+    assert_eq!(seen.sum(0, |state| state.due), 5);
+}

@@ -133,13 +133,14 @@ pub fn travel<'a>(
                         first: number as usize,
                         intended,
                         ran,
-                        counted: std::mem::take(&mut counted),
+                        counted,
                     };
                     together(client, visitor, group, random)
                 };
                 let Some(done) = sending.await else {
                     continue;
                 };
+                counted = false;
                 done
             } else {
                 let performed = {
