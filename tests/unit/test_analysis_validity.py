@@ -221,6 +221,17 @@ def test_a_server_that_cannot_keep_up_is_not_the_generators_fault(tmp_path: Path
     assert check(validity, "lateness").verdict == "valid"
 
 
+def test_clients_that_may_have_several_connections_are_not_all_busy_with_one_each(tmp_path: Path) -> None:
+    few = {"open": {**POISSON["open"], "max_connections": 1}}
+    trial = Trial("node", "fast", 1, waiting(5.0), load=few, open_connections=(1,) * 5)
+    folder = recorded(tmp_path, trial).folder
+    described = json.loads((folder / "trial.json").read_text())
+    pages = {"name": "page", "weight": 1, "steps": [], "connections": 6}
+    described["engine"]["workloads"][0]["journeys"] = [pages]
+    (folder / "trial.json").write_text(json.dumps(described))
+    assert "overloaded" not in check(judge(TrialRecord(folder)), "offered load").message
+
+
 def test_requests_that_the_generator_did_not_send_make_the_run_invalid(tmp_path: Path) -> None:
     validity = judged(tmp_path, waiting(5.0), load=POISSON)
     assert check(validity, "offered load").verdict == "invalid"

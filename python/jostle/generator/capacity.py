@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jostle.errors import StartRefused
+from jostle.generator.journeys import connections_of_a_client
 from jostle.host.limits import (
     RESERVED_FILES,
     RESERVED_PORTS,
@@ -46,7 +47,7 @@ def connections_of(workload: Mapping[str, Any]) -> int:
     """The most connections that it can have at once: a redirect may lead each client to a second server."""
     load = workload["load"]
     clients = int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
-    clients *= max((journey["connections"] for journey in workload.get("journeys", ())), default=1)
+    clients *= connections_of_a_client(workload)
     shared = (workload["target"].get("http2") or {}).get("connections")
     connections = clients if shared is None else min(clients, shared)
     return connections + clients if workload.get("redirects") else connections

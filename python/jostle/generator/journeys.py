@@ -23,6 +23,11 @@ JSON = re.compile(r"\s*application/([\w.-]+\+)?json\b", re.IGNORECASE)
 HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 
 
+def connections_of_a_client(workload: Mapping[str, Any]) -> int:
+    """The most that one has at a time, for steps that are sent together."""
+    return max((journey["connections"] for journey in workload.get("journeys", ())), default=1)
+
+
 def engine_journeys(
     weights: Mapping[str, int],
     journeys: Mapping[str, Journey],

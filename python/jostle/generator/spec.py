@@ -12,7 +12,7 @@ from jostle import units
 from jostle.errors import BadValue, PlanError
 from jostle.generator.capacity import is_loopback
 from jostle.generator.grpc import grpc_spec
-from jostle.generator.journeys import engine_journeys
+from jostle.generator.journeys import connections_of_a_client, engine_journeys
 from jostle.plan.connection import Connection, Tls
 from jostle.plan.journey import Journey
 from jostle.plan.load import ClosedLoad, OpenLoad, Trace
@@ -171,7 +171,7 @@ def _share_connections(workload: dict[str, Any]) -> None:
     """Of an open load's connections each journey on its way has as many as a client of it."""
     load = workload["load"].get("open")
     if load is not None:
-        load["max_connections"] //= max(journey["connections"] for journey in workload["journeys"])
+        load["max_connections"] //= connections_of_a_client(workload)
 
 
 def _calls(workload: Workload, journeys: Mapping[str, Journey]) -> bool:

@@ -1,6 +1,5 @@
 """One trial of a level: how many requests broke each SLO, and whether the generator or the machine did it."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -155,7 +154,7 @@ def _kept_from_the_send(data: TrialData, limit_s: float, share: float) -> bool:
     """Of an open load whose requests found connections: what its response times have beyond its service times
     is the generator's own lateness.
     """
-    if data.open is None or data.counts.connections.max() >= data.open.get("max_connections", math.inf):
+    if data.open is None or data.counts.connections.max() >= data.most_connections:
         return False
     service, failed = data.service, sum(data.errors.values())
     late = int(service.events[service.values_s > limit_s].sum())

@@ -159,6 +159,14 @@ class TrialData:
         spec: Mapping[str, Any] | None = self.workload().get("load", {}).get("open")
         return spec
 
+    @property
+    def most_connections(self) -> float:
+        """Of an open loop: where its clients, whom `max_connections` counts, have all that they may have."""
+        each = max(
+            (journey.get("connections", 1) for journey in self.workload().get("journeys") or ()), default=1
+        )
+        return float(each * (self.open or {}).get("max_connections", math.inf))
+
     def think_s(self) -> float:
         """The mean think time of a closed loop; 0 in an open one."""
         return self._think[0]

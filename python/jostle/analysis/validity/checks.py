@@ -214,7 +214,7 @@ def _offered(data: TrialData) -> Check | None:
     message = f"{achieved} of {offered} due were sent ({percent(share)})"
     if share >= SENT_SUSPECT:
         return Check("offered load", Verdict.VALID, share, SENT_SUSPECT, "share", message)
-    limit = data.open.get("max_connections", math.inf)
+    limit = data.most_connections
     if data.counts.connections.max() >= limit:
         message += f": all {format_count(limit)} connections were waiting for the server, which is overloaded"
         remedy = (
