@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "HTTP2_CONNECTIONS",
     "JOSTLE",
     "JOSTLE_GRPC",
+    "JOSTLE_HTTP1",
     "JOSTLE_HTTP2",
     "K6",
     "K6_JOURNEY",
@@ -63,6 +64,8 @@ JOSTLE = Tool(
 )
 HTTP2_CONNECTIONS = 10
 """Over HTTP/2 clients are streams of so many connections."""
+JOSTLE_HTTP1 = replace(JOSTLE, name="jostle, HTTP/1.1")
+"""Beside its own HTTP/2."""
 JOSTLE_HTTP2 = Tool("jostle", lambda url, c: _jostle(url, c, "--http2-connections", str(HTTP2_CONNECTIONS)))
 H2LOAD = Tool(
     "h2load",

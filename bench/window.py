@@ -73,7 +73,7 @@ def measure(
         sent,
         took,
         1e6 * cpu / sent,
-        1e6 * load / sent if tool.name == "jostle" else None,
+        1e6 * load / sent if load else None,
         whole,
         peak,
     )

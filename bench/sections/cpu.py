@@ -4,14 +4,14 @@ jostle records what it always does: connect, headers and body apart, service and
 Tools take turns in random order in every round; ratios are of pairs from the same round.
 """
 
-import random
 import statistics
 from dataclasses import asdict
 
 from rows import Effort, Row, Section, ratio_text, spread
 from servers import nginx
 from tools import JOSTLE, K6, OHA, WRK
-from window import Sample, measure
+from turns import cost_table, in_turns, ratios
+from window import Sample
 
 BARS = {
     "wrk": {64: 0.95, 1_000: 0.90, 10_000: 0.80},
@@ -23,50 +23,19 @@ SIZES = [64, 1_000, 10_000]
 
 
 def run(effort: Effort) -> Section:
-    samples: list[Sample] = []
     with nginx() as server:
-        for number in range(effort.rounds):
-            turns = [(tool, size) for tool in TOOLS for size in SIZES]
-            random.shuffle(turns)
-            for tool, size in turns:
-                command = tool.closed(server.url, size)
-                sample = measure(tool, command, server, size, effort.seconds, number, effort.folder)
-                samples.append(sample)
-                print(
-                    f"  round {number + 1}: {tool.name} {size}: {sample.cpu_us:.2f} µs, {sample.rate:,.0f}/s"
-                )
+        samples = in_turns(dict.fromkeys(TOOLS, server.url), SIZES, server, effort)
     rows = [_row(samples, peer, size, bar) for peer, bars in BARS.items() for size, bar in bars.items()]
-    return Section(rows, _details(samples), [asdict(sample) for sample in samples])
+    table = cost_table(samples, TOOLS, {size: size for size in SIZES}, "connections")
+    return Section(rows, table, [asdict(sample) for sample in samples])
 
 
 def _row(samples: list[Sample], peer: str, size: int, bar: float) -> Row:
-    ratios, whole = _ratios(samples, peer, size), _ratios(samples, peer, size, whole=True)
+    running = ratios(samples, peer, size)
+    whole = statistics.median(ratios(samples, peer, size, start_up=True))
     return Row(
         f"CPU per request ÷ {peer}, {size:,} connections",
         ratio_text(bar),
-        f"{spread(ratios, '.3f')}; start-up included {statistics.median(whole):.3f}",
-        statistics.median(ratios) <= bar,
+        f"{spread(running, '.3f')}; start-up included {whole:.3f}",
+        statistics.median(running) <= bar,
     )
-
-
-def _ratios(samples: list[Sample], peer: str, size: int, *, whole: bool = False) -> list[float]:
-    of = {(s.tool, s.round): s.whole_us if whole else s.cpu_us for s in samples if s.connections == size}
-    return [of["jostle", number] / cpu for (tool, number), cpu in of.items() if tool == peer]
-
-
-def _details(samples: list[Sample]) -> str:
-    lines = [
-        "| connections | tool | CPU µs/request | load threads | with start-up | requests/s | peak MB |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for size in SIZES:
-        for tool in TOOLS:
-            found = [s for s in samples if (s.tool, s.connections) == (tool.name, size)]
-            load = [s.load_threads_us for s in found if s.load_threads_us is not None]
-            lines.append(
-                f"| {size:,} | {tool.name} | {spread([s.cpu_us for s in found])} "
-                f"| {spread(load) if load else ''} | {spread([s.whole_us for s in found])} "
-                f"| {spread([s.rate for s in found], ',.0f')} "
-                f"| {statistics.median(s.peak_mb for s in found):,.0f} |"
-            )
-    return "\n".join(lines)
