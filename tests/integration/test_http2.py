@@ -42,25 +42,18 @@ daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
 events {{ worker_connections 64; }}
 http {{
   access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
-  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t; keepalive_requests 40;
-  server {{
-    listen unix:{folder}/socket ssl http2;
+  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t;
+  server {{ {server} }}
+}}
+"""
+
+LEAVES = """
+    listen unix:{folder}/socket ssl http2; keepalive_requests 40;
     ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
     location / {{ return 200 "nginx says $http2"; }}
-  }}
-}}
 """
 
-
-FILES = """
-daemon off; master_process off; error_log {folder}/error.log; pid {folder}/pid;
-events {{ worker_connections 64; }}
-http {{
-  access_log off; client_body_temp_path {folder}/t; proxy_temp_path {folder}/t; fastcgi_temp_path {folder}/t;
-  uwsgi_temp_path {folder}/t; scgi_temp_path {folder}/t; keepalive_requests 100000;
-  server {{ listen unix:{folder}/socket http2; root {folder}/root; }}
-}}
-"""
+FILES = "listen unix:{folder}/socket http2; keepalive_requests 100000; root {folder}/root;"
 
 MIX = """
 title = "One large answer among small ones"
@@ -90,9 +83,9 @@ def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def nginx(folder: Path, configuration: str) -> Iterator[Path]:
-    """Its socket, when it listens."""
-    (folder / "nginx.conf").write_text(configuration.format(folder=folder))
+def nginx(folder: Path, server: str) -> Iterator[Path]:
+    """Its socket, when it listens. `server`: that block of its configuration."""
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, server=server.format(folder=folder)))
     words = ["nginx", "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf"]
     with ended(subprocess.Popen(list(map(str, words)), text=True)) as process:
         path = folder / "socket"
@@ -239,7 +232,7 @@ def test_node_over_tls_under_open_loads_and_from_several_processes(
 def test_nginx_says_goodbye_after_its_requests_and_a_new_connection_follows(
     jostle_command: Jostle, certificate: Path
 ) -> None:
-    with nginx(certificate, NGINX) as socket:
+    with nginx(certificate, LEAVES) as socket:
         options = ["--unix-socket", str(socket), "-k", "--http2", "-c", "2", "-n", "200"]
         result = as_json(
             jostle_command("hit", "https://localhost/", *options, "--expect", "nginx says h2", "--json")

@@ -1,6 +1,7 @@
 """A plan of one request, as it is written, and that request as the engine gets it."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
 from jostle.generator.spec import Address, engine_spec
@@ -9,9 +10,12 @@ from jostle.plan.hit import hit_plan
 
 OPTIONS = {
     "body": "-b",
+    "deadline": "--deadline",
     "headers": "-H",
     "match": "--match",
+    "message": "--message",
     "method": "-m",
+    "proto": "--proto",
     "send": "--send",
     "stream": "--stream",
     "until": "--until",
@@ -19,7 +23,8 @@ OPTIONS = {
 """What messages call the arguments of `hit`."""
 
 
-def plan(request: str, more: str = "") -> Plan:
+def plan(request: str, more: str = "", base: Path | None = None) -> Plan:
+    """`base`: the folder from which its files are named."""
     return parse_plan(
         f"""
         title = "x"
@@ -30,6 +35,7 @@ def plan(request: str, more: str = "") -> Plan:
         {more}
         """,
         "plan.toml",
+        base=base,
     )
 
 
@@ -37,10 +43,15 @@ def hit(url: str, **options: Any) -> Plan:
     return hit_plan(url, options, lambda name: OPTIONS.get(name, name))
 
 
-def asked(made: Plan) -> dict[str, Any]:
+def engine(made: Plan) -> dict[str, Any]:
+    """The measured workload, as the engine gets it."""
     (workload,) = made.workload.values()
-    spec = engine_spec("w", workload, Address(host="h", port=80), seed=7, cores=[1])
-    return dict(spec["workloads"][0]["requests"][0])
+    spec = engine_spec("w", workload, Address(host="h", port=80), journeys=made.journey)
+    return dict(spec["workloads"][0])
+
+
+def asked(made: Plan) -> dict[str, Any]:
+    return dict(engine(made)["requests"][0])
 
 
 def sent(request: dict[str, Any]) -> bytes:

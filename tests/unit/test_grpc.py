@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from jostle.errors import PlanError
-from jostle.generator.spec import Address, engine_spec, without_secrets
+from jostle.generator.spec import without_secrets
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
+from support import one_request
+from support.one_request import asked, engine, plan
 
 PROTO = """
 syntax = "proto3";
@@ -29,7 +31,6 @@ syntax = "proto3";
 package items;
 message Item { int32 count = 1; }
 """
-NAMES = {"message": "--message", "proto": "--proto", "headers": "-H", "body": "-b", "deadline": "--deadline"}
 URL = "grpc://localhost:50051/shop.v1.Shop/Buy"
 
 
@@ -43,34 +44,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def plan(folder: Path, request: str, more: str = "") -> Plan:
-    return parse_plan(
-        f"""
-        title = "x"
-        contestants = ["node"]
-        [workload.w]
-        request = {request}
-        load = {{ clients = 1, for = "1s" }}
-        {more}
-        """,
-        str(folder / "plan.toml"),
-        base=folder,
-    )
-
-
 def hit(url: str = URL, **options: Any) -> Plan:
-    return hit_plan(url, options, lambda name: NAMES.get(name, name))
-
-
-def engine(made: Plan) -> dict[str, Any]:
-    """The measured workload, as the engine gets it."""
-    (workload,) = made.workload.values()
-    spec = engine_spec("w", workload, Address(host="h", port=80), journeys=made.journey)
-    return dict(spec["workloads"][0])
-
-
-def asked(made: Plan) -> dict[str, Any]:
-    return dict(engine(made)["requests"][0])
+    return one_request.hit(url, **options)
 
 
 def message(request: dict[str, Any]) -> Any:
@@ -79,15 +54,15 @@ def message(request: dict[str, Any]) -> Any:
 
 def test_messages_at_an_interval(folder: Path) -> None:
     fill = 'grpc = "shop.v1.Shop/Fill", proto = "shop.proto"'
-    made = plan(folder, f'{{ {fill}, message = [{{ name = "a" }}, {{}}], every = "20ms" }}')
+    made = plan(f'{{ {fill}, message = [{{ name = "a" }}, {{}}], every = "20ms" }}', base=folder)
     assert asked(made)["grpc"]["every_ns"] == 20_000_000
     assert asked(hit(URL.replace("Buy", "Fill"), proto="shop.proto", message="[{}, {}]", every="20ms"))[
         "grpc"
     ]["every_ns"] == (20_000_000)
     with pytest.raises(PlanError, match="every is the time between messages, and message is one"):
-        plan(folder, f'{{ {fill}, message = {{ name = "a" }}, every = "20ms" }}')
+        plan(f'{{ {fill}, message = {{ name = "a" }}, every = "20ms" }}', base=folder)
     with pytest.raises(PlanError, match="every is for gRPC"):
-        plan(folder, '{ get = "/", every = "20ms" }')
+        plan('{ get = "/", every = "20ms" }', base=folder)
     with pytest.raises(PlanError, match="--every is for gRPC"):
         hit_plan("http://localhost/", {"every": "20ms"}, lambda name: f"--{name}")
 
@@ -98,19 +73,19 @@ def test_round_trips_have_a_bound_where_messages_are_sent_at_an_interval(folder:
     )
     talk = 'grpc = "shop.v1.Shop/Talk", proto = "talk.proto", message = [{}]'
     stream = 'stream = { format = "messages", slo = "round trip p90 < 30 ms, gap < 1 s" }'
-    bounds = asked(plan(folder, f'{{ {talk}, every = "20ms", {stream} }}'))["stream"]["bounds"]
+    bounds = asked(plan(f'{{ {talk}, every = "20ms", {stream} }}', base=folder))["stream"]["bounds"]
     assert (bounds["round_trip_ns"], bounds["gap_ns"]) == (30_000_000, 1_000_000_000)
     assert bounds["late_round_trips"] == pytest.approx(0.1)
     with pytest.raises(PlanError, match="only messages that are sent at an interval have round trips"):
-        plan(folder, f"{{ {talk}, {stream} }}")
+        plan(f"{{ {talk}, {stream} }}", base=folder)
 
 
 def test_a_call_has_its_method_message_metadata_and_deadline(folder: Path) -> None:
     made = plan(
-        folder,
         '{ grpc = "shop.v1.Shop/Buy", proto = "shop.proto", '
         'message = { name = "{n}", items = [{ count = 2 }] }, params.n = ["1"], '
         'metadata = { x-user = "{n}" }, deadline = "200ms" }',
+        base=folder,
     )
     request = asked(made)
     assert (request["name"], request["method"], request["path"]) == (
@@ -269,7 +244,7 @@ def test_a_step_of_a_journey_fills_its_variables_in(folder: Path) -> None:
 )
 def test_mistakes_of_a_plan_are_told(folder: Path, request_: str, says: str, hint: str) -> None:
     with pytest.raises(PlanError, match=says) as refused:
-        asked(plan(folder, request_))
+        asked(plan(request_, base=folder))
     assert hint in refused.value.hint
 
 

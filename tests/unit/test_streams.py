@@ -11,13 +11,13 @@ from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
 from jostle.errors import PlanError
 from jostle.generator.merge import Merger
-from jostle.generator.spec import Address, engine_spec
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.hit import hit_plan
 from jostle.record.hlog import empty_histogram
 from jostle.report.charts import event_times
 from jostle.report.document import Table
 from jostle.report.sections.streams import stream_table, time_table
+from support.one_request import asked, plan
 from support.pictures import validated
 from support.synthetic import histogram
 
@@ -26,23 +26,12 @@ NONE = {"events": None, "until": None, "stall_ns": None, "usage": None, "bounds"
 NO_ROUND_TRIP = {"round_trip_ns": None, "late_round_trips": 1.0}
 
 
-def plan(stream: str, request: str = 'get = "/"') -> Plan:
-    return parse_plan(
-        f"""
-        title = "x"
-        contestants = ["node"]
-        [workload.w]
-        request = {{ {request}, stream = {stream} }}
-        load = {{ clients = 1, for = "1s" }}
-        """,
-        "plan.toml",
-    )
+def streaming(stream: str, request: str = 'get = "/"') -> Plan:
+    return plan(f"{{ {request}, stream = {stream} }}")
 
 
-def engine_stream(plan: Plan) -> Any:
-    (workload,) = plan.workload.values()
-    made = engine_spec("w", workload, Address(host="h", port=80), seed=7, cores=[1])
-    return made["workloads"][0]["requests"][0]["stream"]
+def engine_stream(made: Plan) -> Any:
+    return asked(made)["stream"]
 
 
 TABLE = """{ format = "lines", events = 5, until = "[DONE]", stall = "2s", usage = 'n=(\\d+)',
@@ -50,8 +39,8 @@ TABLE = """{ format = "lines", events = 5, until = "[DONE]", stall = "2s", usage
 
 
 def test_a_plan_says_what_the_stream_is_and_what_it_has_to_keep() -> None:
-    assert engine_stream(plan('"sse"')) == {"format": "sse"} | NONE
-    made = plan(TABLE.replace("\n", ""))
+    assert engine_stream(streaming('"sse"')) == {"format": "sse"} | NONE
+    made = streaming(TABLE.replace("\n", ""))
     assert engine_stream(made) == {
         "format": "lines",
         "events": 5,
@@ -84,7 +73,7 @@ def test_bounds_are_one_text_on_the_command_line(slo: str, bounds: Any) -> None:
 
 def test_the_answer_to_head_is_no_stream() -> None:
     with pytest.raises(PlanError, match="no body, so it is no stream"):
-        plan('"sse"', 'head = "/"')
+        streaming('"sse"', 'head = "/"')
 
 
 def test_the_streams_of_several_processes_are_added_up() -> None:
