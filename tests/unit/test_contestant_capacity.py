@@ -41,7 +41,7 @@ def test_the_way_out_is_named() -> None:
     with pytest.raises(TooFewFiles, match="node-cluster:workers=6 can hold them"):
         check_capacity(contestant.find("node-cluster"), 100_000)
     with pytest.raises(TooFewFiles, match="ulimit -Hn"):
-        check_capacity(contestant.find("go"), 100_000)
+        check_capacity(contestant.find("node"), 100_000)
 
 
 def test_nothing_is_said_of_a_server_that_runs_already(tmp_path: Path) -> None:

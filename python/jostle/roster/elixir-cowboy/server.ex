@@ -72,7 +72,7 @@ defmodule Server do
 
     {:ok, ip} = System.fetch_env!("HOST") |> String.to_charlist() |> :inet.parse_address()
     port = System.fetch_env!("PORT") |> String.to_integer()
-    listen = [ip: ip, port: port, backlog: 4096, nodelay: true]
+    listen = [ip: ip, port: port, backlog: 4096, nodelay: true] ++ shared(System.fetch_env!("PROCESSES"))
 
     # Its own limits would end a connection after 1,000 requests, or when it is silent for 5 seconds between
     # two requests or for 60 seconds during one.
@@ -85,6 +85,10 @@ defmodule Server do
 
     {:ok, _} = :cowboy.start_clear(:http, %{socket_opts: listen, max_connections: :infinity}, protocol)
   end
+
+  # SO_REUSEPORT of SOL_SOCKET: several processes listen at one port, among which the kernel deals connections out.
+  defp shared("1"), do: []
+  defp shared(_), do: [{:raw, 1, 15, <<1::native-32>>}]
 
   defp routes do
     paths = [

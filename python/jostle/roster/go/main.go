@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -486,6 +487,21 @@ func routes() *http.ServeMux {
 	return mux
 }
 
+// reusePort is Linux's SO_REUSEPORT, for which package syscall has no name.
+const reusePort = 15
+
+// shared lets several processes listen at one port, among which the kernel deals connections out.
+func shared(_, _ string, socket syscall.RawConn) error {
+	if os.Getenv("PROCESSES") == "1" {
+		return nil
+	}
+	var failed error
+	err := socket.Control(func(fd uintptr) {
+		failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, reusePort, 1)
+	})
+	return errors.Join(err, failed)
+}
+
 func main() {
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		var err error
@@ -494,5 +510,9 @@ func main() {
 		}
 	}
 	address := net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))
-	log.Fatal(http.ListenAndServe(address, routes()))
+	listener, err := (&net.ListenConfig{Control: shared}).Listen(context.Background(), "tcp", address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(http.Serve(listener, routes()))
 }
