@@ -141,7 +141,8 @@ def test_a_server_of_one_request_at_a_time_does_not_wait_for_itself(label: str) 
 
 
 @pytest.mark.parametrize(
-    "name", ["node-cluster", "go", "java-virtual-threads", "rails-puma", "reference-workers"]
+    "name",
+    ["node-cluster", "go", "go:processes=3", "java-virtual-threads", "rails-puma", "reference-workers"],
 )
 def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
     with subprocess.Popen([sys.executable, "-c", JOSTLE, name], stdout=subprocess.PIPE, text=True) as jostle:
@@ -149,9 +150,19 @@ def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
         scratch, *started = jostle.stdout.readline().split()
         jostle.send_signal(signal.SIGKILL)
         jostle.wait()
-    assert len(started) >= ({"node-cluster": 3, "rails-puma": 5}.get(name, 1))
+    assert len(started) >= ({"node-cluster": 3, "go:processes=3": 4, "rails-puma": 5}.get(name, 1))
     places = [Path(scratch), *(Path(f"/proc/{pid}") for pid in started)]
     eventually(lambda: not any(place.exists() for place in places))
+
+
+@pytest.mark.parametrize("name", ["go", "elixir-cowboy"])
+def test_several_processes_listen_at_one_port_and_end_together(name: str) -> None:
+    with find(f"{name}:processes=3").start() as server:
+        eventually(lambda: listeners(server.port) == 3)
+        assert verify(server, FILES[name], parts=["/hello"]) == [CheckResult("/hello", True)]
+        assert server.process is not None
+        os.kill(server.process.tree()[-1], signal.SIGKILL)
+        eventually(lambda: listeners(server.port) == 0 and not server.alive())
 
 
 def test_the_workers_of_a_cluster_are_watched() -> None:
@@ -161,6 +172,12 @@ def test_the_workers_of_a_cluster_are_watched() -> None:
         sample = Sampler(server.pid).sample(0)
         assert sample is not None
         assert sample.processes == 4
+
+
+def listeners(port: int) -> int:
+    """Sockets that listen there, as /proc/net/tcp tells them: state 0A."""
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    return sum(state == "0A" and local.endswith(f":{port:04X}") for _, local, _, state, *_ in sockets)
 
 
 def cpu_s(server: Server) -> float:
