@@ -40,9 +40,9 @@ def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) 
     assert max(map(len, said.splitlines())) <= 80
     text = " ".join(said.split())
     assert "trials 8 trials in 2 rounds" in text
-    assert "workload alone: 200/s (poisson arrivals) for 1s (3 s each)" in text
+    assert "workload alone: 200/s (poisson arrivals) for 1s (2 s each)" in text
     assert "to build reference-run-to-completion, reference-processor-sharing" in text
-    assert "time about 26 s, after building" in text
+    assert "time about 18 s, after building" in text
     assert "disk at least 92.0 kB in" in text
     rounds = text[text.index("round 1") : text.index("time about")].split("round ")[1:]
     assert all(one.count("reference-") == 4 for one in rounds)

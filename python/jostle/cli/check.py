@@ -105,7 +105,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     from jostle.analysis.stats.power import rounds_will_find
     from jostle.formatting import plural
     from jostle.report.workload import describe_load
-    from jostle.runner.duration import trial_s
+    from jostle.runner.duration import is_up_to_the_server, trial_s
     from jostle.units import format_bytes
 
     plan = found.plan
@@ -123,8 +123,9 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
             continue
         whom = "" if on == found.ready else f", on {', '.join(on)}"
         load = describe_load(workload.load.data(), workload.connection.data()) or "a load in phases"
+        each = f"{_time(trial_s(plan, workload))}{' or more' if is_up_to_the_server(workload) else ''}"
         beside = ", beside a background load" if workload.background is not None else ""
-        yield "workload", f"{name}: {load}{beside}{whom} ({_time(trial_s(plan, workload))} each)"
+        yield "workload", f"{name}: {load}{beside}{whom} ({each} each)"
     yield "trials", f"{plural(len(found.trials), 'trial')} in {plural(plan.first_rounds, 'round')}"
     if found.seed is None:
         yield "order", "random in each round; --seed N fixes it"
@@ -136,7 +137,12 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         yield "then", f"more rounds until all is decided, for at most {_time(plan.budget)}"
     if len(found.ready) > 1:
         yield "finds", rounds_will_find(plan.first_rounds, len(found.ready) - 1)
-    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}"
+    more = (
+        ", or more: some loads last until their requests are answered"
+        if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)
+        else ""
+    )
+    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}{more}"
     free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
     rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""
     yield "disk", f"at least {format_bytes(found.least_bytes)} in {into}/{rows}{free}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from jostle.formatting import plural
 from jostle.record.outcomes import Outcome
-from jostle.runner.duration import UNKNOWN_S
 from jostle.runner.observer import Silent
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class Plain(Silent):
         elif not before and len(trials) > 1:
             self._say(f"{len(trials)} trials, recorded in {folder}")
 
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+    def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._course.begin(planned)
 
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None:
@@ -142,7 +141,7 @@ class Progress(Silent):
         self._failures = _Failures()
         self._bars: RichProgress | None = None
         self._line: TaskID | None = None
-        self._seconds = UNKNOWN_S
+        self._seconds = 1.0
         self._failed = 0
 
     def _display(self) -> "RichProgress":
@@ -180,9 +179,9 @@ class Progress(Silent):
         super().scheduled(trials, folder)
         self._course.total = len(trials)
 
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+    def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._course.begin(planned)
-        self._seconds = seconds or UNKNOWN_S
+        self._seconds = seconds
         self._failed = 0
         self._show(self._where(planned), self._course.left() or "starting")
 

@@ -87,7 +87,7 @@ class _Noting(Silent):
         self._state.set(self._name, run=os.path.relpath(folder, self._state.folder), state="begun")
         self._inner.scheduled(trials, folder)
 
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+    def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._inner.trial_started(planned, seconds)
 
     def interval(self, planned: "Planned", interval: Any) -> None:

@@ -22,7 +22,7 @@ from jostle.plan.values import Params, Think
 from jostle.plan.workload import Workload
 from jostle.text import HIDDEN, names_a_secret, reason, redact
 
-__all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "without_secrets"]
+__all__ = ["Address", "engine_spec", "interval_ns", "think_spec", "trace_starts", "without_secrets"]
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -415,7 +415,7 @@ def _open(load: OpenLoad) -> dict[str, Any]:
     requests = load.most
     arrivals: str | dict[str, Any]
     if isinstance(load.arrivals, Trace):
-        starts = _trace(load.arrivals.trace)
+        starts = trace_starts(load.arrivals.trace)
         requests = min(requests or len(starts), len(starts))
         arrivals = {"trace": starts}
     else:
@@ -438,8 +438,11 @@ def _open(load: OpenLoad) -> dict[str, Any]:
 _TRACE_EXAMPLE = 'write a start per line: "1.25" (seconds) or "1250ms"'
 
 
-def _trace(path: Path) -> list[int]:
-    """Nanoseconds from the file's lines; empty lines and what follows a # are left out."""
+def trace_starts(path: Path) -> list[int]:
+    """Nanoseconds from the file's lines; empty lines and what follows a # are left out.
+
+    Raises `PlanError`.
+    """
     starts: list[int] = []
     for number, line in enumerate(_bytes(path).decode("utf-8", "replace").splitlines(), 1):
         text = line.partition("#")[0].strip()

@@ -158,6 +158,10 @@ class Think:
     spread: float = 0.0
     turns: tuple[float, ...] = ()
 
+    @property
+    def mean_s(self) -> float:
+        return sum(self.turns) / len(self.turns) if self.turns else self.seconds
+
     @classmethod
     def read(cls, value: Any) -> "Think":
         """From "1s", "900ms ± 10%", "uniform 0s..1s", "exponential 1s" or a list of durations."""

@@ -1,25 +1,99 @@
 """How long trials take, as far as it is known before they run."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 
-from jostle.plan import Plan, Workload
+from jostle.contestant.pace import asked_for_s
+from jostle.generator.spec import trace_starts
+from jostle.plan import ClosedLoad, OpenLoad, Plan, Workload
+from jostle.plan.journey import Group, Journey, Step
+from jostle.plan.load import Trace
+from jostle.plan.request import Call
 from jostle.runner.schedule import Planned
 
-__all__ = ["expected_s", "trial_s"]
+__all__ = ["expected_s", "is_up_to_the_server", "load_s", "trial_s"]
 
-START_S = 2.0
+START_S = 1.0
 """Starting and judging a trial."""
 
-UNKNOWN_S = 2.0
-"""A load that ends after a number of requests."""
+COUNTED_S = 2.0
+"""The least of a load that ends after a number of requests: how long they take is known for some only."""
 
 
 def trial_s(plan: Plan, workload: Workload) -> float:
     """One trial: starting the server, the warm-up, and all of its runs."""
     warm_up = plan.warm_up if workload.warm_up is None else workload.warm_up
-    return START_S + warm_up + workload.runs * (workload.seconds() or UNKNOWN_S)
+    return START_S + warm_up + workload.runs * load_s(workload, plan.journey)
 
 
 def expected_s(plan: Plan, trials: Iterable[Planned]) -> float:
     """Trials one after another, without builds and extra rounds."""
     return sum(trial_s(plan, plan.workload[planned.workload]) for planned in trials)
+
+
+def is_up_to_the_server(workload: Workload) -> bool:
+    """Whether it lasts until a number of requests is answered, however long that takes."""
+    return isinstance(workload.load, ClosedLoad) and workload.load.seconds() is None
+
+
+def load_s(workload: Workload, journeys: Mapping[str, Journey]) -> float:
+    """The load once. Where a number of requests decides: what pauses, arrivals, and the times that requests
+    ask for come to. `journeys`: those of the plan.
+    """
+    load, timed = workload.load, workload.load.seconds()
+    if isinstance(load, ClosedLoad):
+        return max(COUNTED_S, _turns_s(load, _turn_s(workload, journeys))) if timed is None else timed
+    due = _last_due_s(load)
+    counted = math.inf if due is None else max(COUNTED_S, due + _turn_s(workload, journeys))
+    return counted if timed is None else min(timed, counted)
+
+
+def _turns_s(load: ClosedLoad, turn_s: float) -> float:
+    """All requests of each client, or its journeys, each of which takes `turn_s`."""
+    shared = math.inf if load.most is None else math.ceil(load.most / load.most_clients)
+    own = math.inf if load.most_per_client is None or load.renew else load.most_per_client
+    turns = min(shared, own)
+    return turns * turn_s + (turns - 1) * load.think.mean_s
+
+
+def _last_due_s(load: OpenLoad) -> float | None:
+    """When the last of so many requests is due; None where time alone ends the load."""
+    if isinstance(load.arrivals, Trace):
+        starts = trace_starts(load.arrivals.trace)
+        return starts[min(load.most or len(starts), len(starts)) - 1] / 1e9
+    if load.most is None:
+        return None
+    if load.rate is not None:
+        return load.most / load.rate
+    left, passed_s = float(load.most), 0.0
+    for step in load.rates:
+        per_s = sum(step.ends) / 2  # of a changing rate its mean
+        if step.for_ is None or left <= step.for_ * per_s:
+            return passed_s + left / per_s
+        left -= step.for_ * per_s
+        passed_s += step.for_
+    return passed_s
+
+
+def _turn_s(workload: Workload, journeys: Mapping[str, Journey]) -> float:
+    """A request, or a journey: their mean, by weight."""
+    took = [(request.weight, _request_s(request)) for request in workload.request]
+    took += [(weight, _journey_s(journeys[name])) for name, weight in workload.journeys.items()]
+    return sum(weight * seconds for weight, seconds in took) / sum(weight for weight, _ in took)
+
+
+def _journey_s(journey: Journey) -> float:
+    """0 for a script, of which nothing is known. A step that may be skipped is counted."""
+    return sum(map(_step_s, journey.steps))
+
+
+def _step_s(step: Step | Group) -> float:
+    if isinstance(step, Group):
+        return max(map(_request_s, step.parallel)) + step.think.mean_s
+    return step.repeat * (_request_s(step) + step.think.mean_s)
+
+
+def _request_s(request: Call) -> float:
+    if request.every is not None:
+        return (len(request.message) - 1) * request.every
+    return asked_for_s(request.path, request.stream.events if request.stream else None)

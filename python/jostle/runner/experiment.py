@@ -36,6 +36,7 @@ from jostle.record import RunWriter, TrialRecord
 from jostle.record.layout import CUT_SHORT, SPOILED, Event, Status
 from jostle.runner.budget import Budget
 from jostle.runner.disk_space import check_disk_space, least_bytes
+from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
 from jostle.runner.schedule import Planned, schedule
@@ -403,7 +404,7 @@ class _Session:
     def _run(self, planned: Planned, before: Planned | None, after: Planned | None) -> "_Closed":
         workload = self.plan.workload[planned.workload]
         self.writer.journal("trial started", number=planned.number)
-        self.observer.trial_started(planned, workload.seconds())
+        self.observer.trial_started(planned, load_s(workload, self.plan.journey))
         contestant = self.contestants[planned.contestant]
         context = TrialContext(
             planned=planned,

@@ -18,7 +18,7 @@ class Observer(Protocol):
     def building(self, label: str) -> None: ...
     def skipped(self, label: str, why: str) -> None: ...
     def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None: ...
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None: ...
+    def trial_started(self, planned: "Planned", seconds: float) -> None: ...
     def interval(self, planned: "Planned", interval: "Interval") -> None: ...
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None: ...
     def repeated(self, planned: "Planned", why: str) -> None: ...
@@ -39,8 +39,8 @@ class Silent:
         """The order of all trials is fixed, and the folder exists."""
         self.folder = folder
 
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
-        """A server is about to be started; its load lasts `seconds`, or as long as its requests take."""
+    def trial_started(self, planned: "Planned", seconds: float) -> None:
+        """A server is about to be started; its load lasts about `seconds`, if that is known."""
 
     def interval(self, planned: "Planned", interval: "Interval") -> None:
         """An interval of the record, as it is written."""
@@ -72,7 +72,7 @@ class UntilItFails(Silent):
         super().scheduled(trials, folder)
         self._show(lambda: self._shown.scheduled(trials, folder))
 
-    def trial_started(self, planned: "Planned", seconds: float | None) -> None:
+    def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._show(lambda: self._shown.trial_started(planned, seconds))
 
     def interval(self, planned: "Planned", interval: "Interval") -> None:

@@ -94,8 +94,8 @@ class Explorer(Silent):
     def building(self, label: str) -> None:
         self._tell(f"building {label}", True)
 
-    def trial_started(self, planned: Planned, seconds: float | None) -> None:
-        self._spent_s += (seconds or 0.0) + AROUND_S
+    def trial_started(self, planned: Planned, seconds: float) -> None:
+        self._spent_s += seconds + AROUND_S
         about = self._about()
         self._tell(f"measuring {self._named(planned)}{f' ({about})' if about else ''}", False)
 
