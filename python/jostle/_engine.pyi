@@ -83,6 +83,15 @@ class StreamSeries(TypedDict):
     unfinished: int  # had begun, and were cut off by the end of the load
     unanswered: int
 
+class PingSeries(TypedDict):
+    """The pings over the WebSockets that one request of one workload opened, within one interval."""
+
+    workload: int
+    request: int
+    histograms: dict[str, Hist]  # "ping": a ping is due → its pong
+    sent: int
+    unanswered: int  # no pong within the interval: the client gave its socket up
+
 class StreamTimes(TypedDict):
     """One stream of an HTTP/2 connection. Times in ns from the start of the run; 0: it has not happened."""
 
@@ -165,6 +174,7 @@ class Interval(TypedDict):
     series: list[Series]
     journeys: list[JourneySeries]
     streams: NotRequired[list[StreamSeries]]  # where answers are streams of events
+    pings: NotRequired[list[PingSeries]]  # where clients ping their WebSockets
     head_of_line: NotRequired[list[HeadOfLine]]  # where clients share HTTP/2 connections
     traces: NotRequired[list[Trace]]
     workloads: list[WorkloadState]  # those of the specification, then those of steps that clients make once

@@ -55,3 +55,36 @@ def test_a_server_that_speaks_no_websocket_is_told_by_its_status(jostle_command:
     assert "answered the WebSocket handshake with status 200, not with 101" in " ".join(
         finished.stdout.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [
+        ("/echo", ["--send", "x", "--think", "1s"]),
+        ("/push?n=3&first-ms=1&gap-ms=500", ["--stream", "messages", "--no-keepalive"]),
+    ],
+)
+def test_pings_have_round_trips_of_their_own(
+    jostle_command: Jostle, sockets: str, path: str, options: list[str]
+) -> None:
+    """Two generators; pings are due while clients pause, and while they listen."""
+    load = ["-c", "2", "-n", "4", "--processes", "2", "--ping", "300ms", "--json"]
+    result = as_json(jostle_command("hit", sockets + path, *options, *load))
+    assert outcomes(result) == {"ok": 4}
+    (found,) = result["pings"]
+    assert found["unanswered"] == 0
+    assert found["sent"] - 2 <= found["answered"] <= found["sent"]
+    assert found["answered"] >= 4
+    assert found["round_trip"]["p50"]["value"] > 0
+
+
+def test_a_socket_whose_pings_get_no_answer_is_given_up(jostle_command: Jostle, sockets: str) -> None:
+    url = f"{sockets}/echo?pong=0&delay-ms=500"
+    options = ["--send", "x", "-c", "2", "-n", "4", "--ping", "50ms"]
+    result = as_json(jostle_command("hit", url, *options, "--json"))
+    assert outcomes(result) == {"response_timeout": 4}
+    (found,) = result["pings"]
+    assert (found["answered"], found["unanswered"]) == (0, 4)
+    said = " ".join(jostle_command("hit", url, *options).stdout.split())
+    assert "the server did not answer a ping within 50ms" in said
+    assert "Pings workload contestant pings answered unanswered" in said

@@ -205,7 +205,7 @@ ELSEWHERE = {
     *("rate", "arrivals", "journey", "method", "expect", "expect_status", "insecure", "ca", "cert", "key"),
     *("slo", "send", "match", "compressed"),
     *("slo", "send", "match", "until", "http2", "http2_connections"),
-    *("proto", "import_path", "message", "deadline", "every"),
+    *("proto", "import_path", "message", "deadline", "every", "ping"),
 }
 """Tested above, or with what they belong to."""
 

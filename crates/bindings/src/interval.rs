@@ -9,6 +9,7 @@ use jostle_engine::interval::{
     Series, Texts, ThreadState, WorkloadState,
 };
 use jostle_engine::journeys::JourneySeries;
+use jostle_engine::pings::PingSeries;
 use jostle_engine::streams::StreamSeries;
 use jostle_engine::trace::Trace;
 use pyo3::prelude::*;
@@ -27,6 +28,9 @@ pub fn to_dict<'py>(py: Python<'py>, interval: &Interval) -> PyResult<Bound<'py,
     dict.set_item("journeys", list(py, &interval.journeys, journey)?)?;
     if !interval.streams.is_empty() {
         dict.set_item("streams", list(py, &interval.streams, stream)?)?;
+    }
+    if !interval.pings.is_empty() {
+        dict.set_item("pings", list(py, &interval.pings, ping)?)?;
     }
     if !interval.head_of_line.is_empty() {
         dict.set_item("head_of_line", list(py, &interval.head_of_line, line)?)?;
@@ -127,6 +131,17 @@ fn stream<'py>(py: Python<'py>, series: &StreamSeries) -> PyResult<Bound<'py, Py
     dict.set_item("tokens", series.tokens)?;
     dict.set_item("broken_off", series.broken_off)?;
     dict.set_item("unfinished", series.unfinished)?;
+    dict.set_item("unanswered", series.unanswered)?;
+    Ok(dict)
+}
+
+fn ping<'py>(py: Python<'py>, series: &PingSeries) -> PyResult<Bound<'py, PyDict>> {
+    let round_trips = std::slice::from_ref(&series.round_trips);
+    let dict = PyDict::new(py);
+    dict.set_item("workload", series.workload)?;
+    dict.set_item("request", series.request)?;
+    dict.set_item("histograms", by_measure(py, &["ping"], round_trips)?)?;
+    dict.set_item("sent", series.sent)?;
     dict.set_item("unanswered", series.unanswered)?;
     Ok(dict)
 }

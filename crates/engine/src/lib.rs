@@ -28,7 +28,7 @@ pub use hdrhistogram;
 pub use record::collect::Poll;
 pub use record::encoding::{encode_v2, merge_v2};
 pub use record::ports::PortUse;
-pub use record::{head_of_line, interval, journeys, streams, trace};
+pub use record::{head_of_line, interval, journeys, pings, streams, trace};
 pub use run::Run;
 pub use spec::error::StartError;
 pub use spec::validate::validate;

@@ -34,6 +34,7 @@ from jostle.analysis.topics.head_of_line import head_of_line
 from jostle.analysis.topics.iterations import earlier_runs
 from jostle.analysis.topics.journeys import journeys
 from jostle.analysis.topics.phased import phased_loads
+from jostle.analysis.topics.pings import pings
 from jostle.analysis.topics.starvation import compare_all
 from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
@@ -113,6 +114,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         garbage=garbage_collections(grouped),
         journeys=journeys(grouped),
         streams=streams(grouped),
+        pings=pings(grouped),
         head_of_line=head_of_line(grouped),
         goodputs=goodputs(grouped),
         behaviour=record.explained,

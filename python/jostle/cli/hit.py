@@ -171,6 +171,16 @@ class RequestOptions:
             group=MESSAGES,
         ),
     ] = None
+    ping: Annotated[
+        str | None,
+        _option(
+            "--ping",
+            metavar="TIME",
+            help="With ws://: each client sends a ping after each such time (20s), and its round trip is "
+            "measured. A socket whose pong takes longer is given up.",
+            group=MESSAGES,
+        ),
+    ] = None
     until: Annotated[
         str | None,
         _option(

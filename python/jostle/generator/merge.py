@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Hist,
         Interval,
         JourneySeries,
+        PingSeries,
         PortUse,
         Rows,
         Series,
@@ -92,6 +93,7 @@ class Merger:
             "series": _series(part["series"] for part in each),
             "journeys": _journeys(part.get("journeys", []) for part in each),
             "streams": _streams(part.get("streams", []) for part in each),
+            "pings": _pings(part.get("pings", []) for part in each),
             "head_of_line": _head_of_line(part.get("head_of_line", []) for part in each),
             "workloads": [
                 _summed(part["workloads"][number] for part in each) for number in range(self._states(each))
@@ -154,6 +156,20 @@ def _one_stream(parts: "list[StreamSeries]") -> "StreamSeries":
         "tokens": sum(part["tokens"] for part in parts),
         "broken_off": sum(part["broken_off"] for part in parts),
         "unfinished": sum(part["unfinished"] for part in parts),
+        "unanswered": sum(part["unanswered"] for part in parts),
+    }
+
+
+def _pings(parts: "Iterable[list[PingSeries]]") -> "list[PingSeries]":
+    return [_one_ping(same) for same in _grouped(parts, lambda one: (one["workload"], one["request"]))]
+
+
+def _one_ping(parts: "list[PingSeries]") -> "PingSeries":
+    return {
+        "workload": parts[0]["workload"],
+        "request": parts[0]["request"],
+        "histograms": _histograms(part["histograms"] for part in parts),
+        "sent": sum(part["sent"] for part in parts),
         "unanswered": sum(part["unanswered"] for part in parts),
     }
 

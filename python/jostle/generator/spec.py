@@ -250,7 +250,11 @@ def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bo
         if request.send is not None:
             body = request.text.encode()
         sends = request.send is not None or request.body_file is not None
-        websocket = {"message": _kind(body) if sends else None, "match": _match(request.match)}
+        websocket = {
+            "message": _kind(body) if sends else None,
+            "match": _match(request.match),
+            "ping_ns": _ns(request.ping) if request.ping is not None else None,
+        }
     raw = None
     if isinstance(request, Request) and request.tcp is not None and request.until is not None:
         body = _sent(request.tcp)

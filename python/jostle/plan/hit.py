@@ -51,6 +51,7 @@ PLACES = {
     "body": f"{WORKLOAD}.request.body",
     "send": f"{WORKLOAD}.request.send",
     "match": f"{WORKLOAD}.request.match",
+    "ping": f"{WORKLOAD}.request.ping",
     "until": f"{WORKLOAD}.request.until",
     "proto": f"{WORKLOAD}.request.proto",
     "import_path": f"{WORKLOAD}.request.import-path",
@@ -89,7 +90,7 @@ PLACES = {
 
 _TIMES = (
     *("seconds", "timeout", "first_byte_timeout", "connect_timeout", "warm_up"),
-    *("stall", "deadline", "every"),
+    *("stall", "deadline", "every", "ping"),
 )
 _TLS = f"{WORKLOAD}.connection.tls"
 
@@ -110,15 +111,15 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
     script (.luau), which are sent in place of requests, each as often; `requests` and
     `requests_per_client` then count journeys. `pid`: the server's process, to be watched on this machine.
     Bare numbers are seconds, or requests per second. With a URL of ws:// or wss://, `send` is the message of
-    each request, or "@" and a file's name, and `match` says which message is its answer. With tcp://,
-    `send` is the bytes of each request (a text with escapes, "hex:" or "@" and a file's name), and `until`
-    says where its answer ends: a text with escapes, "hex:", "length:", "regex:" or "close". With udp://,
-    `send` is one datagram, and `match` says which one is its answer. `http2`: speak HTTP/2, over a
-    connection for each client, or over `http2_connections` that they share. With grpc:// or
-    grpcs://, whose path is package.Service/Method, `proto` names the .proto files, `import_path` folders of
-    what they import, `message` is JSON or "@" and a file, the messages of a list leave `every` so many
-    seconds, `headers` are metadata, and the call must end within its `deadline`. `name_of`: what the caller
-    calls an option, for messages. Raises `PlanError`.
+    each request, or "@" and a file's name, `match` says which message is its answer, and each client sends a
+    ping every `ping` seconds. With tcp://, `send` is the bytes of each request (a text with escapes, "hex:"
+    or "@" and a file's name), and `until` says where its answer ends: a text with escapes, "hex:", "length:",
+    "regex:" or "close". With udp://, `send` is one datagram, and `match` says which one is its answer.
+    `http2`: speak HTTP/2, over a connection for each client, or over `http2_connections` that they share.
+    With grpc:// or grpcs://, whose path is package.Service/Method, `proto` names the .proto files,
+    `import_path` folders of what they import, `message` is JSON or "@" and a file, the messages of a list
+    leave `every` so many seconds, `headers` are metadata, and the call must end within its `deadline`.
+    `name_of`: what the caller calls an option, for messages. Raises `PlanError`.
     """
     scheme, host, port, path, login = _split(url)
     given = {name: _plain(value) for name, value in options.items() if value is not None}
@@ -203,7 +204,8 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
 
 
 _OF_REQUESTS = (
-    *("method", "headers", "compressed", "body", "send", "match", "until", "expect", "expect_status"),
+    *("method", "headers", "compressed", "body", "send", "match", "ping"),
+    *("until", "expect", "expect_status"),
     *("proto", "import_path", "message", "deadline", "every"),
     *("stream", "stream_events", "stream_until", "stream_usage", "stall", "slo"),
 )
@@ -355,7 +357,8 @@ def _message(given: dict[str, Any], path: str, name_of: Callable[[str], str]) ->
 
 def _call(url: str, given: dict[str, Any], path: str, name_of: Callable[[str], str]) -> dict[str, Any]:
     """The request of gRPC."""
-    for option in ("method", "compressed", "body", "send", "match", "until", "expect_status", "redirects"):
+    others = ("method", "compressed", "body", "send", "match", "ping", "until", "expect_status", "redirects")
+    for option in others:
         if given.get(option):
             hint = f"write {name_of('message')}" if option in ("body", "send") else "leave it out"
             raise PlanError(f"{name_of(option)} has no meaning for gRPC", hint)
@@ -422,7 +425,7 @@ def _no_socket(given: Mapping[str, Any], name_of: Callable[[str], str]) -> None:
         raise PlanError(
             f"{name_of('until')} is for raw bytes, and the URL is of HTTP", "write tcp://HOST:PORT"
         )
-    for option in ("send", "match"):
+    for option in ("send", "match", "ping"):
         if option in given:
             raise PlanError(
                 f"{name_of(option)} is for a WebSocket, and the URL is of HTTP",

@@ -396,6 +396,12 @@ class Request(Call):
         "next in which the group matches the same text. Other messages of a WebSocket are ignored, but "
         'make the run suspect with "order"; other datagrams are counted',
     )
+    ping: PositiveDuration | None = Field(
+        default=None,
+        description='with `ws`: each client sends a ping after each such time: "20s". Its round trip is '
+        "measured; if the pong takes longer than this, the client gives the socket up, and a message that "
+        "waits for its answer has failed",
+    )
     tcp: RawSent | None = Field(
         default=None,
         description='bytes that are sent unchanged over TCP: "PING\\r\\n", { hex = "…" } or { file = "…" }',
@@ -427,6 +433,8 @@ class Request(Call):
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
+        if self.ping is not None and self.ws is None:
+            raise BadValue("ping is for a WebSocket", 'write { ws = "/path", ping = "20s", … }')
         if self.tcp is not None:
             self._check_tcp(self.tcp)
             return self

@@ -183,11 +183,11 @@ class Workload(Table):
 
     def _has_one_socket(self) -> None:
         """A client has one connection: its requests are messages of one WebSocket, or none is."""
-        sockets = {(request.ws, repr(sorted(request.headers.items()))) for request in self.request}
+        sockets = {(r.ws, r.ping, repr(sorted(r.headers.items()))) for r in self.request}
         if len(sockets) > 1 and any(request.ws is not None for request in self.request):
             raise BadValue(
                 "requests of a workload go over one WebSocket, or none of them does",
-                "give all of them the same ws and headers, or make another workload",
+                "give all of them the same ws, headers and ping, or make another workload",
             )
         if self.redirects is not None and any(request.ws is not None for request in self.request):
             raise BadValue("redirects are not followed by a WebSocket", "leave out redirects")

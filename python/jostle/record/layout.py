@@ -124,7 +124,7 @@ class HostFacts(TypedDict):
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
 
-NUMBERED_BY = {"journeys": "journey", "streams": "request"}
+NUMBERED_BY = {"journeys": "journey", "streams": "request", "pings": "request"}
 """Lists of an interval whose histograms stand in intervals.hlog before those of its series, in this order,
 and by which key their entries are numbered there."""
 
@@ -396,6 +396,20 @@ class EventStreamEntry(TypedDict):
     unanswered: NotRequired[Count]
 
 
+class PingEntry(TypedDict):
+    """The pings over the WebSockets that one request of one workload opened, within one interval.
+
+    `histograms`: "ping" from when a ping was due to its pong. `unanswered`: no pong came within the interval
+    of the pings, and the client gave its socket up.
+    """
+
+    workload: Number
+    request: Number
+    histograms: dict[str, HistogramSummary]
+    sent: Count
+    unanswered: Count
+
+
 class StreamTimesEntry(TypedDict):
     """One stream of an HTTP/2 connection; its number is 0 where it got none.
 
@@ -503,6 +517,7 @@ class IntervalEntry(TypedDict):
     series: list[SeriesEntry]
     journeys: NotRequired[list[JourneyEntry]]
     streams: NotRequired[list[EventStreamEntry]]
+    pings: NotRequired[list[PingEntry]]
     head_of_line: NotRequired[list[HeadOfLineEntry]]
     workloads: list[WorkloadEntry]
     threads: list[ThreadEntry]

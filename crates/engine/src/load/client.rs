@@ -354,7 +354,7 @@ impl Route {
     /// Gives the link up if it takes no other exchange.
     fn check(&mut self, seat: &Seat) {
         if let Some(link) = &mut self.way.link
-            && let Err(unasked) = link.room()
+            && let Err(unasked) = link.room(seat)
         {
             self.give_up(unasked, seat);
         }
@@ -363,7 +363,7 @@ impl Route {
     /// Gives the link up if the server closes it or speaks unasked; wakes the task when it does.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
         if let Some(link) = &mut self.way.link
-            && let Poll::Ready(unasked) = link.poll_unasked(cx)
+            && let Poll::Ready(unasked) = link.poll_unasked(seat, cx)
         {
             self.give_up(unasked, seat);
         }

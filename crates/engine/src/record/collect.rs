@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::machine::open_files;
 use crate::record::filling::{WorkerInterval, histogram};
 use crate::record::interval::{Interval, Rows, Series, ThreadState, WorkloadState};
-use crate::record::{head_of_line, journeys, ports, streams};
+use crate::record::{head_of_line, journeys, pings, ports, streams};
 
 /// If nobody fetches them, this many intervals are kept; then the oldest are merged into one.
 const MOST_WAITING: usize = 64;
@@ -195,6 +195,7 @@ impl Interval {
             series: Vec::new(),
             journeys: Vec::new(),
             streams: Vec::new(),
+            pings: Vec::new(),
             head_of_line: Vec::new(),
             traces: Vec::new(),
             workloads: Vec::new(),
@@ -215,6 +216,7 @@ impl Interval {
         self.add_series(part.series.iter().map(AsRef::as_ref));
         journeys::append(&mut self.journeys, &part.journeys);
         streams::append(&mut self.streams, &part.streams);
+        pings::append(&mut self.pings, &part.pings);
         head_of_line::append(&mut self.head_of_line, part.head_of_line.drain(..));
         self.traces.append(&mut part.traces);
         ports::add(&mut self.ports, std::mem::take(&mut part.ports));
@@ -250,6 +252,7 @@ fn followed_by(first: Interval, mut second: Interval) -> Interval {
     second.add_series(&first.series);
     journeys::append(&mut second.journeys, &first.journeys);
     streams::append(&mut second.streams, &first.streams);
+    pings::append(&mut second.pings, &first.pings);
     let later = std::mem::replace(&mut second.head_of_line, first.head_of_line);
     head_of_line::append(&mut second.head_of_line, later);
     second.traces.splice(..0, first.traces);

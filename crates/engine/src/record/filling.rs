@@ -8,6 +8,7 @@ use crate::record::interval::{
     WorkloadState,
 };
 use crate::record::journeys::JourneySeries;
+use crate::record::pings::PingSeries;
 use crate::record::ports::PortUse;
 use crate::record::sample::Sample;
 use crate::record::streams::StreamSeries;
@@ -25,6 +26,7 @@ pub struct WorkerInterval {
     pub series: Vec<Box<Series>>,
     pub journeys: Vec<JourneySeries>,
     pub streams: Vec<StreamSeries>,
+    pub pings: Vec<PingSeries>,
     pub head_of_line: Vec<HeadOfLine>,
     pub traces: Vec<Trace>,
     pub workloads: Vec<WorkloadState>,
@@ -140,6 +142,7 @@ impl WorkerInterval {
             series: Vec::new(),
             journeys: Vec::new(),
             streams: Vec::new(),
+            pings: Vec::new(),
             head_of_line: Vec::new(),
             traces: Vec::new(),
             workloads: Vec::new(),

@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use crate::record::head_of_line::HeadOfLine;
 use crate::record::journeys::JourneySeries;
 pub use crate::record::journeys::{JOURNEY_MEASURE_NAMES, JOURNEY_MEASURES, JourneyMeasure};
+use crate::record::pings::PingSeries;
 use crate::record::ports::PortUse;
 use crate::record::streams::StreamSeries;
 pub use crate::record::streams::{STREAM_MEASURE_NAMES, STREAM_MEASURES, StreamMeasure};
@@ -29,6 +30,8 @@ pub struct Interval {
     pub journeys: Vec<JourneySeries>,
     /// By workload and request, of those whose answers are streams of events.
     pub streams: Vec<StreamSeries>,
+    /// By workload and request, of those that open sockets which are pinged.
+    pub pings: Vec<PingSeries>,
     /// By workload: streams of an HTTP/2 connection that waited for one another, longer than any before on their worker.
     pub head_of_line: Vec<HeadOfLine>,
     /// What was said, where the run shows it.

@@ -5,6 +5,7 @@ pub mod filling;
 pub mod head_of_line;
 pub mod interval;
 pub mod journeys;
+pub mod pings;
 pub mod ports;
 pub mod recorder;
 pub mod sample;

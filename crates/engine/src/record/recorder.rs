@@ -15,6 +15,7 @@ use crate::record::filling::{WorkerInterval, histogram, microseconds, record};
 use crate::record::head_of_line::{self, HeadOfLine, Longest, Wait};
 use crate::record::interval::{Measure, Outcome, Rows, Series, ThreadState, WorkloadState};
 use crate::record::journeys::{self, JourneySample, JourneySeries};
+use crate::record::pings::{self, PingSeries};
 use crate::record::ports::PortTable;
 use crate::record::sample::{ConnectTimes, Sample};
 use crate::record::streams::{self, StreamSample, StreamSeries};
@@ -67,6 +68,7 @@ pub struct Recorder {
     loads: Vec<Load>,
     journeys: Vec<JourneySeries>,
     streams: Vec<StreamSeries>,
+    pings: Vec<PingSeries>,
     head_of_line: Vec<HeadOfLine>,
     traces: Vec<Trace>,
     loop_lag_us: Histogram<u64>,
@@ -132,6 +134,7 @@ impl Recorder {
                 .collect(),
             journeys: Vec::new(),
             streams: Vec::new(),
+            pings: Vec::new(),
             head_of_line: Vec::new(),
             traces: Vec::new(),
             loop_lag_us: histogram(),
@@ -332,6 +335,24 @@ impl Recorder {
         streams::add_unanswered(&mut self.streams, sample, messages);
     }
 
+    /// A ping has left at `at`, over a socket that the request opened.
+    pub fn ping_sent(&mut self, workload: u32, request: u32, at: u64) {
+        self.roll(at);
+        pings::find(&mut self.pings, workload, request).sent += 1;
+    }
+
+    /// Its pong came at `at`, so long after it was due.
+    pub fn ponged(&mut self, workload: u32, request: u32, at: u64, ns: u64) {
+        self.roll(at);
+        pings::find(&mut self.pings, workload, request).answered(ns);
+    }
+
+    /// Its pong had not come by `at`, and the socket is given up.
+    pub fn ping_unanswered(&mut self, workload: u32, request: u32, at: u64) {
+        self.roll(at);
+        pings::find(&mut self.pings, workload, request).unanswered += 1;
+    }
+
     /// A journey has ended, in whatever way.
     pub fn journey_ended(&mut self, sample: &JourneySample) {
         self.roll(sample.end);
@@ -408,6 +429,7 @@ impl Recorder {
         (interval.start_ns, interval.end_ns, interval.last) = (self.start, end, last);
         interval.journeys = std::mem::take(&mut self.journeys);
         interval.streams = std::mem::take(&mut self.streams);
+        interval.pings = std::mem::take(&mut self.pings);
         interval.head_of_line = std::mem::take(&mut self.head_of_line);
         interval.traces = std::mem::take(&mut self.traces);
         interval.workloads = self.loads.iter_mut().map(Load::give_away).collect();

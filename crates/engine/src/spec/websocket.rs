@@ -13,6 +13,9 @@ pub struct WebSocketSpec {
     pub message: Option<MessageKind>,
     #[serde(default, rename = "match")]
     pub matched: Match,
+    /// The client sends a ping after each such time, and gives the socket up when its pong takes longer than that.
+    #[serde(default)]
+    pub ping_ns: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +42,7 @@ pub enum Match {
 /// Why the request cannot be sent so. A client has one connection, and so one WebSocket.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
     let first = &workload.requests[0];
+    let ping = |request: &RequestSpec| request.websocket.as_ref().and_then(|socket| socket.ping_ns);
     let problem = match &request.websocket {
         None if first.websocket.is_none() => return None,
         None => "a workload has requests of one kind: all of them over a WebSocket, or none",
@@ -49,6 +53,10 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
         Some(_) if (&request.path, &request.headers) != (&first.path, &first.headers) => {
             "messages of a workload go over the same WebSocket: path and headers must be equal"
         }
+        Some(_) if ping(request) != ping(first) => {
+            "messages of a workload go over the same WebSocket: ping_ns must be equal"
+        }
+        Some(_) if ping(request) == Some(0) => "ping_ns is 0: no pong comes in no time",
         Some(_) if workload.target.http2.is_some() => {
             "a WebSocket is opened over HTTP/1.1 only: leave out http2"
         }
@@ -72,6 +80,7 @@ pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<
         Some(WebSocketSpec {
             matched: Match::Field(_),
             message,
+            ..
         }) if message.is_none() || request.stream.is_some() => {
             "an answer with the same value is one message, and to one that was sent"
         }

@@ -24,6 +24,8 @@ pub enum Unasked {
     Closed,
     /// Sent bytes that belong to no answer; which.
     Spoke(&'static str),
+    /// Did not answer a ping.
+    Silent,
 }
 
 /// One client's way to the server, whatever the protocol.
@@ -86,7 +88,7 @@ impl Link {
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
         let begun = watch.seat.now();
-        match ws::Link::open(transport, dialer.common.clone(), upgrade, watch).await {
+        match ws::Link::open(transport, dialer, upgrade, watch).await {
             Ok(link) => {
                 times.total += watch.seat.now() - begun;
                 watch.connected(times);
@@ -97,25 +99,25 @@ impl Link {
     }
 
     /// Whether it takes another exchange now; if not, why.
-    pub fn room(&mut self) -> Result<(), Unasked> {
+    pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
         match self {
             Self::H1(link) => link.room(),
             Self::H2(link) => link.room(),
             Self::Raw(link) => link.room(),
             Self::Udp(_) => Ok(()),
-            Self::Ws(link) => link.room(),
+            Self::Ws(link) => link.room(seat),
         }
     }
 
     /// Listens between exchanges: ready when the link is of no use any more.
-    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+    pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
         match self {
             Self::H1(link) => link.poll_unasked(cx),
             // Its connection has a task of its own, which listens.
             Self::H2(_) => Poll::Pending,
             Self::Raw(link) => link.poll_unasked(cx),
             Self::Udp(link) => link.poll_unasked(cx),
-            Self::Ws(link) => link.poll_unasked(cx),
+            Self::Ws(link) => link.poll_unasked(seat, cx),
         }
     }
 

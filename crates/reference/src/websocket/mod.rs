@@ -2,7 +2,7 @@
 //! schedule (that of [`Schedule`]).
 //!
 //! `/echo?delay-ms=5`: each message comes back so long after it came. `noise=2`: two other messages come before it.
-//! `ping=1`: first a ping, and nothing more before its pong.
+//! `ping=1`: first a ping, and nothing more before its pong. `pong=0`: pings of the client get no answer.
 
 mod frame;
 
@@ -43,6 +43,7 @@ struct Echo {
     delay: Nanos,
     noise: u64,
     ping: bool,
+    pongs: bool,
 }
 
 impl Site for WebSocket {
@@ -110,8 +111,8 @@ fn switch(key: &str, output: &mut Vec<u8>) {
     .expect("memory takes what is written to it");
 }
 
-/// The next frame; answers pings. An error within: the code to close with.
-async fn next(connection: &mut Connection) -> io::Result<Result<Frame, u16>> {
+/// The next frame; answers pings if it does so at all (`pongs`). An error within: the code to close with.
+async fn next(connection: &mut Connection, pongs: bool) -> io::Result<Result<Frame, u16>> {
     loop {
         match frame::parse(&connection.input) {
             Err(code) => return Ok(Err(code)),
@@ -124,7 +125,10 @@ async fn next(connection: &mut Connection) -> io::Result<Result<Frame, u16>> {
                 connection.input.drain(..length);
                 match frame.first {
                     CLOSE => return Ok(Err(NORMAL)),
-                    PING => frame::write(PONG, &frame.payload, &mut connection.output),
+                    PING if pongs => {
+                        frame::write(PONG, &frame.payload, &mut connection.output);
+                    }
+                    PING => {}
                     _ => return Ok(Ok(frame)),
                 }
             }
@@ -135,11 +139,12 @@ async fn next(connection: &mut Connection) -> io::Result<Result<Frame, u16>> {
 impl Echo {
     fn of(query: &str) -> Result<Self, Answer> {
         let delay = parameter(query, "delay-ms").unwrap_or("0");
-        let number = |name, most| whole(name, parameter(query, name).unwrap_or("0"), most);
+        let number = |name, usual, most| whole(name, parameter(query, name).unwrap_or(usual), most);
         Ok(Self {
             delay: (real("delay-ms", delay, MAX_MS)? * MILLISECOND) as Nanos,
-            noise: number("noise", MAX_NOISE)?,
-            ping: number("ping", 1)? == 1,
+            noise: number("noise", "0", MAX_NOISE)?,
+            ping: number("ping", "0", 1)? == 1,
+            pongs: number("pong", "1", 1)? == 1,
         })
     }
 
@@ -148,7 +153,7 @@ impl Echo {
         // A timer is an open file, of which an idle crowd has none to spare.
         let timer = (self.delay > 0).then(Timer::new).transpose()?;
         loop {
-            let frame = match next(connection).await? {
+            let frame = match next(connection, self.pongs).await? {
                 Ok(frame) => frame,
                 Err(code) => return Ok(code),
             };
@@ -158,7 +163,7 @@ impl Echo {
             let came = timer.as_ref().map(Timer::now);
             if self.ping {
                 frame::write(PING, b"?", &mut connection.output);
-                match next(connection).await? {
+                match next(connection, self.pongs).await? {
                     Ok(pong) if pong.first == PONG && pong.payload == b"?" => {}
                     Ok(_) => return Ok(1002),
                     Err(code) => return Ok(code),
@@ -211,7 +216,7 @@ async fn listen_until(timer: &Timer, connection: &mut Connection) -> io::Result<
     let rung = std::pin::pin!(timer.rung());
     let heard = std::pin::pin!(async {
         loop {
-            if let Err(code) = next(connection).await? {
+            if let Err(code) = next(connection, true).await? {
                 return io::Result::Ok(code);
             }
         }
@@ -238,7 +243,8 @@ mod tests {
     fn what_is_asked_for_is_understood_or_refused() {
         let echo = Echo::of("delay-ms=2.5&noise=3&ping=1").unwrap();
         assert_eq!((echo.delay, echo.noise, echo.ping), (2_500_000, 3, true));
-        for wrong in ["delay-ms=-1", "noise=x", "ping=2"] {
+        assert!(echo.pongs && !Echo::of("pong=0").unwrap().pongs);
+        for wrong in ["delay-ms=-1", "noise=x", "ping=2", "pong=2"] {
             let refused = Echo::of(wrong).err().map(|answer| answer.status);
             assert_eq!(refused, Some(400), "{wrong}");
         }

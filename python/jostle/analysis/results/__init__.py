@@ -18,6 +18,7 @@ from jostle.analysis.results.judgement import (
     Requirement,
 )
 from jostle.analysis.results.phased import PhasedLoad, PhasedTimeline, PhaseSummary, RampStep
+from jostle.analysis.results.pings import PingResult
 from jostle.analysis.results.run import RunResult
 from jostle.analysis.results.streams import EventTimes, StreamResult
 from jostle.analysis.results.trial import EarlierRun, GeneratorStats, Phase, Timeline, TrialResult
@@ -66,6 +67,7 @@ __all__ = [
     "PhaseSummary",
     "PhasedLoad",
     "PhasedTimeline",
+    "PingResult",
     "PublishedFigure",
     "RampStep",
     "Ratio",

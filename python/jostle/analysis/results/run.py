@@ -8,6 +8,7 @@ from jostle.analysis.results.head_of_line import HeadOfLine
 from jostle.analysis.results.journeys import JourneyResult
 from jostle.analysis.results.judgement import Claim, Requirement
 from jostle.analysis.results.phased import PhasedLoad
+from jostle.analysis.results.pings import PingResult
 from jostle.analysis.results.streams import StreamResult
 from jostle.analysis.results.trial import EarlierRun, TrialResult
 from jostle.analysis.results.version import FORMAT
@@ -60,6 +61,7 @@ class RunResult:
     garbage: list[Garbage] = field(default_factory=list)
     journeys: list[JourneyResult] = field(default_factory=list)  # of workloads that have them
     streams: list[StreamResult] = field(default_factory=list)  # of requests that ask for one
+    pings: list[PingResult] = field(default_factory=list)  # where clients ping their WebSockets
     head_of_line: list[HeadOfLine] = field(default_factory=list)  # where clients share HTTP/2 connections
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, where it was asked

@@ -71,6 +71,8 @@ class Counts:
     """By workload and journey: those that a step ended, by its number and the outcome of its request."""
     streams: Mapping[tuple[int, int], Mapping[str, int]]
     """By workload and request: the sums of `STREAMS`."""
+    pings: Mapping[int, Mapping[str, int]]
+    """By workload: those that were sent, and those that were given up as unanswered."""
     head_of_line: Mapping[str, Any] | None
     """The longest wait of a stream for others of its HTTP/2 connection."""
     totals: Mapping[int, Mapping[str, int]]
@@ -106,6 +108,7 @@ class _Tally:
         default_factory=lambda: defaultdict(Counter)
     )
     streams: dict[tuple[int, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    pings: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     head_of_line: Mapping[str, Any] | None = None
     totals: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     threads: list[tuple[int, int]] | None = None
@@ -129,6 +132,8 @@ class _Tally:
         for stream in interval.get("streams", ()):
             counted = {name: stream.get(name, 0) for name in STREAMS}
             self.streams[stream["workload"], stream["request"]].update(counted)
+        for ping in interval.get("pings", ()):
+            self.pings[ping["workload"]].update(sent=ping["sent"], unanswered=ping["unanswered"])
         for line in interval.get("head_of_line", ()):
             known = self.head_of_line
             if line["workload"] == MEASURED and (known is None or line["blocked_ns"] >= known["blocked_ns"]):
@@ -171,6 +176,7 @@ class _Tally:
             outcomes=dict(self.outcomes),
             reasons=dict(self.reasons),
             streams=dict(self.streams),
+            pings=dict(self.pings),
             head_of_line=self.head_of_line,
             excess=dict(self.excess),
             passed_over=dict(self.passed_over),

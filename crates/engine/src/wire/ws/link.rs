@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::ReadBuf;
 
 use super::frame::{Decoder, Step, close_reason, encode, opcode};
+use super::pings::Pings;
 use super::upgrade::{Upgrade, random};
 use super::wanted::Wanted;
 use crate::record::interval::Outcome;
@@ -14,6 +15,7 @@ use crate::schedule::random::Stream;
 use crate::seat::Seat;
 use crate::spec::{Match, MessageKind};
 use crate::wire::Common;
+use crate::wire::dial::Dialer;
 use crate::wire::failure::{Failure, broken};
 use crate::wire::linger::linger;
 use crate::wire::link::Unasked;
@@ -46,19 +48,33 @@ pub struct Link {
     /// While nothing was asked, the connection ended, and how.
     ended: Option<Failure>,
     spent: bool,
+    /// Boxed: most sockets have none.
+    pings: Option<Box<Pings>>,
 }
 
 impl Link {
     /// Makes a WebSocket of a connection.
     pub async fn open(
         mut transport: Transport,
-        common: Rc<Common>,
+        dialer: &Dialer,
         upgrade: &Upgrade,
         watch: &Watch<'_>,
     ) -> Result<Self, Failure> {
+        let common = dialer.common.clone();
         let early = upgrade
             .shake_hands(&mut transport, &common, watch.seat)
             .await?;
+        let pings = upgrade.ping_ns.map(|every| {
+            let (workload, request) = (watch.workload, watch.sample.request);
+            let recorder = dialer.recorder.clone();
+            Box::new(Pings::new(
+                recorder,
+                every,
+                watch.seat.now(),
+                workload,
+                request,
+            ))
+        });
         let mut link = Self {
             transport,
             common,
@@ -70,31 +86,33 @@ impl Link {
             unasked: false,
             ended: None,
             spent: false,
+            pings,
         };
         if watch.request.stream.is_some() {
             link.early = early;
         } else {
-            link.pass_over(&early);
+            link.pass_over(&early, watch.seat);
         }
         Ok(link)
     }
 
-    pub fn room(&mut self) -> Result<(), Unasked> {
-        match self.poll_unasked(&mut Context::from_waker(Waker::noop())) {
+    pub fn room(&mut self, seat: &Seat) -> Result<(), Unasked> {
+        match self.poll_unasked(seat, &mut Context::from_waker(Waker::noop())) {
             Poll::Pending => Ok(()),
             Poll::Ready(unasked) => Err(unasked),
         }
     }
 
-    /// Answers pings, and passes messages over. A server that breaks the protocol is told of with the next exchange.
-    pub fn poll_unasked(&mut self, cx: &mut Context<'_>) -> Poll<Unasked> {
+    /// Answers pings, sends its own, and passes messages over. A server that breaks the protocol is told of with the next
+    /// exchange.
+    pub fn poll_unasked(&mut self, seat: &Seat, cx: &mut Context<'_>) -> Poll<Unasked> {
         let common = self.common.clone();
         let mut scratch = common.scratch.borrow_mut();
         while self.ended.is_none() {
             let mut buffer = ReadBuf::new(&mut scratch);
             match self.transport.poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    self.pass_over(buffer.filled());
+                    self.pass_over(buffer.filled(), seat);
                 }
                 Poll::Ready(_) => {
                     self.ended = Some(Failure::new(Outcome::ClosedEarly, CLOSED));
@@ -102,18 +120,22 @@ impl Link {
                 Poll::Pending => break,
             }
         }
+        if self.ended.is_none() {
+            self.ended = self.ping(seat).err();
+        }
         // Whether it can be written to is seen when something is read.
         let _ = self.write(cx);
-        match &self.ended {
-            Some(ended) if ended.outcome == Outcome::ClosedEarly => Poll::Ready(Unasked::Closed),
+        match self.ended.as_ref().map(|ended| ended.outcome) {
+            Some(Outcome::ClosedEarly) => Poll::Ready(Unasked::Closed),
+            Some(Outcome::ResponseTimeout) => Poll::Ready(Unasked::Silent),
             _ => Poll::Pending,
         }
     }
 
     /// What comes while nothing is asked.
-    fn pass_over(&mut self, mut input: &[u8]) {
+    fn pass_over(&mut self, mut input: &[u8], seat: &Seat) {
         loop {
-            match self.step(input) {
+            match self.step(input, seat) {
                 Ok((_, Step::NeedMore)) => return,
                 Ok((used, step)) => {
                     if let Step::Close(code) = step {
@@ -181,8 +203,9 @@ impl Link {
 
     /// Says that it closes, and lets the server close the connection.
     pub fn part(mut self, seat: &Seat) {
-        if !self.out.is_empty() {
-            return; // within a frame, or before one that is not to be sent any more
+        let silent = self.pings.as_ref().is_some_and(|pings| pings.given_up);
+        if silent || !self.out.is_empty() {
+            return; // nobody listens, or within a frame, or before one that is not to be sent any more
         }
         self.queue(opcode::CLOSE, &NORMAL);
         let written = self.write(&mut Context::from_waker(Waker::noop()));
@@ -192,14 +215,26 @@ impl Link {
     }
 
     /// Reads on, and answers pings.
-    fn step(&mut self, input: &[u8]) -> Result<(usize, Step), Failure> {
+    fn step(&mut self, input: &[u8], seat: &Seat) -> Result<(usize, Step), Failure> {
         let read = self.decoder.step(input);
         let (used, step) = read.map_err(|error| Failure::new(error.outcome(), error))?;
         if step == Step::Ping && self.out.len() < MOST_UNSENT {
             let key = self.begin_frame();
             encode(opcode::PONG, self.decoder.payload(), key, &mut self.out);
         }
+        if let (Step::Pong, Some(pings)) = (step, &mut self.pings) {
+            pings.pong(self.decoder.payload(), seat);
+        }
         Ok((used, step))
+    }
+
+    /// Queues a ping if one is due; why the socket is given up, if the one before got no answer.
+    fn ping(&mut self, seat: &Seat) -> Result<(), Failure> {
+        let due = self.pings.as_mut().map(|pings| pings.poll(seat));
+        if let Some(payload) = due.transpose()?.flatten() {
+            self.queue(opcode::PING, &payload);
+        }
+        Ok(())
     }
 
     /// The server has closed the WebSocket.
@@ -273,11 +308,15 @@ impl Exchange<'_, '_> {
         }
         self.write(cx);
         let outcome = self.poll_answer(cx);
-        // Pongs.
-        self.write(cx);
         if outcome.is_ready() {
+            self.write(cx);
             return outcome;
         }
+        if let Err(silent) = self.link.ping(self.watch.seat) {
+            return Poll::Ready(self.fail(silent));
+        }
+        // Pings and pongs.
+        self.write(cx);
         let interrupted = self.watch.seat.poll_interrupt();
         interrupted.map(|_| self.timed_out())
     }
@@ -322,7 +361,7 @@ impl Exchange<'_, '_> {
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
         self.watch.received(input.len());
         loop {
-            let (used, step) = match self.link.step(input) {
+            let (used, step) = match self.link.step(input, self.watch.seat) {
                 Ok(result) => result,
                 Err(failure) => return Some(self.fail(failure)),
             };
@@ -335,7 +374,7 @@ impl Exchange<'_, '_> {
                 Step::End(_) => {
                     if self.end_message() {
                         self.answered = true;
-                        self.link.pass_over(&input[used..]);
+                        self.link.pass_over(&input[used..], self.watch.seat);
                         return Some(self.watch.complete());
                     }
                 }

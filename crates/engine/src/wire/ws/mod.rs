@@ -1,6 +1,7 @@
 //! WebSocket: RFC 6455. A connection begins with an upgrade of HTTP/1.1; from then on both sides send messages.
 pub mod frame;
 mod link;
+mod pings;
 mod upgrade;
 mod utf8;
 mod wanted;

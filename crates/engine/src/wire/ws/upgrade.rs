@@ -43,6 +43,8 @@ pub struct Upgrade {
     /// What is sent over it, if anything.
     pub message: Option<MessageKind>,
     pub matched: Match,
+    /// Between one ping and the next, if there are any.
+    pub ping_ns: Option<u64>,
 }
 
 impl Upgrade {
@@ -84,6 +86,7 @@ impl Upgrade {
             protocols,
             message: socket.message,
             matched: socket.matched.clone(),
+            ping_ns: socket.ping_ns,
         })
     }
 
@@ -258,6 +261,7 @@ mod tests {
         let socket = WebSocketSpec {
             message: Some(MessageKind::Text),
             matched: Match::Order,
+            ping_ns: None,
         };
         Upgrade::new(&serde_json::from_value(spec).unwrap(), &socket, "host:81")
     }

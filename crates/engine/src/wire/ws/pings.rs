@@ -1,0 +1,98 @@
+//! Pings that the client sends at an interval: whether the server is still there, and how long it takes to say so.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::record::interval::Outcome;
+use crate::record::recorder::Recorder;
+use crate::seat::Seat;
+use crate::wire::failure::Failure;
+
+/// Of one socket. A ping is out until its pong has come; then the next one is due, an interval after the one before.
+/// A pong that takes longer than the interval ends the socket. RFC 6455 sets no bound; this is the one of the heartbeat
+/// in the documentation of `ws` (Node), and of `websockets` (Python) as it is set by default.
+pub struct Pings {
+    recorder: Rc<RefCell<Recorder>>,
+    every: u64,
+    /// When the one that is out was due, or the next one is.
+    due: u64,
+    /// When the one that is out was sent.
+    sent: Option<u64>,
+    /// Its pong did not come in time.
+    pub given_up: bool,
+    /// The moment for which the client's timer was set last.
+    woken_at: u64,
+    number: u32,
+    workload: u32,
+    /// The request that opened the socket.
+    request: u32,
+}
+
+impl Pings {
+    /// Of a socket that is open at `now`.
+    pub fn new(
+        recorder: Rc<RefCell<Recorder>>,
+        every: u64,
+        now: u64,
+        workload: usize,
+        request: usize,
+    ) -> Self {
+        Self {
+            recorder,
+            every,
+            due: now + every,
+            sent: None,
+            given_up: false,
+            woken_at: 0,
+            number: 0,
+            workload: workload as u32,
+            request: request as u32,
+        }
+    }
+
+    /// What the next ping carries, if it is due. The client is woken for what comes next.
+    pub fn poll(&mut self, seat: &Seat) -> Result<Option<[u8; 4]>, Failure> {
+        let now = seat.now();
+        if !seat.running(now) {
+            return Ok(None);
+        }
+        let given_up_at = self.sent.map(|sent| sent + self.every);
+        if given_up_at.is_some_and(|at| at <= now) {
+            self.given_up = true;
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.ping_unanswered(self.workload, self.request, now);
+            let every = Duration::from_nanos(self.every);
+            let why = format!("the server did not answer a ping within {every:?}");
+            return Err(Failure::new(Outcome::ResponseTimeout, why));
+        }
+        let ping = (self.sent.is_none() && self.due <= now).then(|| {
+            self.number = self.number.wrapping_add(1);
+            self.sent = Some(now);
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.ping_sent(self.workload, self.request, now);
+            self.number.to_be_bytes()
+        });
+        // A pong that is in time makes the next ping due a little before it would be given up.
+        let next = self.due + if self.sent.is_some() { self.every } else { 0 };
+        let next = given_up_at.map_or(next, |at| if next <= now { at } else { next });
+        if next != self.woken_at {
+            self.woken_at = next;
+            seat.wake_at(next);
+        }
+        Ok(ping)
+    }
+
+    /// A pong has come. One that belongs to no ping means nothing (section 5.5.3).
+    pub fn pong(&mut self, payload: &[u8], seat: &Seat) {
+        let now = seat.now();
+        if self.sent.is_none() || payload != self.number.to_be_bytes() || !seat.running(now) {
+            return;
+        }
+        self.sent = None;
+        let ns = now - self.due;
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.ponged(self.workload, self.request, now, ns);
+        self.due += self.every * (1 + ns / self.every);
+    }
+}

@@ -1,0 +1,41 @@
+"""Pings over WebSockets: how long a server takes to answer one, apart from its messages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jostle.analysis.results import PingResult
+from jostle.analysis.stats.over_rounds import quantiles_over_rounds
+from jostle.analysis.stats.sample import WeightedSample, from_histograms
+from jostle.analysis.trial.data import MEASURED, TrialData
+
+if TYPE_CHECKING:
+    from jostle.analysis.compare.pairs import Key
+
+__all__ = ["ping_times", "pings"]
+
+
+def pings(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[PingResult]:
+    """One for each cell whose clients sent pings."""
+    found = []
+    for (contestant, workload), trials in grouped.items():
+        measured = [data for data in trials if data.usable and data.counts.pings.get(MEASURED)]
+        times = [ping_times(data) for data in measured]
+        if measured:
+            found.append(
+                PingResult(
+                    contestant=contestant,
+                    workload=workload,
+                    sent=sum(data.counts.pings[MEASURED]["sent"] for data in measured),
+                    answered=sum(sample.only_events().n for sample in times),
+                    unanswered=sum(data.counts.pings[MEASURED]["unanswered"] for data in measured),
+                    round_trip=quantiles_over_rounds(times),
+                )
+            )
+    return found
+
+
+def ping_times(data: TrialData) -> WeightedSample:
+    """From when each ping was due to its pong; one that was given up lies beyond every time."""
+    times = from_histograms([data.trial.histogram("ping", MEASURED)])
+    return replace(times, never=data.counts.pings.get(MEASURED, {}).get("unanswered", 0))
