@@ -130,6 +130,10 @@ class TooFewFiles(ContestantError):
     """The contestant cannot hold the connections that are asked for."""
 
 
+class MissingRoute(ContestantError):
+    """The contestant does not have a route that is asked for."""
+
+
 class BuildFailed(ContestantError):
     """The contestant could not be built."""
 

@@ -118,7 +118,8 @@ class FakeContestant:
     starts: int = 0
     servers: list[FakeServer] = field(default_factory=list)
     running: list[FakeServer] = field(default_factory=list)
-    file: Any = field(default_factory=lambda: SimpleNamespace(database=None, garbage=""))
+    name: str = "fake"
+    file: Any = field(default_factory=lambda: SimpleNamespace(database=None, garbage="", absent={}))
     build_fails: JostleError | None = None
 
     def is_built(self) -> bool:

@@ -9,11 +9,13 @@ from jostle.contestant import Contestant
 from jostle.contestant.tools import MissingTool
 from jostle.errors import PlanError
 from jostle.plan import load_plan
+from jostle.runner import preview
 from support.commands import run_command
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preview, "free_bytes", lambda _: 10**10)  # others may write meanwhile
     monkeypatch.setenv("JOSTLE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(Contestant, "build", lambda *_: pytest.fail("a check builds nothing"))
     monkeypatch.setattr(Contestant, "start", lambda *_, **__: pytest.fail("a check starts nothing"))

@@ -119,6 +119,8 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         yield "to tune", f"{name}, {tune.goal}"
     for name, workload in plan.selected.items():
         on = workload.measured_on(found.ready)
+        if not workload.measured_on(plan.contestants):
+            yield "not run", f"{name}: it is for {', '.join(workload.contestants)}"
         if not on:
             continue
         whom = "" if on == found.ready else f", on {', '.join(on)}"

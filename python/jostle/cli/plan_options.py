@@ -50,7 +50,10 @@ class PlanOptions:
     workloads: Annotated[
         str | None,
         typer.Option(
-            "--workloads", metavar="A,B,…", help="Only these of the plan's workloads.", rich_help_panel=PLAN
+            "--workloads",
+            metavar="A,B,…",
+            help="Only these of the plan's workloads; --contestants that none of them names join them.",
+            rich_help_panel=PLAN,
         ),
     ] = None
     rounds: Annotated[

@@ -405,6 +405,10 @@ class Plan(Table):
         """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
         fields = {"contestants": changes.contestants, "workloads": changes.workloads}
         data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
+        if newcomers := self._newcomers(changes):
+            for name in changes.workloads or []:
+                if name in self.workload:
+                    data["workload"][name]["contestants"] = [*self.workload[name].contestants, *newcomers]
         values = {"rounds": changes.rounds, "processes": changes.processes, "attention": changes.attention}
         data |= {key: value for key, value in values.items() if value is not None}
         if changes.until_decided:
@@ -430,6 +434,13 @@ class Plan(Table):
                 data["workload"][name]["load"] = workload.load.with_duration(seconds).data()
         return Plan.of(data, "changed plan", places=places)
 
+    def _newcomers(self, changes: "Changes") -> list[str]:
+        """Those that are chosen, and that none of the workloads names that are chosen as well."""
+        chosen = changes.contestants or []
+        loads = [self.workload[name] for name in changes.workloads or [] if name in self.workload]
+        named = {label for load in loads for label in load.measured_on(chosen)}
+        return [label for label in chosen if loads and label not in named]
+
     def with_labels(self, label: Callable[[str], str]) -> "Plan":
         """The same plan with `label(…)` for each contestant, wherever it is measured or named."""
         data = self.data()
@@ -443,6 +454,7 @@ class Plan(Table):
 class Changes:
     """What a run changes of its plan. None, or nothing: as the plan says.
 
+    `contestants` that none of the chosen `workloads` names are measured under all of these.
     `duration`: how long every load lasts that has a time of its own ("30s"; a bare number is seconds); phases
     in proportion. `database`: address of a PostgreSQL in place of the plan's, whose other keys stay.
     `allow_targets`: in addition to those of the plan.

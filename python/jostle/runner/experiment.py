@@ -16,9 +16,11 @@ from jostle import contestant as contestants
 from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
 from jostle.contestant import Contestant
 from jostle.contestant.capacity import check_capacity
+from jostle.contestant.routes import check_routes
 from jostle.errors import (
     ContestantError,
     JostleError,
+    MissingRoute,
     MissingRuntime,
     PlanError,
     RecordLost,
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Further",
     "Outcome",
-    "check_connections",
+    "check_fit",
     "find_room",
     "measured",
     "resume_experiment",
@@ -123,7 +125,7 @@ def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer)
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
     find_room(run.plan, left, executor)
     for contestant in left:
-        loads = [run.plan.workload[one.workload] for one in run.left if one.contestant == contestant.label]
+        loads = [one.workload for one in run.left if one.contestant == contestant.label]
         _build_one(run.plan, contestant, loads, observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
@@ -251,10 +253,10 @@ def _build(
     for contestant in found:
         try:
             _build_one(plan, contestant, workloads_on(plan, contestant, labels), observer)
-        except (MissingRuntime, TooFewFiles) as error:
+        except (MissingRoute, MissingRuntime, TooFewFiles) as error:
             if len(found) == 1:
                 raise
-            why = error.message if isinstance(error, TooFewFiles) else str(error)
+            why = str(error) if isinstance(error, MissingRuntime) else error.message
             skipped[contestant.label] = why
             observer.skipped(contestant.label, why)
         else:
@@ -267,22 +269,25 @@ def _build(
     return ready, skipped
 
 
-def _build_one(plan: Plan, contestant: Contestant, loads: Iterable[Workload], observer: Observer) -> None:
-    """Raises `MissingRuntime`, `BuildFailed`, `TooFewFiles` when it cannot hold the loads' connections."""
-    check_connections(plan, contestant, loads)
+def _build_one(plan: Plan, contestant: Contestant, workloads: Iterable[str], observer: Observer) -> None:
+    """Raises as `check_fit` does, and `MissingRuntime`, `BuildFailed`."""
+    check_fit(plan, contestant, workloads)
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
 
 
-def workloads_on(plan: Plan, contestant: Contestant, labels: Sequence[str]) -> list[Workload]:
+def workloads_on(plan: Plan, contestant: Contestant, labels: Sequence[str]) -> list[str]:
     """Those that it is measured under, being one of `labels`."""
-    return [load for load in plan.selected.values() if contestant.label in load.measured_on(labels)]
+    return [name for name, load in plan.selected.items() if contestant.label in load.measured_on(labels)]
 
 
-def check_connections(plan: Plan, contestant: Contestant, loads: Iterable[Workload]) -> None:
-    """Raises `TooFewFiles` where it cannot hold the connections of every one of `loads`."""
-    check_capacity(contestant, max((load.min_connections(plan.journey) for load in loads), default=0))
+def check_fit(plan: Plan, contestant: Contestant, workloads: Iterable[str]) -> None:
+    """Raises `MissingRoute` or `TooFewFiles` where it cannot serve every one of `workloads`."""
+    loads = {name: plan.workload[name] for name in workloads}
+    check_routes(contestant, loads, plan.journey)
+    connections = max((load.min_connections(plan.journey) for load in loads.values()), default=0)
+    check_capacity(contestant, connections)
 
 
 def with_their_labels(plan: Plan) -> Plan:
@@ -304,11 +309,20 @@ def measured(plan: Plan, observer: Observer) -> list[str]:
     if left_out and not (plan.workloads and loaded):
         raise PlanError(
             f"contestants: no workload is measured on {', '.join(left_out)}",
-            "add them to the contestants of a workload, or remove them",
+            "choose workloads as well (--workloads), and they are measured under these; or name them there:\n"
+            + "\n".join(_who_is_named(plan)),
         )
     for label in left_out:
         observer.skipped(label, "none of the chosen workloads is measured on it")
     return [label for label in plan.contestants if label in loaded]
+
+
+def _who_is_named(plan: Plan) -> list[str]:
+    """For each workload the contestants that it is for; those that are for the same ones in one line."""
+    by_names: dict[str, list[str]] = {}
+    for name, workload in plan.selected.items():
+        by_names.setdefault(", ".join(workload.contestants), []).append(name)
+    return [f"{', '.join(workloads)}: for {names}" for names, workloads in by_names.items()]
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jostle import contestant as contestants
-from jostle.errors import MissingRuntime, TooFewFiles
+from jostle.errors import MissingRoute, MissingRuntime, TooFewFiles
 from jostle.generator import executor_for
 from jostle.plan import Plan
 from jostle.runner.disk_space import free_bytes, least_bytes
 from jostle.runner.duration import expected_s
 from jostle.runner.experiment import (
-    check_connections,
+    check_fit,
     find_room,
     measured,
     with_their_labels,
@@ -55,9 +55,9 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     every = [contestant.label for contestant in found]
     for contestant in found:
         try:
-            check_connections(plan, contestant, workloads_on(plan, contestant, every))
+            check_fit(plan, contestant, workloads_on(plan, contestant, every))
             contestant.versions()
-        except (MissingRuntime, TooFewFiles) as error:
+        except (MissingRoute, MissingRuntime, TooFewFiles) as error:
             skipped[contestant.label] = error.message
     ready = [contestant for contestant in found if contestant.label not in skipped]
     labels = [contestant.label for contestant in ready]

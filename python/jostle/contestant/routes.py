@@ -1,0 +1,52 @@
+"""Whether a contestant has the routes that a load asks for, known before anything starts."""
+
+from collections.abc import Iterator, Mapping
+
+from jostle import roster
+from jostle.contestant.contestant import Contestant
+from jostle.contestant.contract import ALSO, ROUTES
+from jostle.errors import MissingRoute
+from jostle.plan import Workload
+from jostle.plan.journey import Journey
+
+__all__ = ["check_routes"]
+
+
+def check_routes(
+    contestant: Contestant, workloads: Mapping[str, Workload], journeys: Mapping[str, Journey]
+) -> None:
+    """Raises `MissingRoute` where one of the workloads asks for what it does not have.
+
+    That is what its file declares absent, and of those that come with jostle also what their files do not
+    say that they have. What a script asks for is not known.
+    """
+    absent = _absent(contestant)
+    for name, workload in workloads.items():
+        for path in _paths(workload, journeys):
+            route = next((route for route in absent if _is_of(path, route)), None)
+            if route is not None:
+                because = f": {absent[route]}" if absent[route] else ""
+                raise MissingRoute(
+                    f"{contestant.label} has no {route}, which workload {name} asks for{because}",
+                    "leave out the contestant, or choose other workloads (--workloads)",
+                )
+
+
+def _absent(contestant: Contestant) -> dict[str, str]:
+    """Routes, with the reason; none for a server that answers every request alike."""
+    file = contestant.file
+    if "/" in file.absent:
+        return {}
+    also = [route for route in ALSO if route not in file.also] if contestant.name in roster.names() else []
+    return dict.fromkeys(also, "") | {route: why for route, why in file.absent.items() if route in ROUTES}
+
+
+def _is_of(path: str, route: str) -> bool:
+    path = path.partition("?")[0]
+    return path == route or path.startswith(f"{route}/")
+
+
+def _paths(workload: Workload, journeys: Mapping[str, Journey]) -> Iterator[str]:
+    asked = [*workload.request, *([workload.background] if workload.background else [])]
+    yield from (request.path for request in asked)
+    yield from (step.path for name in workload.journeys for step in journeys[name].requests)
