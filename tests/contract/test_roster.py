@@ -24,6 +24,7 @@ from jostle.database import Database
 from jostle.errors import StartFailed
 from jostle.host.procfs import with_environment
 from jostle.host.resource_usage import Sampler
+from support.real import as_json, command
 from support.waiting import eventually
 
 JOSTLE = """
@@ -38,10 +39,14 @@ BUSY = 30
 """Requests that compute at the same time: more than the workers and threads of any contestant by default that
 serve one request each, but the Java thread pools.
 """
+LONG = 12_000
+"""Requests on a connection: several servers limit frames or requests by default."""
 COMPUTING_S = 0.2
 """CPU time that shows that a server is at it."""
 
 FILES = {name: roster.load(name)[0] for name in roster.names()}
+
+HTTP2 = [name for name in FILES if "HTTP/2" in FILES[name].speaks and not name.startswith("reference-")]
 
 
 def computes(name: str) -> bool:
@@ -91,6 +96,15 @@ def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_compute
             eventually(lambda: cpu_s(server) > idle_s + COMPUTING_S)
         server.stop()
     assert not server.process.killed, "it does not stop on SIGTERM within the grace time"
+
+
+@pytest.mark.parametrize("name", HTTP2)
+def test_a_connection_of_http2_lasts(name: str) -> None:
+    with find(name).start() as server:
+        load = ["--http2-connections", "1", "-c", "20", "-n", str(LONG)]
+        words = command("hit", f"{server.url}/hello", *load, "--json")
+        result = as_json(subprocess.run(words, capture_output=True, text=True))
+    assert result["trials"][0]["outcomes"] == {"ok": LONG}
 
 
 @pytest.mark.parametrize(("label", "part"), [("erlang-mochiweb:smarter", "/count")])

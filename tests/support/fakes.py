@@ -119,7 +119,9 @@ class FakeContestant:
     servers: list[FakeServer] = field(default_factory=list)
     running: list[FakeServer] = field(default_factory=list)
     name: str = "fake"
-    file: Any = field(default_factory=lambda: SimpleNamespace(database=None, garbage="", absent={}))
+    file: Any = field(
+        default_factory=lambda: SimpleNamespace(database=None, garbage="", absent={}, speaks=[])
+    )
     build_fails: JostleError | None = None
 
     def is_built(self) -> bool:

@@ -13,8 +13,9 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_every_contestant_is_listed_and_no_other() -> None:
-    assert re.findall(r"^\| `([\w-]+)`", text("docs/CONTESTANTS.md"), re.MULTILINE) == roster.names()
+def test_every_contestant_is_listed_with_what_it_speaks_and_no_other() -> None:
+    rows = re.findall(r"^\| `([\w-]+)`.* \| ([^|]+) \|$", text("docs/CONTESTANTS.md"), re.MULTILINE)
+    assert rows == [(name, ", ".join(roster.load(name)[0].speaks)) for name in roster.names()]
 
 
 def test_every_experiment_is_listed() -> None:

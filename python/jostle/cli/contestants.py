@@ -85,6 +85,7 @@ def _described(one: "Contestant") -> "dict[str, Any]":
         "title": one.file.title,
         "runtime": one.file.runtime,
         "discipline": one.file.discipline,
+        "speaks": list(one.file.speaks),
         "ready": not missing,
         "missing": {need.command: need.install for need in missing},
         "versions": {} if missing else one.versions(),
@@ -102,7 +103,9 @@ def _show(described: "dict[str, Any]") -> None:
     for label, value in described.items():
         if label == "ready" or not value:
             continue
-        rows = [f"{key}: {text}" for key, text in value.items()] if isinstance(value, dict) else [value]
+        rows = [", ".join(value)] if isinstance(value, list) else [value]
+        if isinstance(value, dict):
+            rows = [f"{key}: {text}" for key, text in value.items()]
         for lead, row in zip([label, *[""] * len(rows)], rows, strict=False):
             print(textwrap.fill(row, 80, initial_indent=f"{lead:<12}", subsequent_indent=" " * 14))
     print()

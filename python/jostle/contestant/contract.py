@@ -29,6 +29,8 @@ from jostle.contestant.checks import (
     closes_when_asked,
     keeps_connections,
 )
+from jostle.contestant.http2 import Http2Error
+from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
 from jostle.contestant.server import Server
 from jostle.contestant.shop import EXAMPLE, SHOP
 from jostle.contestant.stock import Stock
@@ -163,6 +165,9 @@ PROTOCOL: dict[str, Check] = {
 }
 """What holds for all routes."""
 
+HTTP2 = "HTTP/2"
+SPEAKS_HTTP2 = AnswersHttp2("/hello", TEXT, HELLO)
+
 NEED_ROUTING = ("unknown path", "other methods")
 """Skipped for a server without "/": it answers every request alike."""
 
@@ -200,6 +205,9 @@ def verify(
         for name, check in PROTOCOL.items()
         if (parts is None or name in parts) and not (name in NEED_ROUTING and "/" in file.absent)
     ]
+    if file.speaks and (parts is None or HTTP2 in parts):
+        check = SPEAKS_HTTP2 if HTTP2 in file.speaks else does_not_speak_http2
+        protocol.append(_run(HTTP2, [check], target))
     return [*routes, *protocol]
 
 
@@ -231,6 +239,8 @@ def _run(name: str, checks: Sequence[Check], target: Target) -> CheckResult:
             check(target)
     except WrongAnswer as wrong:
         return CheckResult(name, False, str(wrong))
+    except Http2Error as error:
+        return CheckResult(name, False, f"over HTTP/2: {error}")
     except (OSError, http.client.HTTPException) as error:
         return CheckResult(name, False, f"no answer: {error!r}")
     return CheckResult(name, True)

@@ -62,7 +62,7 @@ def engine_spec(
     are. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
-    if _calls(workload, journeys):
+    if workload.has_calls(journeys):
         target["http2"] = target["http2"] or {"connections": None}
 
     def asked(request: Call) -> dict[str, Any]:
@@ -172,13 +172,6 @@ def _share_connections(workload: dict[str, Any]) -> None:
     load = workload["load"].get("open")
     if load is not None:
         load["max_connections"] //= connections_of_a_client(workload)
-
-
-def _calls(workload: Workload, journeys: Mapping[str, Journey]) -> bool:
-    """Whether some of its requests are calls of gRPC."""
-    steps = (step for name in workload.journeys for step in journeys[name].requests)
-    background = [workload.background] if workload.background is not None else []
-    return any(request.grpc is not None for request in (*workload.request, *background, *steps))
 
 
 def _ns(seconds: float) -> int:

@@ -9,7 +9,10 @@ from jostle.errors import BadValue
 from jostle.plan.base import Table
 from jostle.plan.values import File, PositiveCount, shown
 
-__all__ = ["Connection", "Http2", "Tls"]
+__all__ = ["Connection", "Http2", "Protocol", "Tls"]
+
+Protocol = Literal["HTTP/1.1", "HTTP/2", "gRPC"]
+"""What a workload is sent in. A WebSocket begins in HTTP/1.1; gRPC is calls over HTTP/2."""
 
 
 def _addresses(value: Any) -> Any:

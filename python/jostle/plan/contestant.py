@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from jostle.errors import BadValue, PlanError, nearest
 from jostle.plan.base import Table, in_own_words
+from jostle.plan.connection import Protocol
 from jostle.plan.simulated import Simulated
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.plan.values import PositiveCount, PositiveDuration
@@ -172,6 +173,11 @@ class ContestantFile(Table):
         default=[],
         description="routes it has beyond those of every contestant: /events, a stream of events; /ws, a "
         "WebSocket that echoes and pushes",
+    )
+    speaks: list[Protocol] = Field(
+        default=[],
+        description="protocols that it speaks on its port without TLS; HTTP/2 means from the first byte on "
+        "(h2c). A workload in another one is refused before anything starts. If not given, none is refused",
     )
     processes: int | str = Field(
         default=1,

@@ -9,7 +9,7 @@ from pydantic import model_validator as validator
 
 from jostle.errors import BadValue
 from jostle.plan.base import Table
-from jostle.plan.connection import Connection
+from jostle.plan.connection import Connection, Protocol
 from jostle.plan.database import DatabaseChange
 from jostle.plan.journey import Journey
 from jostle.plan.labels import meant
@@ -133,6 +133,20 @@ class Workload(Table):
         'as in a container: "512MB"; if no limit can be set, the server runs without one, and the '
         "report says so",
     )
+
+    def has_calls(self, journeys: Mapping[str, Journey]) -> bool:
+        """Whether some of its requests are calls of gRPC. `journeys`: those of the plan."""
+        steps = (step for name in self.journeys for step in journeys[name].requests)
+        background = [self.background] if self.background is not None else []
+        return any(request.grpc is not None for request in (*self.request, *background, *steps))
+
+    def protocol(self, journeys: Mapping[str, Journey]) -> Protocol | None:
+        """What its server must speak; None for raw bytes and datagrams. `journeys`: those of the plan."""
+        if any(request.tcp is not None or request.udp is not None for request in self.request):
+            return None
+        if self.has_calls(journeys):
+            return "gRPC"
+        return "HTTP/2" if self.connection.http2 is not None else "HTTP/1.1"
 
     def measured_on(self, contestants: Sequence[str]) -> list[str]:
         """Those of a run's contestants, by label, that it is driven on."""

@@ -16,6 +16,7 @@ from jostle import contestant as contestants
 from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
 from jostle.contestant import Contestant
 from jostle.contestant.capacity import check_capacity
+from jostle.contestant.protocols import check_protocol
 from jostle.contestant.routes import check_routes
 from jostle.errors import (
     ContestantError,
@@ -53,6 +54,7 @@ __all__ = [
     "Further",
     "Outcome",
     "check_fit",
+    "check_protocols",
     "find_room",
     "measured",
     "resume_experiment",
@@ -96,6 +98,7 @@ def run_experiment(
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = with_their_labels(plan)
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
+    check_protocols(plan, found)
     find_room(plan, found, executor)
     ready, skipped = _build(plan, found, observer)
     trials = schedule([c.label for c in ready], plan, seed)
@@ -221,6 +224,15 @@ def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManage
     databases = CurrentDatabase(place(available_cores(), plan.share_cores).server_cores)
     databases.matching(tables[0])
     return databases
+
+
+def check_protocols(plan: Plan, found: list[Contestant]) -> None:
+    """Raises `PlanError` for a workload in a protocol that one of its contestants does not speak."""
+    labels = [contestant.label for contestant in found]
+    for contestant in found:
+        for name, workload in plan.selected.items():
+            if contestant.label in workload.measured_on(labels):
+                check_protocol(contestant, f"workload.{name}", workload.protocol(plan.journey))
 
 
 def find_room(plan: Plan, found: list[Contestant], executor: Executor, *, ask: bool = True) -> None:

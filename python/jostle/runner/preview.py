@@ -11,6 +11,7 @@ from jostle.runner.disk_space import free_bytes, least_bytes
 from jostle.runner.duration import expected_s
 from jostle.runner.experiment import (
     check_fit,
+    check_protocols,
     find_room,
     measured,
     with_their_labels,
@@ -49,6 +50,7 @@ def preview(plan: Plan, base: Path, seed: int | None) -> Preview:
     plan = with_their_labels(plan)
     observer = _Skipped()
     found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
+    check_protocols(plan, found)
     if plan.cluster is None or not plan.cluster.address:  # a cluster would be started to be asked
         find_room(plan, found, executor_for(plan), ask=False)
     skipped = observer.why

@@ -75,12 +75,14 @@ defmodule Server do
     listen = [ip: ip, port: port, backlog: 4096, nodelay: true] ++ shared(System.fetch_env!("PROCESSES"))
 
     # Its own limits would end a connection after 1,000 requests, or when it is silent for 5 seconds between
-    # two requests or for 60 seconds during one.
+    # two requests or for 60 seconds during one, and one of HTTP/2 after 10,000 frames in 10
+    # seconds.
     protocol = %{
       env: %{dispatch: routes()},
       max_keepalive: :infinity,
       request_timeout: :infinity,
-      idle_timeout: :infinity
+      idle_timeout: :infinity,
+      max_received_frame_rate: {1_000_000_000, 1000}
     }
 
     {:ok, _} = :cowboy.start_clear(:http, %{socket_opts: listen, max_connections: :infinity}, protocol)

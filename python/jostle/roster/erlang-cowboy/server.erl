@@ -12,9 +12,10 @@ start() ->
     {ok, Ip} = inet:parse_address(os:getenv("HOST")),
     Listen = [{ip, Ip}, {port, list_to_integer(os:getenv("PORT"))}, {backlog, 4096}, {nodelay, true}],
     %% Cowboy's own limits would end a connection after 1,000 requests, or when it is silent for 5 seconds
-    %% between two requests or for 60 seconds during one.
+    %% between two requests or for 60 seconds during one, and one of HTTP/2 after 10,000 frames in 10 seconds.
     Protocol = #{env => #{dispatch => dispatch()}, max_keepalive => infinity,
-                 request_timeout => infinity, idle_timeout => infinity},
+                 request_timeout => infinity, idle_timeout => infinity,
+                 max_received_frame_rate => {1000000000, 1000}},
     {ok, _} = cowboy:start_clear(http, #{socket_opts => Listen, max_connections => infinity}, Protocol),
     ok.
 

@@ -514,5 +514,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Fatal(http.Serve(listener, routes()))
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	server := http.Server{Handler: routes(), Protocols: protocols}
+	log.Fatal(server.Serve(listener))
 }

@@ -20,7 +20,7 @@ if __name__ == "__main__":
         interface=Interfaces.ASGI,
         workers=WORKERS,
         loop=Loops.uvloop,
-        http=HTTPModes.http1,
+        http=HTTPModes.auto,
         http1_settings=HTTP1Settings(header_read_timeout=86_400_000),  # ms; of a connection that is kept, too
         backlog=4096,
         backpressure=20_000,  # connections that a worker accepts; by default its share of the backlog
