@@ -34,8 +34,8 @@ Measure:
   jostle check plan.toml                           what it would run
   jostle run plan.toml                             compare your servers
   jostle race starvation                           rerun a published experiment
-  jostle simulate plan.toml                        calculate it for servers that
-                                                   exist only in the plan
+  jostle simulate plan.toml                        calculate results for servers
+                                                   that the plan describes
 
 Understand one server:
   jostle explain http://localhost:8080/ --slow /report
@@ -51,12 +51,14 @@ Look at runs:
   jostle history                                   all runs over time
 
 This machine, and others:
-  jostle doctor                                    whether it can measure
-  jostle contestants list                          the servers that come with it
-  jostle cluster                                   load from many machines
-  jostle collect runs/2026-…                       fetch what lost generators
-                                                   recorded
-  jostle completion bash                           completion for your shell
+  jostle doctor                                    check whether this machine
+                                                   can measure
+  jostle contestants list                          list the bundled servers
+  jostle cluster                                   send the load from many
+                                                   machines
+  jostle collect runs/2026-…                       fetch records of generators
+                                                   that lost contact
+  jostle completion bash                           print shell completion
 
 Options:
   --version   Show the version and exit.

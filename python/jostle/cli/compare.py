@@ -26,18 +26,19 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
 \b
   jostle compare RUN --contestants node,go         go against node
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
-  jostle compare runs/before runs/after            side by side; decides nothing
+  jostle compare runs/before runs/after            side by side, no verdict
   jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
 Two single runs cannot tell a change from chance: measure both --interleaved, or
 give three runs on each side.
 
-A condition names the change from the first to the second in throughput, p50,
-p90, p99, p99.9 or errors: in percent, or in the metric's unit ("p50 > +2 ms");
-for errors in percentage points. The exit code is 1 if the whole interval meets
-a condition, 4 if only part of it does. On GitHub the result is added to the
-job summary.
+A --fail-if condition is about the change from the first to the second in
+throughput, p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
+("p50 > +2 ms"); for errors in percentage points. It is met (exit code 1) if the
+whole 95 % interval of the change meets it, and undecided (4) if only part of
+the interval does. With two single runs it is always undecided. On GitHub the
+result is added to the job summary.
 """
 
 
@@ -53,6 +54,8 @@ class Format(StrEnum):
 VERSUS = Path("vs")
 """Between the runs of the first side and those of the second."""
 
+WHAT = "Comparison"
+
 FORMS = {".txt": Format.text, ".md": Format.md, ".json": Format.json, ".xml": Format.junit}
 """By the suffix of `--output`."""
 
@@ -66,20 +69,39 @@ def compare(
     ],
     contestants: Annotated[
         str | None,
-        typer.Option("--contestants", metavar="A,B", help="Two contestants of one run: node,go."),
+        typer.Option(
+            "--contestants",
+            metavar="A,B",
+            help="Two contestants of one run: node,go.",
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option("--fail-if", metavar="CONDITION", help='For example "p99 > +5 %"; repeatable.'),
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help='For example "p99 > +5 %"; repeatable.',
+            rich_help_panel=WHAT,
+        ),
     ] = None,
     interleaved: Annotated[
         bool,
-        typer.Option("--interleaved", help="Measure two plans alternately in one run, and compare them."),
+        typer.Option(
+            "--interleaved",
+            help="Measure two plans alternately in one run, and compare them.",
+            rich_help_panel=WHAT,
+        ),
     ] = False,
     into: Into = Path("runs"),
     form: Annotated[
         Format | None,
-        typer.Option("--format", metavar="FORM", help=f"One of {', '.join(Format)}.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help=f"Format: {', '.join(Format)} (default: text, or by the suffix of --output).",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     output: OutputFile = None,
     undecided: UndecidedAs = None,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-HELP = """Find out how a server behaves, and why: how many requests progress at once, in
-which order they are served, and which wait behind which.
+HELP = """Find out how a server behaves, and why: how many requests it processes at once,
+in which order, and which wait behind which.
 
 \b
   jostle explain http://localhost:8080/ --slow /report --wait /proxy
@@ -35,8 +35,9 @@ with one that waits for a database or another service. jostle knows the routes
 of contestants. If a question cannot be decided, it says why and what would help.
 
 It sends bursts of requests for at most 3 minutes, and compares the times of the
-answers with those that every known discipline would give. It first prints the
-limits of what it sends; they are low for a server that jostle did not start.
+answers with those that each scheduling discipline it knows would give: first
+come first served, processor sharing and others. It first prints the limits of
+what it sends; they are low for a server that jostle did not start.
 docs/EXPLAIN.md explains how to read the result.
 """
 
@@ -108,16 +109,14 @@ def explain(
         ),
     ] = None,
     timeout: Annotated[
-        float,
+        str,
         typer.Option(
             "--timeout",
-            metavar="SECONDS",
-            min=0.1,
-            max=60,
-            help="Give up on an answer after this time.",
+            metavar="TIME",
+            help="Give up on an answer after this time: 100ms to 60s.",
             rich_help_panel=REQUEST,
         ),
-    ] = 10.0,
+    ] = "10s",
     insecure: Annotated[
         bool,
         typer.Option("-k", "--insecure", help="Do not verify the server's certificate.", rich_help_panel=TLS),
@@ -135,7 +134,7 @@ def explain(
         bool,
         typer.Option(
             "--share-cores",
-            help="Give a contestant all cores, including the generator's.",
+            help="Give server and generator all cores, instead of some to each.",
             rich_help_panel=GENERATOR,
         ),
     ] = False,
@@ -166,10 +165,11 @@ def explain(
     ] = False,
 ) -> int:
     names = servers or []
+    patience = _timeout(timeout)
     if everything:
         why = "it asks every contestant as its contract says"
         refuse_beside("--all", context, ALL_TAKES, why, "explain one of them by name")
-        return _all(names, into, budget, timeout, share_cores=share_cores, quiet=quiet)
+        return _all(names, into, budget, patience, share_cores=share_cores, quiet=quiet)
     if into is not None:
         raise PlanError("--into belongs to --all", "--save DIR keeps one explanation")
     if len(names) != 1:
@@ -196,7 +196,7 @@ def explain(
             overload=overload,
             headers=headers or (),
             insecure=insecure,
-            timeout=timeout,
+            timeout=patience,
             share_cores=share_cores,
             pid=pid,
             tell=progress.tell,
@@ -224,6 +224,7 @@ def _all(
 
 
 MOST_S = 3600.0
+LEAST_TIMEOUT_S, MOST_TIMEOUT_S = 0.1, 60.0
 
 
 def _seconds(text: str) -> float:
@@ -232,6 +233,13 @@ def _seconds(text: str) -> float:
     seconds = units.duration(text, bare="s")
     if not LEAST_EXPLAIN_S <= seconds <= MOST_S:
         raise PlanError(f"--budget: {text} is not between 20 s and an hour", "3m is what it usually takes")
+    return seconds
+
+
+def _timeout(text: str) -> float:
+    seconds = units.duration(text, bare="s")
+    if not LEAST_TIMEOUT_S <= seconds <= MOST_TIMEOUT_S:
+        raise PlanError(f"--timeout: {text} is not between 100 ms and 60 s", "10s is the default")
     return seconds
 
 

@@ -69,8 +69,8 @@ class LoadOptions:
         _option(
             *("-c", "--connections", "--clients"),
             metavar="N",
-            help="Clients, each with a connection: 50, 10k (default 10). With --rate: the largest number of "
-            "connections (default 10k).",
+            help="Clients, each with a connection: 50, 10k (default 10). With --rate: at most so many "
+            "connections (default 10k). Nothing is left out as warm-up.",
             group=LOAD,
         ),
     ] = None
@@ -240,7 +240,9 @@ class RequestOptions:
     ] = None
     expect: Annotated[
         str | None,
-        _option("--expect", metavar="TEXT", help="Text that every answer must contain.", group=ANSWER),
+        _option(
+            "--expect", metavar="TEXT", help="Text that the body of every answer must contain.", group=ANSWER
+        ),
     ] = None
     expect_status: Annotated[
         str | None,
@@ -349,8 +351,8 @@ class RequestOptions:
         bool,
         _option(
             "--http2",
-            help="Speak HTTP/2: by ALPN with https, from the first byte on (h2c) with http. Each client is a "
-            "stream on a connection of its own.",
+            help="Speak HTTP/2: by ALPN with https, from the first byte on (h2c) with http. Each client has "
+            "a connection of its own.",
             group=CONNECTION,
         ),
     ] = False
@@ -359,7 +361,7 @@ class RequestOptions:
         _option(
             "--http2-connections",
             metavar="N",
-            help="HTTP/2 over N connections that the clients share: clients / N streams on each.",
+            help="HTTP/2 over N connections that the clients share, each client as a stream.",
             group=CONNECTION,
         ),
     ] = None
@@ -419,7 +421,14 @@ class RequestOptions:
         _option("--tls-resume", help="Resume TLS sessions (otherwise full handshakes).", group=TLS),
     ] = False
     threads: Annotated[
-        int, _option("-t", "--threads", metavar="N", help="Threads of the generator.", group=GENERATOR)
+        int,
+        _option(
+            "-t",
+            "--threads",
+            metavar="N",
+            help="Threads of the generator; a plan takes one per core of the generator.",
+            group=GENERATOR,
+        ),
     ] = 1
     processes: Processes = None
     attention: Attention = None
@@ -449,7 +458,8 @@ class HitOptions(RequestOptions, LoadOptions):
         _option(
             "--slo",
             metavar="BOUNDS",
-            help="With --stream: bounds that each stream must meet: 'first event < 500 ms, gap p99 < 50 ms'.",
+            help="With --stream: bounds that each stream must meet: 'first event < 500 ms, gap p99 < 50 ms'. "
+            "For other requests write a plan with [[require]].",
             group=STREAM,
         ),
     ] = None

@@ -85,8 +85,8 @@ Attention = Annotated[
     typer.Option(
         "--attention",
         metavar="WHEN",
-        help="Whether the generator polls instead of sleeping, to keep its wake-up delay out of response "
-        "times: always, never, auto (if it has its own cores).",
+        help="Whether the generator busy-polls instead of sleeping, to keep its wake-up delay out of "
+        "response times: always, never, auto (if it has its own cores).",
         rich_help_panel=GENERATOR,
     ),
 ]

@@ -81,7 +81,7 @@ OutputFile = Annotated[
         "--output",
         metavar="FILE",
         callback=_known,
-        help="Write the result to FILE instead of standard output. The suffix decides the form: "
+        help="Write the result to FILE instead of standard output. The suffix selects the format: "
         f"{' '.join(FORMS)}.",
         rich_help_panel=OUTPUT,
     ),

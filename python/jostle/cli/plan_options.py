@@ -43,7 +43,8 @@ class PlanOptions:
         typer.Option(
             "--contestants",
             metavar="A,B,…",
-            help="These servers instead of the plan's: node,go:procs=1.",
+            help="These servers instead of the plan's: node,go:procs=1 (the variant of go that uses one "
+            "core; 'jostle contestants list NAME' lists variants).",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -52,7 +53,8 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Only these of the plan's workloads; --contestants that none of them names join them.",
+            help="Only these of the plan's workloads (--dry-run lists them); --contestants that none of them "
+            "names join them.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -69,8 +71,8 @@ class PlanOptions:
         bool,
         typer.Option(
             "--until-decided",
-            help="Add rounds until all requirements and claims are decided; in a plan without any, until the "
-            "comparisons are.",
+            help="Add rounds until every requirement and claim is decided (if the plan has none: every "
+            "comparison).",
             rich_help_panel=PLAN,
         ),
     ] = False
@@ -79,7 +81,8 @@ class PlanOptions:
         typer.Option(
             "--budget",
             metavar="TIME",
-            help="With --until-decided: begin no round that would end after this time (default 30m).",
+            help="With --until-decided: stop before the first round that would exceed this time "
+            "(default 30m).",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -87,7 +90,7 @@ class PlanOptions:
         bool,
         typer.Option(
             "--no-repeats",
-            help="Count trials that the generator or the machine spoiled, instead of measuring them again.",
+            help="Keep trials that the generator or the machine disturbed, instead of repeating them.",
             rich_help_panel=PLAN,
         ),
     ] = False
@@ -96,7 +99,7 @@ class PlanOptions:
         typer.Option(
             "--explain",
             metavar="TIME",
-            help="Afterwards, explain each contestant for at most this long (say 2m).",
+            help="Afterwards, run 'jostle explain' on each contestant, for at most this long (2m).",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -112,7 +115,9 @@ class PlanOptions:
     share_cores: Annotated[
         bool,
         typer.Option(
-            "--share-cores", help="Let server and generator share their cores.", rich_help_panel=GENERATOR
+            "--share-cores",
+            help="Give server and generator all cores, instead of some to each.",
+            rich_help_panel=GENERATOR,
         ),
     ] = False
     database: Annotated[
@@ -128,7 +133,8 @@ class PlanOptions:
         bool,
         typer.Option(
             "--fill-database",
-            help="Create the tables customers, orders and shop_… in it, overwriting any of these names.",
+            help="Create the tables customers, orders and shop_… in it. Tables of these names are deleted "
+            "first.",
             rich_help_panel=DATABASE,
         ),
     ] = False

@@ -16,7 +16,7 @@ __all__ = ["report"]
 HELP = """Analyse a recorded run again and show it, even an interrupted one.
 
 \b
-  jostle report runs/2026-…                       answer, page and pictures
+  jostle report runs/2026-…                       result, page and pictures
   jostle report runs/2026-… --full                every table in the terminal
   jostle report runs/2026-… --format json         one form, on standard output
   jostle report runs/2026-… -o result.xml         JUnit, into a file
@@ -51,7 +51,7 @@ def report(
         typer.Option(
             "--format",
             metavar="FORM",
-            help=f"One of {', '.join(Shape)}.",
+            help=f"Format: {', '.join(Shape)}.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
