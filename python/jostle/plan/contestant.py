@@ -187,8 +187,8 @@ class ContestantFile(Table):
     garbage: str = Field(
         default="",
         pattern="^(/.*)?$",
-        description="path that answers for how long the runtime has kept the program from its work "
-        'to collect garbage: { "seconds": 0.4, "collections": 12 }; for workloads with garbage = true',
+        description="path that returns the time spent in garbage collection since the start: "
+        '{ "seconds": 0.4, "collections": 12 }; for workloads with garbage = true',
     )
     database: bool = Field(default=False, description="whether it uses the plan's database")
     user: str = Field(default="nobody", description="user who runs the server when jostle runs as root")

@@ -36,7 +36,9 @@ __all__ = ["Changes", "Plan", "Requirement", "Starvation"]
 class Starvation(Table):
     """The workloads whose comparison shows what a slow request does to the fast ones."""
 
-    form: str = Field(description='which form of the experiment this is: "as published", "open loop"')
+    form: str = Field(
+        description='name of this form of the experiment in reports, such as "as published" or "open loop"'
+    )
     title: str = Field(default="", description="title in reports")
     alone: str = Field(description="the workload with fast requests only")
     with_: str = Field(description="the workload with slow requests beside the fast ones")
@@ -57,12 +59,15 @@ def _confidence(value: Any) -> Any:
 class Requirement(Table):
     """What must hold: it passes, fails, or is undecided (exit codes 0, 1 and 4)."""
 
-    that: str = Field(description='"p99 < 250 ms", "errors < 0.1 %", "starvation index < 0.1"')
+    that: str = Field(
+        description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a quantity '
+        "([above](#published-claims)), <, <=, > or >=, and a limit in its unit"
+    )
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
         default="",
-        description="for this contestant only; a name alone (go) means all of its variants, or only itself "
-        "if the plan lists it without a variant",
+        description="for this contestant only; a name alone (go) means all of its variants, unless the plan "
+        "also lists the name alone",
     )
     confidence: Annotated[
         float, BeforeValidator(_confidence), WithJsonSchema({"type": ["string", "number"]})
@@ -124,9 +129,9 @@ class Plan(Table):
         int | Literal["until decided"], BeforeValidator(_rounds), WithJsonSchema(ROUNDS_SCHEMA)
     ] = Field(
         default=5,
-        description='how often each workload is measured on each server; "until decided": three times, and '
-        "then again while requirements or claims about it are undecided (comparisons, if the plan has "
-        "neither)",
+        description='how often each workload is measured on each server; "until decided": at least three '
+        "times, then more until every requirement and claim about it (if there is none, every comparison) "
+        "is decided",
     )
     budget: PositiveDuration = Field(
         default=1800.0,
@@ -134,7 +139,7 @@ class Plan(Table):
     )
     repeats: bool = Field(
         default=True,
-        description="trials that the generator or the machine spoiled are measured again, at most twice",
+        description="repeat trials that the generator or the machine disturbed, at most twice",
     )
     together: list[list[str]] = Field(
         default=[],

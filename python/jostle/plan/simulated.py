@@ -47,8 +47,8 @@ class Simulated(Table):
     )
     waits: list[str] = Field(
         default=[],
-        description="names of requests that use no worker and no core while they take their time, because "
-        "they wait for something else, such as a database",
+        description="names of requests that only wait, for example for a database, and occupy no worker and "
+        "no core meanwhile",
     )
 
     @model_validator(mode="after")

@@ -102,8 +102,8 @@ class Workload(Table):
     connection: Connection = Field(default=Connection(), description="how connections are made")
     contestants: list[str] = Field(
         default=[],
-        description="measure only these; a name alone (go) means all of its variants, or only itself if the "
-        "plan lists it without a variant; if not given, all of the plan's",
+        description="measure only these (default: all of the plan's); a name alone (go) means all of its "
+        "variants, unless the plan also lists the name alone",
     )
     runs: PositiveCount = Field(
         default=1,
