@@ -1,4 +1,4 @@
-"""Simulates what is true and what is said of it, and writes the tables of docs/METHODOLOGY.md.
+"""Simulates what is true and what is said of it, and writes the tables of docs/explanation/how-often-right.md.
 
 make truth                  simulated, some ten minutes
 make truth SERVERS=1        on real servers instead, some forty minutes on an idle machine
@@ -47,7 +47,7 @@ def main() -> None:
     wrong = tables.broken(cells, of_pages, cases)
     print("\n".join(["", "Bars that are not kept:", *wrong] if wrong else ["", "All bars are kept."]))
     if not options.quick:
-        tables.write(text, ROOT / "docs" / "METHODOLOGY.md")
+        tables.write(text, ROOT / "docs" / "explanation" / "how-often-right.md")
     kept = {"cases": cases, "cells": [asdict(c) for c in cells], "pages": [asdict(p) for p in of_pages]}
     _keep("truth", {**kept, "bars not kept": wrong}, begun, options.quick)
 

@@ -1,4 +1,4 @@
-"""The tables of docs/METHODOLOGY.md, and whether the bars are kept."""
+"""The tables of docs/explanation/how-often-right.md, and whether the bars are kept."""
 
 import math
 from collections.abc import Sequence
