@@ -1,4 +1,4 @@
-"""Simulates what is true and what is said of it, and writes the tables of docs/explanation/how-often-right.md.
+"""Simulates what is true and what is said of it, and writes the tables of how-often-right.md.
 
 make truth                  simulated, some ten minutes
 make truth SERVERS=1        on real servers instead, some forty minutes on an idle machine
