@@ -35,6 +35,29 @@ print(server.process.task.scratch.folder, *server.process.tree(), flush=True)
 time.sleep(1000)
 """
 
+CLIENT = """
+import sys, grpc
+from echo_pb2 import Schedule, Words
+from echo_pb2_grpc import EchoStub
+with grpc.insecure_channel(sys.argv[1]) as channel:
+    echo = EchoStub(channel)
+    words = echo.Say(Words(text="hällo", number=7))
+    print(words.text, words.number)
+    print(*(words.number for words in echo.Count(Schedule(n=3, gap_ms=1))))
+    print(*(words.text for words in echo.Talk(iter([Words(text="one"), Words(text="two")]))))
+    try:
+        list(echo.Count(Schedule(n=-1)))
+    except grpc.RpcError as error:
+        print(error.code().name)
+"""
+
+CALLS = {
+    "Say": ["--message", '{"text": "hällo"}', "--expect", '"text":"hällo"'],
+    "Count": ["--message", '{"n": 5, "gap_ms": 1}', "--stream-events", "5"],
+    "Talk": ["--message", '[{"number": 1}, {"number": 2}]', "--every", "1ms"],
+}
+"""Methods of echo.proto, with what `jostle hit` is told for each."""
+
 BUSY = 30
 """Requests that compute at the same time: more than the workers and threads of any contestant by default that
 serve one request each, but the Java thread pools.
@@ -47,11 +70,14 @@ COMPUTING_S = 0.2
 FILES = {name: roster.load(name)[0] for name in roster.names()}
 
 HTTP2 = [name for name in FILES if "HTTP/2" in FILES[name].speaks and not name.startswith("reference-")]
+GRPC = [name for name in FILES if "gRPC" in FILES[name].speaks]
+ECHO = Path(roster.__file__).parent / "shared" / "grpc" / "echo.proto"
 
 
 def computes(name: str) -> bool:
     """Reference servers serve by the clock: their work takes time and no processor."""
-    return "/slow" not in FILES[name].absent and not name.startswith("reference-")
+    file = FILES[name]
+    return file.takes_http1 and "/slow" not in file.absent and not name.startswith("reference-")
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +131,36 @@ def test_a_connection_of_http2_lasts(name: str) -> None:
         words = command("hit", f"{server.url}/hello", *load, "--json")
         result = as_json(subprocess.run(words, capture_output=True, text=True))
     assert result["trials"][0]["outcomes"] == {"ok": LONG}
+
+
+@pytest.fixture(scope="session")
+def grpcio(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
+    """A command that calls each method of the server at its argument, by Google's own client."""
+    folder = tmp_path_factory.mktemp("grpcio")
+    (folder / "client.py").write_text(CLIENT)
+    python = find("python-grpc").build() / "venv" / "bin" / "python"  # type: ignore[operator]
+    outputs = [f"--python_out={folder}", f"--grpc_python_out={folder}"]
+    subprocess.run([python, "-m", "grpc_tools.protoc", f"-I{ECHO.parent}", *outputs, ECHO.name], check=True)
+    return [python, folder / "client.py"]
+
+
+@pytest.mark.parametrize("name", GRPC)
+def test_every_method_is_called_by_another_client(name: str, grpcio: list[str | Path]) -> None:
+    with find(name).start() as server:
+        words = [*grpcio, f"{server.host}:{server.port}"]
+        called = subprocess.run(words, capture_output=True, text=True)
+    assert (called.stdout, called.stderr) == ("hällo 7\n1 2 3\none two\nINVALID_ARGUMENT\n", "")
+
+
+@pytest.mark.parametrize("name", GRPC)
+def test_every_method_is_called_by_jostle(name: str) -> None:
+    with find(name).start() as server:
+        for method, options in CALLS.items():
+            url = f"grpc://{server.host}:{server.port}/roster.Echo/{method}"
+            load = ["--http2-connections", "2", "-c", "20", "-n", "200", "--json"]
+            words = command("hit", url, "--proto", ECHO, *options, *load)
+            result = as_json(subprocess.run(words, capture_output=True, text=True))
+            assert result["trials"][0]["outcomes"] == {"ok": 200}, method
 
 
 @pytest.mark.parametrize(("label", "part"), [("erlang-mochiweb:smarter", "/count")])

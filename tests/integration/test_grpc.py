@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from jostle import roster
 from support.real import Jostle, as_json, reference_server
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "tests" / "support" / "grpc"
 UV = ROOT / ".tools" / "bin" / "uv"
 REFERENCE_PROTO = ROOT / "crates" / "reference" / "src" / "echo.proto"
+ROSTER_PROTO = Path(roster.__file__).parent / "shared" / "grpc" / "echo.proto"
 PACKAGES = ["grpcio==1.85.1", "grpcio-reflection==1.85.1", "grpcio-tools==1.85.1"]
 
 SERVER = """
@@ -310,6 +312,32 @@ iterations = 10
     finished = jostle_command("run", plan, "--no-pages", "--json", "--into", tmp_path / "out")
     result = as_json(finished)
     assert [outcomes({"trials": [trial]}) for trial in result["trials"]] == [{"ok": 20}, {"ok": 20}]
+
+
+def test_a_plan_compares_contestants_that_are_started_here(jostle_command: Jostle, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f"""
+title = "echo"
+contestants = ["go-grpc", "python-grpc"]
+rounds = 1
+repeats = false
+[workload.say]
+request = {{ grpc = "roster.Echo/Say", proto = "{ROSTER_PROTO}", message.text = "x", expect.contains = "x" }}
+load = {{ clients = 4, requests = 40 }}
+connection.http2.connections = 2
+[workload.count]
+request = {{ grpc = "roster.Echo/Count", proto = "{ROSTER_PROTO}", message = {{ n = 4, gap_ms = 5 }} }}
+load = {{ clients = 4, requests = 20 }}
+""")
+    finished = jostle_command("run", plan, "--no-pages", "--json", "--into", tmp_path / "out", timeout=250)
+    trials = as_json(finished)["trials"]
+    found = sorted((trial["contestant"], trial["workload"], trial["outcomes"]["ok"]) for trial in trials)
+    assert found == [
+        (name, workload, count)
+        for name in ("go-grpc", "python-grpc")
+        for workload, count in (("count", 20), ("say", 40))
+    ]
+    assert all(trial["outcomes"].keys() == {"ok"} for trial in trials)
 
 
 def test_servers_that_do_not_speak_grpc_are_told(jostle_command: Jostle, reference: str) -> None:

@@ -87,6 +87,13 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ContestantFile.load(tmp_path / "contestant.toml")
 
 
+def test_a_server_of_grpc_has_no_path_to_be_asked_for() -> None:
+    table = {"command": "a {port}", "speaks": ["gRPC"], "ready": {"timeout": "5s"}}
+    assert not ContestantFile.of(table, "x").takes_http1
+    with pytest.raises(PlanError, match=r"ready\.path is asked in HTTP/1\.1, and speaks names gRPC"):
+        ContestantFile.of(table | {"ready": {"path": "/health"}}, "x")
+
+
 @pytest.mark.parametrize("name", roster.names())
 def test_roster_files_are_complete_and_read_the_same_again(name: str) -> None:
     file, folder = roster.load(name)

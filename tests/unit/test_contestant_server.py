@@ -178,6 +178,11 @@ def test_one_that_is_never_ready(folder: Path) -> None:
     assert "still warming up" in told
 
 
+def test_one_that_is_asked_in_http2_and_does_not_speak_it(folder: Path) -> None:
+    told = refused(mine(folder, speaks=["gRPC"], ready={"timeout": "1s"}))
+    assert re.search(r"the last one: HTTP/2 on port \d+: the connection was closed", told)
+
+
 def test_one_that_listens_elsewhere(folder: Path) -> None:
     told = refused(mine(folder, "port = 0", ready={"timeout": "1s"}))
     assert "connection refused; it printed nothing" in told

@@ -139,6 +139,17 @@ def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
     assert parse_plan(text, place).workload
 
 
+def test_the_service_of_the_contestants_is_shown_as_it_is() -> None:
+    def declared(text: str) -> list[str]:
+        lines = [line.partition("//")[0].split() for line in text.splitlines()]
+        return [" ".join(line) for line in lines if line and line[0] != "option"]
+
+    shared = (ROOT / "python/jostle/roster/shared/grpc/echo.proto").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/grpc.md").read_text(encoding="utf-8")
+    shown = page[page.index("// roster.proto\n") :].partition("```")[0]
+    assert declared(shown) == declared(shared)
+
+
 def test_the_notebook_shows_what_it_gives() -> None:
     """GitHub runs nothing: outputs are committed with it."""
     cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]

@@ -89,10 +89,11 @@ class _Course:
 
 
 def all_labels() -> list[str]:
-    """Every contestant, and those settings of which its declaration says something else."""
+    """Every contestant that speaks HTTP/1.1, and those settings of which its declaration says more."""
     from jostle.explain.declared import labels
 
-    return [label for name in roster.names() for label in labels(name, roster.load(name)[0])]
+    files = {name: roster.load(name)[0] for name in roster.names()}
+    return [label for name, file in files.items() if file.takes_http1 for label in labels(name, file)]
 
 
 def explain_all(

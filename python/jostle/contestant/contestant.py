@@ -140,7 +140,8 @@ class Contestant:
             values |= database or dict.fromkeys(DATABASE_PLACES, "")
         return Launch(
             self.label, self.name, folder, self.file.start_command(), self.file.start_env(), values,
-            self.file.user, self.file.ready, {tool.command: tool.version for tool in tools},
+            self.file.user, self.file.ready, self.file.takes_http1,
+            {tool.command: tool.version for tool in tools},
         )  # fmt: skip
 
     def _find_tools(self) -> list[Tool | MissingTool]:

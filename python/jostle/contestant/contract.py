@@ -1,5 +1,7 @@
 """The contestants' contract: what every route must answer, as a table, and whether a running server keeps it.
 
+Those that speak gRPC have methods in place of routes: see `grpc_checks`.
+
 Routes that a contestant declares absent must not be there: a route is never faked.
 """
 
@@ -29,6 +31,7 @@ from jostle.contestant.checks import (
     closes_when_asked,
     keeps_connections,
 )
+from jostle.contestant.grpc_checks import METHODS
 from jostle.contestant.http2 import Http2Error
 from jostle.contestant.http2_checks import AnswersHttp2, does_not_speak_http2
 from jostle.contestant.server import Server
@@ -191,10 +194,18 @@ def verify(
 ) -> list[CheckResult]:
     """Check every part of the contract, or the `parts` of it that are named. Takes some seconds.
 
+    Of a contestant that speaks gRPC the methods are checked; the routes of one that speaks HTTP/1.1.
+
     `pages`: what /orders must show, customer → lines; {} when that is not known, None without a database.
     `stock`: what the shop must show, if that is known.
     """
     target = Target(server.host, server.port, pages, stock)
+    methods = METHODS if "gRPC" in file.speaks else {}
+    called = [
+        _run(name, checks, target) for name, checks in methods.items() if parts is None or name in parts
+    ]
+    if not file.takes_http1:
+        return called
     routes = [
         _check_route(name, route, file, target)
         for name, route in [*ROUTES.items(), *((name, ALSO[name]) for name in file.also)]
@@ -208,7 +219,7 @@ def verify(
     if file.speaks and (parts is None or HTTP2 in parts):
         check = SPEAKS_HTTP2 if HTTP2 in file.speaks else does_not_speak_http2
         protocol.append(_run(HTTP2, [check], target))
-    return [*routes, *protocol]
+    return [*called, *routes, *protocol]
 
 
 def _check_route(name: str, route: Route, file: ContestantFile, target: Target) -> CheckResult:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from jostle.contestant.http2 import Http2Client, Http2Error
 from jostle.errors import StartFailed, UnreachableTarget
 from jostle.host import ports
 from jostle.host.memory_group import MemoryGroup, limit_memory
@@ -111,6 +112,7 @@ class Launch:
 
     `command`, `env`: with placeholders. `values`: what these stand for, apart from {host}, {port} and {tmp},
     which are known only at the start. `user`: as whom it runs where jostle is root.
+    `takes_http1`: false for a server that is ready when it takes a connection of HTTP/2.
     """
 
     label: str
@@ -121,6 +123,7 @@ class Launch:
     values: Mapping[str, str]
     user: str
     ready: Ready
+    takes_http1: bool
     tool_versions: Mapping[str, str]
 
 
@@ -216,19 +219,38 @@ def _answer(
     launch: Launch, host: str, port: int, process: SupervisedProcess, left_s: float
 ) -> dict[str, Any]:
     """What it answers to the readiness question. Raises `NotReady`; `StartFailed` where another answers."""
-    path = launch.ready.path
-    status, body = _get(host, port, path, min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S)))
-    if status != 200:
-        raise NotReady(
-            f"GET {path} on port {port}: status {status}",
-            'name a route that answers 200: ready = { path = "/health" }',
-        )
+    timeout_s = min(ATTEMPT_S, max(left_s, LAST_ATTEMPT_S))
+    body = b""
+    if launch.takes_http1:
+        body = _got(launch.ready.path, host, port, timeout_s)
+    else:
+        _begin_http2(host, port, timeout_s)
     if ports.listens(port, process.tree()) is False:
         raise StartFailed(
             f"{launch.label}: something else answers on port {port}; {process.printed()}",
             "choose another port",
         )
     return _json_object(body)
+
+
+def _got(path: str, host: str, port: int, timeout_s: float) -> bytes:
+    status, body = _get(host, port, path, timeout_s)
+    if status != 200:
+        raise NotReady(
+            f"GET {path} on port {port}: status {status}",
+            'name a route that answers 200: ready = { path = "/health" }',
+        )
+    return body
+
+
+def _begin_http2(host: str, port: int, timeout_s: float) -> None:
+    """Raises `NotReady` where no connection of HTTP/2 is taken."""
+    try:
+        Http2Client(host, port, timeout_s).close()
+    except Http2Error as error:
+        raise NotReady(f"HTTP/2 on port {port}: {error}") from None
+    except OSError as error:
+        raise NotReady(f"HTTP/2 on port {port}: {reason(error)}") from None
 
 
 def _get(host: str, port: int, path: str, timeout_s: float) -> tuple[int, bytes]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from jostle import roster
 from jostle.contestant import find, is_known
+from jostle.contestant.protocols import check_protocol
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName
 from jostle.explain.discipline import Inference
@@ -133,6 +134,7 @@ def _started(label: str, timeout: float, *, share_cores: bool) -> Iterator[Targe
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
+    check_protocol(contestant, "what explain asks", "HTTP/1.1")
     placement = place(available_cores(), share_cores)
     own = placement.shared is False
     with contestant.start(cores=placement.server_cores if own else None) as server:

@@ -124,7 +124,9 @@ class Start(Table):
 
 
 class Ready(Table):
-    """A path that is requested until it answers 200."""
+    """A path that is requested until it answers 200. If `speaks` does not name HTTP/1.1, the server is ready
+    when it takes a connection of HTTP/2.
+    """
 
     path: str = Field(default="/", pattern="^/", description="path of the GET request")
     timeout: PositiveDuration = Field(default=15.0, description="after this time the start counts as failed")
@@ -230,6 +232,15 @@ class ContestantFile(Table):
         return self
 
     @model_validator(mode="after")
+    def _is_asked_in_what_it_speaks(self) -> Self:
+        if not self.takes_http1 and self.ready.path != Ready().path:
+            raise BadValue(
+                f"ready.path is asked in HTTP/1.1, and speaks names {' and '.join(self.speaks)}",
+                "leave it out: the server is ready when it takes a connection of HTTP/2",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _placeholders_are_known(self) -> Self:
         known = {*PLACES, *(need.command for need in self.needs), *self.variants}
         start = placeholders(self.start_texts()) - set(DATABASE_PLACES if self.database else ())
@@ -267,6 +278,11 @@ class ContestantFile(Table):
         if unless and unless not in self.variants:
             raise BadValue(f"limit.unless: there is no variant {unless!r}", nearest(unless, self.variants))
         return self
+
+    @property
+    def takes_http1(self) -> bool:
+        """Whether it may be asked in HTTP/1.1; true of one that does not say what it speaks."""
+        return not self.speaks or "HTTP/1.1" in self.speaks
 
     def start_command(self) -> list[str]:
         """The words of the start command, placeholders not yet filled in; empty when it runs already."""

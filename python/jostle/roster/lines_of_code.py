@@ -39,8 +39,8 @@ LANGUAGES = [
     _Language((".hs",), "--", "{- ", "-}"),
 ]
 
-FETCHED = {"node_modules", "target"}
-"""Folders that a build fills."""
+NOT_WRITTEN = {"node_modules", "target", "generated"}
+"""Folders that a build fills, or a compiler."""
 
 NOT_IN_ALL = "shop"
 """How the names of files begin that are not counted."""
@@ -73,7 +73,7 @@ def _in_folders(places: Iterable[Path], language: _Language) -> int:
         for place in places
         for path in ([place] if place.is_file() else place.rglob("*"))
         if path.suffix in language.suffixes
-        and not FETCHED & {*path.parts}
+        and not NOT_WRITTEN & {*path.parts}
         and not path.name.startswith(NOT_IN_ALL)
     }
     return sum(_in_text(path.read_text(encoding="utf-8"), language) for path in files)

@@ -230,6 +230,8 @@ def check_protocols(plan: Plan, found: list[Contestant]) -> None:
     """Raises `PlanError` for a workload in a protocol that one of its contestants does not speak."""
     labels = [contestant.label for contestant in found]
     for contestant in found:
+        if plan.explain is not None:
+            check_protocol(contestant, "what explain asks", "HTTP/1.1")
         for name, workload in plan.selected.items():
             if contestant.label in workload.measured_on(labels):
                 check_protocol(contestant, f"workload.{name}", workload.protocol(plan.journey))
