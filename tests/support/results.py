@@ -111,6 +111,13 @@ def quantiles(times: Times) -> dict[str, Estimate]:
     return found
 
 
+def quartiles(times: Times) -> dict[str, Estimate]:
+    return {
+        name: Estimate(float(np.quantile(times, p)), n=len(times))
+        for name, p in (("p25", 0.25), ("p75", 0.75))
+    }
+
+
 def over_rounds(values: Sequence[float], unit: str) -> Estimate:
     """Mean over rounds with a normal 95 % interval of 1 % or more; no interval for one round."""
     mean = float(np.mean(values))
@@ -305,6 +312,7 @@ def make_summary(
         throughput=over_rounds([t.throughput_per_s for t in trials], "/s"),
         response=quantiles(times),
         service=quantiles(times * 0.97),
+        quartiles=quartiles(times),
         outcomes=outcomes,
         error_share=1 - outcomes["ok"] / sum(outcomes.values()),
         response_distribution=distribution(times),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import (
     picks,
     quantile_replicates,
@@ -21,6 +22,7 @@ from jostle.analysis.stats.over_rounds import (
     all_requests,
     mean_over_rounds,
     number,
+    quantile_over_rounds,
     quantiles_over_rounds,
     ratio_of_rounds,
     round_quantile,
@@ -340,3 +342,23 @@ def test_a_round_that_knows_no_end_leaves_no_upper_bound() -> None:
     estimate = quantiles_over_rounds([*whole, hung])["p90"]
     assert estimate.bound == "≥"
     assert estimate.high is None
+
+
+a_round = st.tuples(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=40),  # answers, in ms
+    st.lists(st.integers(1, 10**6), max_size=20),  # given up after so long
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(a_round, min_size=1, max_size=6))
+def test_five_numbers_are_in_order(rounds: list[tuple[list[int], list[int]]]) -> None:
+    """However much rounds differ. With "≥" one may lie anywhere above, but what follows is no smaller."""
+    samples = [from_values([s / 1e3 for s in seen], [s / 1e3 for s in lost]) for seen, lost in rounds]
+    whole = describe(pool(samples), shape=False)
+    all_answered = not any(lost for _, lost in rounds)
+    ends = Estimate(whole.min_s), Estimate(whole.max_s if all_answered else None)
+    middle = [quantile_over_rounds(samples, p) for p in (0.25, 0.5, 0.75)]
+    five = [e for e in (ends[0], *middle, ends[1]) if e.value is not None]
+    for below, above in itertools.combinations(five, 2):
+        assert above.bound == "≥" or below.value <= above.value * (1 + 1e-9)

@@ -78,6 +78,12 @@ def test_cells_hold_all_rounds(starved: RunResult) -> None:
     assert median.value is not None
     assert median.high is not None
     assert median.low < 0.002 < median.high
+    for name, above in (("p25", False), ("p75", True)):
+        quartile = fast.quartiles[name]
+        assert quartile.value is not None
+        assert quartile.low is not None
+        assert len(quartile.rounds) == 5
+        assert (quartile.value > median.value) is above
     assert "2,995 requests in each round" in fast.response["p99.9"].note
     assert fast.response_of_all_requests["p99.9"].value is not None  # 11,000: another figure
     assert fast.response_of_all_requests["p99.9"].low is None

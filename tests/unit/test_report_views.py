@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from jostle.analysis.results import Distribution
-from jostle.formatting import MISSING
 from jostle.record.verdict import Verdict
-from jostle.report.sections.distributions import five_numbers
 from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
 
@@ -46,15 +44,3 @@ def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
     assert drawn.number == 3
     assert typical_trial(whole, "node", "none") is None
     assert find_summary(whole, "node", "none") is None
-
-
-def test_no_quartile_contradicts_the_median_beside_it() -> None:
-    result = make_hit()
-    one = result.summaries[0]
-    table = five_numbers(result, [one])
-    names = [column.name for column in table.columns]
-    low, high = names.index("1st quartile"), names.index("3rd quartile")
-    assert MISSING not in (table.rows[0][low], table.rows[0][high])
-    longer = {**one.response, "p50": replace(one.response["p50"], value=one.response["max"].value)}
-    row = five_numbers(result, [replace(one, response=longer)]).rows[0]
-    assert (row[low], row[high]) == (table.rows[0][low], MISSING)

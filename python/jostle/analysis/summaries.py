@@ -4,7 +4,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from jostle.analysis.quantiles import quantiles
+from jostle.analysis.quantiles import quantiles, quartiles
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.stats.density import describe
 from jostle.analysis.stats.over_rounds import all_requests, typical_over_rounds
@@ -42,6 +42,7 @@ def summarize(
         throughput=typical_over_rounds([data.throughput for data in measured], "/s"),
         response=quantiles(measured),
         service=quantiles(measured, service=True),
+        quartiles=quartiles(measured),
         response_of_all_requests=all_requests(responses),
         outcomes=dict(outcomes),
         error_share=error_share(outcomes),

@@ -38,6 +38,8 @@ class WorkloadSummary:
     server_cpu_s_per_request: Estimate
     server_rss_max_bytes: float | None
     trials: list[int]  # numbers
+    quartiles: dict[str, Estimate] = field(default_factory=dict)
+    """The first and the third of `response`: "p25" and "p75"."""
     response_of_all_requests: dict[str, Estimate] = field(default_factory=dict)
     """Of the requests of all rounds together: another figure than `response`, which is of a typical start."""
     parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from jostle.formatting import MISSING, amount, percent
 from jostle.report import charts
 from jostle.report.document import Depth, Figure, Paragraph, Section, Table, Tabs, columns
 from jostle.report.views import View, views
-from jostle.report.workload import as_published, quantile_of_all, quantiles, unanswered
+from jostle.report.workload import as_published, quantiles, unanswered
 
 __all__ = ["five_numbers", "section", "times"]
 
@@ -20,9 +20,8 @@ RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_FIVE = (
-    "The median is that of a typical round, as in every other table. The quartiles are those of all requests "
-    "of all rounds together, so a round with more requests counts for more. Where rounds differ so much that "
-    "a quartile would lie on the wrong side of the median, it is left out."
+    "Median and quartiles are those of a typical round, as in every other table. The shortest answer, the "
+    "longest one and the mean are those of all rounds."
 )
 
 PARTS = {
@@ -65,7 +64,9 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
 
 
 def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
-    """Quartiles of all requests, smallest and largest of the answers; the mean where all were answered."""
+    """Median and quartiles of a typical round, smallest and largest of all answers; the mean where all were
+    answered.
+    """
     names = columns(
         "workload = | contestant =",
         "requests | not answered = no answer | shortest = | 1st quartile = 1st qu. | median = | mean"
@@ -81,24 +82,11 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
 
 
 def _five(c: WorkloadSummary) -> list[str]:
-    """In the order of `FIVE`. The median is that of every other table; a quartile that contradicts it is left
-    out.
-    """
+    """In the order of `FIVE`."""
     d = c.response_distribution
-    found = [quantile_of_all(d, p) for p in (0.25, 0.75)]
-    low, high = (d.max_s if value is None else value for value in found)
-    ends = [
-        amount(value, "s") if value is not None or d.max_s is None else f"≥ {amount(d.max_s, 's')}"
-        for value in found
-    ]
-    middle = c.response["p50"].value if "p50" in c.response else None
-    if low is not None and middle is not None and low > middle:
-        ends[0] = MISSING
-    if high is not None and middle is not None and high < middle:
-        ends[1] = MISSING
-    median = quantiles(c.response, ["p50"])[0].value
+    low, median, high = quantiles({**c.quartiles, **c.response}, ["p25", "p50", "p75"])
     mean = amount(d.mean_s, "s") if unanswered(c.outcomes) == 0 else MISSING
-    return [amount(d.min_s, "s"), ends[0], median, mean, ends[1], amount(d.max_s, "s")]
+    return [amount(d.min_s, "s"), low.value, median.value, mean, high.value, amount(d.max_s, "s")]
 
 
 def _published(result: RunResult, c: WorkloadSummary) -> list[str]:
