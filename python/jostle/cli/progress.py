@@ -156,6 +156,7 @@ class Progress(Silent):
                 TextColumn("{task.fields[said]}"),
                 console=Console(stderr=True),
                 transient=True,
+                auto_refresh=False,  # its thread would take time from the load
             )
             self._line = self._bars.add_task("", total=None, said="")
             self._bars.start()
@@ -167,7 +168,14 @@ class Progress(Silent):
         assert self._line is not None
         course = self._course
         completed = course.done + within
-        bars.update(self._line, description=description, completed=completed, total=course.total, said=said)
+        bars.update(
+            self._line,
+            description=description,
+            completed=completed,
+            total=course.total,
+            said=said,
+            refresh=True,
+        )
 
     def building(self, label: str) -> None:
         self._display().console.print(f"building {label} …", style="dim", markup=False)

@@ -36,7 +36,8 @@ def stopping() -> Iterator[Stop]:
     """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
-        yield stop  # signals reach the main thread only
+        with _asked_on_error(stop):
+            yield stop  # signals reach the main thread only
         return
     before = {
         number: handler
@@ -52,9 +53,20 @@ def stopping() -> Iterator[Stop]:
     for number in before:
         signal.signal(number, note)
     try:
-        yield stop
+        with _asked_on_error(stop):
+            yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     if stop.asked:
         raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _asked_on_error(stop: Stop) -> Iterator[None]:
+    """Whoever is left behind in another thread ends, too."""
+    try:
+        yield
+    except BaseException:
+        stop.asked = True
+        raise
