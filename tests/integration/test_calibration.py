@@ -37,6 +37,7 @@ def test_later_runs_carry_the_floor(tmp_path: Path, null_server: str, cache: str
     assert "floor" in jostle("doctor", "--calibrate")
     said = jostle("hit", null_server, "-d", "300ms", "-c", "2", "--save", tmp_path / "runs")
     assert "Floor of this machine" in " ".join(said.split())
+    assert f"jostle report {next((tmp_path / 'runs').iterdir())}" in " ".join(said.split())
     floor = RunRecord.open(next((tmp_path / "runs").iterdir())).host["floor"]
     apart = len(os.sched_getaffinity(0)) > 1
     loads = [(load["title"], load["awake"]) for load in floor["loads"]]

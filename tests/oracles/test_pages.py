@@ -87,9 +87,9 @@ def test_contestants_that_vary_unlike_do_not_share_an_error() -> None:
 def test_a_page_says_how_many_of_its_findings_are_chance() -> None:
     rng = np.random.default_rng(5)
     assert by_chance([]) == ""
-    assert by_chance(page(rng, 2, 1)).startswith("Of 4 comparisons on this page, ")
-    assert "about 0.2 would be found by chance" in by_chance(page(rng, 2, 1))
-    assert "about 0.08 would be found by chance in the primary quantity (throughput)" in by_chance(
+    assert by_chance(page(rng, 2, 1)).startswith("Of 4 figures compared on this page, ")
+    assert "about 0.2 of them would differ by chance" in by_chance(page(rng, 2, 1))
+    assert "about 0.08 would differ by chance in the quantity that decides (throughput)" in by_chance(
         page(rng, 3, 2)
     )
 

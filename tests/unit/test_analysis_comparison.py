@@ -223,7 +223,8 @@ def test_harrell_davis_is_used_only_with_enough_beyond() -> None:
     ("delta", "word"), [(0.1, "negligible"), (-0.2, "small"), (0.4, "medium"), (-1.0, "large"), (None, "")]
 )
 def test_sizes_of_effects(delta: float | None, word: str) -> None:
-    assert size_of_effect(Estimate(delta, unit="")) == word
+    ends = (None, None) if delta is None else (delta - 0.01, delta + 0.01)
+    assert size_of_effect(Estimate(delta, *ends, unit="")) == word
 
 
 def test_the_same_sides_give_the_same_figures() -> None:

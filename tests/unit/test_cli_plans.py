@@ -66,6 +66,7 @@ def test_who_cannot_run_here_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Contestant._find_tools
     monkeypatch.setattr(Contestant, "_find_tools", lambda one: [lacks] if one.name == "node" else whole(one))
     said = run_command("check", "starvation", "--contestants", "node,reference-null")[1]
+    assert "; tuning window will change that" in " ".join(said.split())
     assert "contestants reference-null\n" in said
     assert "skipped     node: node needs 'node-99': it is not installed" in said
 

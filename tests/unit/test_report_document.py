@@ -26,7 +26,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.sections import published
-from jostle.report.sections.validity import failed_checks, reasons
+from jostle.report.sections.validity import affects, failed_checks, reasons
 from support.results import RUNTIMES, make_hit, make_plain, make_starvation
 
 ESCAPE = "\x1b[2J"
@@ -158,6 +158,35 @@ def test_a_worse_verdict_outweighs_a_larger_value() -> None:
     late = {1: lag(Verdict.INVALID, 0.2, "invalid"), 2: lag(Verdict.SUSPECT, 0.9, "suspect")}
     trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
     assert failed_checks(replace(result, trials=trials))[0].worst.message == "invalid"
+
+
+def test_the_verdict_names_every_figure_that_must_not_be_used_and_every_doubtful_one() -> None:
+    """Also where many workloads are touched, so that a reader knows what may be quoted."""
+    result = make_starvation(RUNTIMES[:2], rounds=2)
+    (closed, fast), (open_, _) = ((f.alone_workload, f.with_workload) for f in result.starvation[::2])
+    lost = Check("errors", Verdict.INVALID, 0.2, 0.05, "share", "errors")
+    late = lag(Verdict.SUSPECT, 0.2, "late").checks[0]
+
+    def judged(*cells: tuple[str, str, Check]) -> str:
+        found = {
+            t.number: [c for name, w, c in cells if (t.contestant, t.workload) == (name, w)]
+            for t in result.trials
+        }
+        trials = [replace(t, validity=Validity.of(found[t.number])) for t in result.trials]
+        return affects(replace(result, trials=trials))
+
+    p99 = replace(late, affects=("p99", "max"))
+    assert judged() == ""
+    assert judged(("node", closed, lost), ("go", closed, lost), ("go", fast, p99), ("node", open_, p99)) == (
+        f"Do not use: every figure of {closed}. Doubtful: p99 and the longest of {open_} (node), "
+        f"{fast} (go). All other figures stand."
+    )
+    both = judged(("node", closed, p99), ("node", closed, replace(lost, affects=("p99",))))
+    assert both == (
+        f"Do not use: p99 of {closed} (node). Doubtful: the longest of {closed} (node). "
+        "All other figures stand."
+    )
+    assert judged(*((t.contestant, t.workload, lost) for t in result.trials)).startswith("Do not use any")
 
 
 def test_a_run_of_one_workload_does_not_name_it_in_its_reasons() -> None:

@@ -60,7 +60,7 @@ def test_verdict_first_then_results_then_the_rest(starvation: Page) -> None:
     assert {"distributions", "trials", "host", "files"} <= {a.get("id") for a in starvation.all("details")}
     text = starvation.text
     assert text.index("Suspect") < text.index("starvation index") < text.rindex("Warnings")
-    assert "give the generator its own core" in text
+    assert "give the generator a core of its own" in text
     assert "572" in text
     assert "jostle race starvation --seed 7" in text
 

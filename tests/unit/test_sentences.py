@@ -44,6 +44,12 @@ NO_INTERVAL = e(0.5, unit="")
 UNKNOWN = e(None, unit="", note="too few requests")
 
 
+def apart(*values: float) -> Estimate:
+    """Rounds without a mean."""
+    note = "the rounds fall into two groups more than tenfold apart, so no mean is given"
+    return e(None, unit="", n=len(values), note=note, rounds=values)
+
+
 def quantiles(p50: float, p99: float, longest: float | None, bound: str = "") -> dict[str, Estimate]:
     ends = e(longest, bound=bound) if longest else e(None)
     return {
@@ -94,11 +100,17 @@ def words(quantity: str, finding: Any, ratio: Estimate, **more: Any) -> str:
 MORE, LESS, BOTH = e(1.2, 1.1, 1.3), e(0.8, 0.7, 0.9), e(1.02, 0.9, 1.15)
 
 
-def summed(*differences: Difference, rounds: int = 5, paired: bool = True) -> str:
-    empty = Shift()
+def summed(
+    *differences: Difference,
+    rounds: int = 5,
+    paired: bool = True,
+    unpaired: int = 0,
+    verdict: Verdict = Verdict.VALID,
+) -> str:
     c = Comparison(
-        "w", "", "old", "new", (rounds, rounds), paired, Verdict.VALID, list(differences), e(0.1), empty, ""
-    )
+        "w", "", "old", "new", (rounds, rounds), paired, verdict, list(differences), e(0.1), Shift(), "",
+        unpaired=unpaired,
+    )  # fmt: skip
     return comparing.summary(c)
 
 
@@ -169,8 +181,8 @@ TABLE = [
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
-        "each fast request of its only client waits for about one time slice (median 10.0 ms, longest "
-        "31.0 ms). It loses",
+        "While a slow request runs (90 % of the trial), each fast request of its only client to x waits for "
+        "about one time slice (median 10.0 ms, longest 31.0 ms). It loses",
         lambda: starved(
             "closed",
             index=share(0.94, 0.96),
@@ -181,7 +193,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
     ),
     Row(
-        "each fast request of its 3 clients waits for about one time slice",
+        "each fast request of its 3 clients to x waits for about one time slice",
         lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),
@@ -231,7 +243,26 @@ TABLE = [
     Row(
         "It is unknown whether a slow request starves x: too few requests.",
         lambda: starved("closed"),
-        (lambda: starved("closed", index=share(0.4, 0.6)),),
+        (
+            lambda: starved("closed", index=share(0.4, 0.6)),
+            lambda: starved("closed", index=apart(1.0, 1.0, 0.97, 0.88, 0.87, 0.83, 0.79, 0.75)),
+        ),
+    ),
+    Row(
+        "In each of 8 rounds, x lost at least 75 % of its throughput beside a slow request (between 75 % and "
+        "100 %). The rounds lie too far apart for a mean.",
+        lambda: starved("closed", index=apart(1.0, 1.0, 0.97, 0.88, 0.87, 0.83, 0.79, 0.75)),
+        (lambda: starved("closed", index=apart(1.0, 0.97, 0.4)),),
+    ),
+    Row(
+        "In each of 3 rounds, x lost at most 5 % of its throughput",
+        lambda: starved("closed", index=apart(0.05, 0.0, -0.02)),
+        (lambda: starved("closed", index=apart(0.2, 0.0, -0.02)),),
+    ),
+    Row(
+        "Inconclusive: in 3 rounds, x lost between 40 % and 100 % of its throughput",
+        lambda: starved("closed", index=apart(1.0, 0.97, 0.4)),
+        (lambda: starved("closed", index=apart(1.0, 0.97, 0.6)),),
     ),
     Row(
         "The rounds fall into two groups, fixed when the server starts: in 3 rounds 10 %",
@@ -243,11 +274,15 @@ TABLE = [
     Row(
         "Unreliable (invalid trials): ",
         lambda: starved("closed", index=share(0.2, 0.3), trusted=False),
-        (lambda: starved("closed", index=share(0.2, 0.3)),),
+        (
+            lambda: starved("closed", index=share(0.2, 0.3)),
+            lambda: starved("closed", trusted=False),
+            lambda: starved("open", trusted=False),
+        ),
     ),
     # A stream beside slow requests.
     Row(
-        "While a slow request runs, x answers no fast one: p99 is at least 4.40 s beside slow requests of",
+        "x answers fast requests only while no slow one runs: p99 is at least 4.40 s beside slow requests of",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5, "≥")),
         (
             lambda: starved("open", **GO, waits="a turn"),
@@ -257,7 +292,7 @@ TABLE = [
         ),
     ),
     Row(
-        "While 2 slow requests run, x answers no fast one: p99 is",
+        "x answers fast requests only while fewer than 2 slow ones run: p99 is",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5), slow_clients=2),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
@@ -409,9 +444,17 @@ TABLE = [
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
-        "throughput +20 %. Ratios and differences are over the 4 rounds in which both were measured.",
-        lambda: summed(difference("throughput", "more", MORE), rounds=4),
+        "throughput +20 %. These figures are over the 4 rounds in which both were measured.",
+        lambda: summed(difference("throughput", "more", MORE), rounds=4, unpaired=4),
         (lambda: summed(difference("throughput", "more", MORE)),),
+    ),
+    Row(
+        "Unreliable (invalid trials): new against old: p99 +20 %",
+        lambda: summed(difference("p99", "more", MORE), verdict=Verdict.INVALID),
+        (
+            lambda: summed(difference("p99", "more", MORE)),
+            lambda: summed(difference("p99", "more", MORE), verdict=Verdict.SUSPECT),
+        ),
     ),
     Row(
         "new against old: two rounds: ",
@@ -423,9 +466,42 @@ TABLE = [
         lambda: summed(difference("p99", "more", MORE), paired=False),
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
-    Row("negligible", lambda: comparing.size_of_effect(e(0.1)), (lambda: comparing.size_of_effect(e(0.2)),)),
-    Row("large", lambda: comparing.size_of_effect(e(-0.5)), (lambda: comparing.size_of_effect(e(None)),)),
+    Row(
+        "negligible",
+        lambda: comparing.size_of_effect(e(0.1, -0.02, 0.12)),
+        (
+            lambda: comparing.size_of_effect(e(0.2, 0.1, 0.3)),
+            lambda: comparing.size_of_effect(e(0.1, -0.2, 0.4)),
+        ),
+    ),
+    Row(
+        "large",
+        lambda: comparing.size_of_effect(e(-0.5, -0.6, -0.4)),
+        (
+            lambda: comparing.size_of_effect(e(None)),
+            lambda: comparing.size_of_effect(e(0.5)),
+            lambda: comparing.size_of_effect(e(0.49, -0.08, 0.75)),
+        ),
+    ),
     # Pictures.
+    Row(
+        "Half of all requests with a slow request were answered within: node 1.50 ms (alone: 1.50 ms), go",
+        lambda: titles.about_median(view(panel("node", index=0.8), panel("go", index=0))),
+        (
+            lambda: titles.about_median(view(panel("node"), panel("go"))),
+            lambda: titles.about_median(view(panel("node", index=0.8, n=0), panel("go", index=0))),
+        ),
+    ),
+    Row(
+        "Half of all requests were answered within: node 1.50 ms.",
+        lambda: titles.about_median(view(panel("node"))),
+        (lambda: titles.about_median(view(panel("node", index=0.8))),),
+    ),
+    Row(
+        "Half of all requests were answered within: node never.",
+        lambda: titles.about_median(view(panel("node", n=0))),
+        (lambda: titles.about_median(view(panel("node"))),),
+    ),
     Row(
         "One slow request costs node 80 % of its fast requests, and go 2 %.",
         lambda: titles.about_throughput(view(panel("go", index=0.02), panel("node", index=0.8))),

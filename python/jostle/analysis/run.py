@@ -40,10 +40,10 @@ from jostle.analysis.topics.streams import streams
 from jostle.analysis.topics.threads import threads
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
+from jostle.analysis.validity import wake_up
 from jostle.analysis.validity.checks import judge_data
 from jostle.analysis.validity.spoiled import left_out
-from jostle.formatting import percent, plural
-from jostle.host.pressure import BUSY
+from jostle.formatting import plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
@@ -120,7 +120,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         behaviour=record.explained,
         phased_loads=phased_loads(grouped, {key: summary.title for key, summary in summaries.items()}),
         notes=[
-            *_notes(data, record.host, plan),
+            *_notes(data, record.host),
             *_repeated(record),
             *_aside(data, aside),
             *_resumed(record),
@@ -273,7 +273,7 @@ def rerun_of(record: RunRecord) -> str:
     return shlex.join(argv)
 
 
-def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPlan) -> list[str]:
+def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     """What a reader must know of every figure."""
     notes = []
     simulated = any("simulated" in f.trial.description.get("server", {}) for f in data)
@@ -312,14 +312,10 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any], plan: RecordedPla
     if awake := sum(f.attentive for f in data):
         where = "" if awake == len(data) else f" in {awake} of {len(data)} trials"
         notes.append(
-            f"The generator polled instead of sleeping{where}: no response time contains its wake-up delay."
+            f"The generator polled instead of sleeping{where}: response times contain no wake-up delay."
         )
-    elif not simulated and plan.attention == "auto" and (pressure := host.get("cpu_pressure", 0.0)) >= BUSY:
-        notes.append(
-            "Response times include the generator’s own wake-up delay, about 50 µs. It slept instead of "
-            f"polling, because other programs waited for a core {percent(pressure)} of the time just before "
-            "the run."
-        )
+    if slept := wake_up.note(data, host):
+        notes.append(slept)
     if not simulated and (floor := floor_note(host, data)):
         notes.append(floor)
     return notes

@@ -106,8 +106,11 @@ def show(
 
     result = analyse(RunRecord.open(folder), distributions=pages or form is not Form.json)
     put(result if kept else replace(result, folder=""), form, output, full=full)
+    say = form is Form.text and output is None
     if pages:
-        _write_pages(result, folder, say=form is Form.text and output is None)
+        _write_pages(result, folder, say=say)
+    elif kept and say:
+        print(f"\nrecord      {folder}\npage        jostle report {folder}")
     answered = any(cell.outcomes.get(outcomes.Outcome.OK) for cell in result.summaries)
     return exit_code(
         (requirement.verdict for requirement in result.requirements),

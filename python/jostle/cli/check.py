@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "show_preview"]
 
-HELP = """Check a plan: what it would run, for how long, and which differences it could detect.
+HELP = """Check a plan, and send its journeys, POSTs included, once to a server that is running.
 
 \b
   jostle check plan.toml
   jostle check plan.toml --rounds 20 --seed 7      with the order of each round
   jostle check starvation                          a published experiment
 
-No server is built or started, nothing is measured, and no database is touched.
-But if the plan has journeys and a contestant that is already running, each
-journey is really sent, once, and every request, answer and capture is shown
-(--no-send prevents this). The exit code is 2 if the plan has a mistake or does
+It says what the plan would run, for how long, and which differences it could
+detect. No server is built or started, nothing is measured, and no database is
+touched. But if the plan has journeys and a contestant with a url, each journey
+is really sent to it, once, and every request, answer and capture is shown;
+--no-send prevents this. The exit code is 2 if the plan has a mistake or does
 not fit this machine.
 """
 
@@ -67,12 +68,16 @@ def check(
 def _try(plan: "Plan") -> ExitCode:
     """Send the journeys once, if a server is there for them."""
     from jostle.cli.tryout import show_tried
+    from jostle.plan.labels import split
     from jostle.runner.tryout import running_contestant
 
     label = running_contestant(plan)
     if not label:
         print(f"{'journeys'.ljust(LABEL)}not sent: no contestant has a url")
         return ExitCode.DONE
+    url = plan.contestant[split(label)[0]].url
+    whom = f"{label} ({url})"
+    _say("journeys", f"now each is really sent to {whom}, once, POSTs included (--no-send prevents this)")
     return ExitCode.DONE if show_tried(plan, label) else ExitCode.FAILED
 
 
@@ -89,16 +94,16 @@ def show_preview(plan: "Plan", into: Path, seed: int | None) -> ExitCode:
     from jostle.runner.preview import preview
 
     for label, text in _lines(preview(plan, into, seed), into):
-        print(
-            textwrap.fill(
-                text,
-                WIDTH,
-                initial_indent=label.ljust(LABEL),
-                subsequent_indent=" " * LABEL,
-                break_on_hyphens=False,
-            )
-        )
+        _say(label, text)
     return ExitCode.DONE
+
+
+def _say(label: str, text: str) -> None:
+    first, others = label.ljust(LABEL), " " * LABEL
+    filled = textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+    )
+    print(filled, flush=True)
 
 
 def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
@@ -144,7 +149,8 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)
         else ""
     )
-    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}{more}"
+    tuned = f"; tuning {' and '.join(plan.tune)} will change that" if plan.tune else ""
+    yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}{more}{tuned}"
     free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
     rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""
     yield "disk", f"at least {format_bytes(found.least_bytes)} in {into}/{rows}{free}"

@@ -36,10 +36,8 @@ class Verdict(StrEnum):
 
 _MEANING = {
     Verdict.VALID: "Every check passed: the figures can be trusted.",
-    Verdict.SUSPECT: "Some checks failed: use the figures they affect only with the reasons below in mind.",
-    Verdict.INVALID: (
-        "Checks failed: do not quote these figures; fix what is named below and measure again."
-    ),
+    Verdict.SUSPECT: "Some checks failed: use the figures that they touch only with the reasons in mind.",
+    Verdict.INVALID: "Some figures must not be used, and are named; what is not named stands.",
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import Comparison, Difference
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.formatting import listed
+from jostle.formatting import listed, plural
 
 __all__ = ["beyond_chance", "by_chance"]
 
@@ -57,14 +57,16 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return ""
     told = sum(d.finding in ("less", "more") for _, d in tested)
     families = {(c.workload, d.quantity) for c, d in tested}
-    told_of = f"Of {len(tested)} comparisons on this page, {told} found a difference."
+    told_of = f"Of {plural(len(tested), 'figure')} compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
-        return f"{told_of} If nothing differed, about {len(families) * LEVEL:.1g} would be found by chance."
+        expected = len(families) * LEVEL
+        return f"{told_of} Between equal servers about {expected:.1g} of them would differ by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
     names = sorted({quantity for _, quantity in primary})
     noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
     return (
-        f"{told_of} If nothing differed, about {expected:.1g} would be found by chance in the primary "
-        f"{noun} ({listed(names)}). Of those found in the others, at most one in twenty is chance."
+        f"{told_of} Between equal servers, about {expected:.1g} would differ by chance in the {noun} that "
+        f"decide{'s' if len(names) == 1 else ''} ({listed(names)}); of the other differences, at most one in "
+        "twenty is chance."
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from jostle.analysis.compare.family import family_of
 from jostle.analysis.compare.page import beyond_chance
+from jostle.analysis.compare.sentences import summary
 from jostle.analysis.compare.side import Round, Side, pair
 from jostle.analysis.compare.sides import compare_sides
 from jostle.analysis.results import Comparison, WorkloadSummary
@@ -14,7 +15,7 @@ from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.trial.data import TrialData
 
-__all__ = ["Key", "definition", "differs", "side", "with_the_first"]
+__all__ = ["Key", "definition", "differs", "side", "with_the_first", "without_given_rate"]
 
 Key = tuple[str, str]
 """Contestant and workload."""
@@ -42,8 +43,18 @@ def with_the_first(
         family = family_of(sides, level)
         chosen = primary or _usual(grouped[names[0], workload])
         for other in sides[1:]:
-            found.append(replace(compare_sides(*pair(sides[0], other), family), primary=chosen))
+            compared = replace(compare_sides(*pair(sides[0], other), family), primary=chosen)
+            found.append(without_given_rate(compared, grouped[names[0], workload]))
     return beyond_chance(found)
+
+
+def without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
+    """The same without the throughput of an open loop that both kept up with: it was given to them."""
+    if all(f.open is None for f in trials):
+        return c
+    kept = [d for d in c.differences if d.quantity != "throughput" or d.finding != "same"]
+    shorter = replace(c, differences=kept)
+    return replace(shorter, sentence=summary(shorter))
 
 
 def _usual(trials: Sequence[TrialData]) -> str:

@@ -3,6 +3,7 @@
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.formatting import amount, change, listed, percent, points
+from jostle.record.verdict import Verdict
 
 __all__ = ["in_words", "size_of_effect", "summary"]
 
@@ -44,6 +45,8 @@ def summary(c: Comparison) -> str:
     clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
     told = f"{c.b} against {c.a}: "
+    if c.verdict is Verdict.INVALID:
+        told = f"Unreliable (invalid trials): {told}"
     if clear:
         parts = [f"{d.quantity} {change(d.ratio.value)}" for d in clear if d.ratio.value is not None]
         told += ", ".join(parts)
@@ -57,18 +60,19 @@ def summary(c: Comparison) -> str:
 
 
 def _in_common(c: Comparison) -> str:
-    """Why a ratio is not that of the two figures beside it: one side was measured in more rounds."""
-    rounds = min(c.rounds)
-    own = max((n for d in c.differences if d.quantity == "throughput" for n in (d.a.n, d.b.n)), default=0)
-    if not c.paired or c.unit == "run" or own <= rounds:
+    """Why these figures are not those of the two by themselves: one side was measured in more rounds."""
+    if not c.unpaired:
         return ""
-    return f" Ratios and differences are over the {rounds} rounds in which both were measured."
+    return f" These figures are over the {min(c.rounds)} rounds in which both were measured."
 
 
 def size_of_effect(delta: Estimate) -> str:
-    """Cliff's delta in a word; empty where there is none."""
-    if delta.value is None:
+    """Cliff's delta in a word; empty where there is none, or its interval does not tell its direction."""
+    if delta.value is None or delta.low is None or delta.high is None:
         return ""
+    negligible, word = EFFECTS[0]
+    if delta.low <= 0 <= delta.high:
+        return word if -negligible < delta.low and delta.high < negligible else ""
     return next((word for limit, word in EFFECTS if abs(delta.value) < limit), "large")
 
 

@@ -58,6 +58,7 @@ class Comparison:
     shift: Shift
     sentence: str
     unit: Literal["round", "run"] = "round"  # what `rounds` counts, and what intervals are over
+    unpaired: int = 0  # rounds of either that are left out, because the other was not measured in them
     primary: str = ""  # the quantity that decides by itself; of the others all of a page are judged together
 
 

@@ -184,11 +184,10 @@ def _blocking(
     before, after, n = alone["p99"], beside["p99"], len(rounds)
     if not slow.value:
         return Estimate(None, unit="", n=n, note="no slow request was answered")
-    if before.value is None or before.bound or after.value is None:
-        where = (
-            "beside slow requests" if before.value is not None and not before.bound else "without slow ones"
-        )
-        return Estimate(None, unit="", n=n, note=f"too few requests were answered {where} for a p99")
+    if before.value is None or before.bound:
+        return Estimate(None, unit="", n=n, note=_why_no_p99("without slow requests", before))
+    if after.value is None:
+        return Estimate(None, unit="", n=n, note=_why_no_p99("beside slow requests", after))
     if after.bound:
         value = min(1.0, max(0.0, (after.value - before.value) / slow.value))
         return Estimate(value, value, None, "", "≥", n, after.note)
@@ -197,6 +196,11 @@ def _blocking(
         return Estimate(None, unit="", n=n, note="too few requests in some round")
     xs, ys = ([number(v) for v in side] for side in ends)
     return blocking_index(xs, ys, slow, confidence)
+
+
+def _why_no_p99(where: str, found: Estimate) -> str:
+    why = "only a lower bound is known" if found.bound else found.note or "too few requests were answered"
+    return f"its p99 {where} has no value: {why}"
 
 
 def to_repeat(forms: Sequence[asked.Starvation], trials: Sequence[TrialData]) -> list[tuple[str, str]]:

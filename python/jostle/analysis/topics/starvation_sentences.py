@@ -37,7 +37,10 @@ def sentence(
     """The finding; `waits` says what the fast requests waited for (`jostle.analysis.topics.blocking`)."""
     told = _closed(s, meanwhile, waits) if loop == "closed" else _open(s, meanwhile, waits)
     told += _two_modes(s.modes)
-    return told if trusted else f"Unreliable (invalid trials): {told}"
+    known = (
+        (s.index.value is not None or s.index.rounds) if loop == "closed" else s.blocking.value is not None
+    )
+    return told if trusted or not known else f"Unreliable (invalid trials): {told}"
 
 
 def _two_modes(found: list[Mode]) -> str:
@@ -55,8 +58,10 @@ def _two_modes(found: list[Mode]) -> str:
 
 def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     index, name = s.index, s.contestant
-    if index.value is None:
+    if index.value is None and not index.rounds:
         return f"It is unknown whether a slow request starves {name}: {index.note}."
+    if index.value is None:
+        return _round_by_round(s)
     if index.low is None or index.high is None:
         return (
             f"In {_rounds(index.n)}, {name} lost {percent(index.value)} of its throughput beside a slow "
@@ -84,6 +89,24 @@ def _closed(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     return f"{name} slows down while a slow request runs, but keeps serving: {longest}. {lost}"
 
 
+def _round_by_round(s: Starvation) -> str:
+    """Where the rounds lie too far apart for a mean: what all of them say, or that they disagree."""
+    name, least, most, n = s.contestant, min(s.index.rounds), max(s.index.rounds), len(s.index.rounds)
+    between = f"between {percent(least)} and {percent(most)}"
+    far = "The rounds lie too far apart for a mean"
+    if least >= SEVERE:
+        return (
+            f"In each of {_rounds(n)}, {name} lost at least {percent(least)} of its throughput beside a slow "
+            f"request ({between}). {far}."
+        )
+    if most <= HARMLESS:
+        return (
+            f"In each of {_rounds(n)}, {name} lost at most {percent(max(0.0, most))} of its throughput "
+            f"beside a slow request. {far}."
+        )
+    return f"Inconclusive: in {_rounds(n)}, {name} lost {between} of its throughput. {far}."
+
+
 def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
     """What is said of the loss, and its share of the throughput while the slow request runs, from and to.
 
@@ -95,16 +118,18 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
         return f"Meanwhile it loses {interval(lost)} of its throughput.", 1 - left.high, 1 - left.low
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
-    return f"It loses {interval(s.index, 'share')} of its throughput.", low, high
+    told = f"It loses {interval(s.index, 'share')} of the trial’s throughput."
+    return told, low, high
 
 
 def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
     clients = "its only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
+    share = f" ({percent(meanwhile.share)} of the trial)" if meanwhile.share < 1 else ""
     return (
-        f"{s.contestant} keeps serving while a slow request runs, but each fast request of {clients} waits "
-        f"for about one time slice ({waits}). {lost}"
+        f"While a slow request runs{share}, each fast request of {clients} to {s.contestant} waits for about "
+        f"one time slice ({waits}). {lost}"
     )
 
 
@@ -153,7 +178,12 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
             f"median is {_time(median)}."
         )
     queue = " That is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
-    return f"While {_running('a', meanwhile)}, {name} answers no fast one: {change}.{queue}"
+    ends = "no slow one runs" if meanwhile.slow_clients == 1 else _fewer(meanwhile)
+    return f"{name} answers fast requests only while {ends}: {change}.{queue}"
+
+
+def _fewer(meanwhile: Meanwhile) -> str:
+    return f"fewer than {meanwhile.slow_clients} slow ones run"
 
 
 def _running(article: str, meanwhile: Meanwhile) -> str:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jostle.analysis.validity import checks, generator, lateness, limits, lost_time, machine
+from jostle.analysis.validity import checks, generator, lateness, limits, lost_time, machine, wake_up
 from jostle.formatting import MISSING, percent
 from jostle.units import format_duration
 
@@ -60,6 +60,12 @@ CATALOGUE = [
         "Is a response time mostly the generator's own lateness?",
         NEVER,
         f"more than {percent(lateness.INVALID)}, for each quantile; all figures if the median is",
+    ),
+    Entry(
+        "wake-up",
+        "How much of a time may be the generator's waking up, if it slept until answers came?",
+        f"more than {percent(wake_up.SUSPECT)}, for each quantile",
+        NEVER,
     ),
     Entry(
         "Little's law",

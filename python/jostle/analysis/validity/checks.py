@@ -31,6 +31,7 @@ from jostle.analysis.validity.limits import memory_limited, within_files, within
 from jostle.analysis.validity.lost_time import clock_was_set, time_was_lost
 from jostle.analysis.validity.machine import machine, stolen, told
 from jostle.analysis.validity.remedies import remedy_for
+from jostle.analysis.validity.wake_up import wake_up
 from jostle.formatting import percent, tallied
 from jostle.record.outcomes import TIMEOUTS, WRONG_ANSWERS, Outcome, failures, outcome_label
 from jostle.record.verdict import Verdict
@@ -445,6 +446,7 @@ CHECKS: list[Callable[[TrialData], Check | None]] = [
     memory_limited,
     lateness,
     mostly_lateness,
+    wake_up,
     machine,
     stolen,
     _offered,

@@ -1,13 +1,22 @@
 """Which figures a check can touch, by their names in plans, and how they are named to a reader."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from jostle.analysis.results import Validity
 from jostle.formatting import listed
 from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict, worst
 
-__all__ = ["LEVELS", "RATES", "RESPONSE_TIMES", "SERVICE_TIMES", "TIMES", "named", "verdicts_of_figures"]
+__all__ = [
+    "COMPOSED",
+    "LEVELS",
+    "RATES",
+    "RESPONSE_TIMES",
+    "SERVICE_TIMES",
+    "TIMES",
+    "named",
+    "verdicts_of_figures",
+]
 
 RESPONSE_TIMES = (
     *("min", "p5", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", "mean"),
@@ -24,6 +33,13 @@ SERVICE_TIMES = tuple(name for name in METRICS if name.startswith("service "))
 TIMES = (*RESPONSE_TIMES, *SERVICE_TIMES, "time to headers", "time per thread")
 
 RATES = ("throughput", "goodput", "sustained throughput", "dispersion", "starvation index")
+
+COMPOSED: Mapping[str, tuple[str, ...]] = {
+    "spread": ("p5", "p50", "p95"),
+    "quartile spread": ("p25", "p50", "p75"),
+    "blocking index": ("p99",),
+}
+"""Figures that are made of others."""
 
 SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the longest", "mean": "the mean"}
 """Of the single times, those that stand in tables."""

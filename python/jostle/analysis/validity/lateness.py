@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from jostle.analysis.results import Check
+from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
-from jostle.analysis.stats.sample import WeightedSample, quantile_of
+from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trial.data import TrialData
-from jostle.analysis.validity.figures import LEVELS, RESPONSE_TIMES, SHOWN
+from jostle.analysis.validity.figures import COMPOSED, LEVELS, RESPONSE_TIMES, SHOWN
 from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
@@ -31,17 +32,10 @@ __all__ = ["Effect", "lateness", "lateness_effects", "mostly_lateness"]
 SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
-REMEDY = "give the generator its own core, or trust only much larger differences"
+REMEDY = "measure on an idle machine, or give the generator a core of its own"
 
 NEVER_INVALID = ("min", "p5", "p25", "max")
 """The longest time is one request's, and nobody judges a server by the shortest ones."""
-
-COMPOSED: Mapping[str, tuple[str, ...]] = {
-    "spread": ("p5", "p50", "p95"),
-    "quartile spread": ("p25", "p50", "p75"),
-    "blocking index": ("p99",),
-}
-"""Figures that are made of others."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ def lateness_effects(data: TrialData) -> dict[str, Effect]:
         return {}
     quantiles = {n: p for n, p in LEVELS.items() if p <= 0.5 or response.n >= samples_needed(p)}
     effects = {
-        name: Effect(quantile_of(response, p) or 0.0, _without(p, response, service, late))
+        name: Effect(_quantile(response, p), _without(p, response, service, late))
         for name, p in {"min": 0.0, **quantiles, "max": 1.0}.items()
     }
     means = response.mean_s or 0.0, (response.mean_s or 0.0) - (late.mean_s or 0.0), service.mean_s or 0.0
@@ -77,9 +71,12 @@ def _without(p: float, response: WeightedSample, service: WeightedSample, late: 
     beyond = 1 - late.events.cumsum() / late.n
     ranks = response.events.cumsum().searchsorted((p - beyond) * response.n - 1e-9)
     bounds = np.where(p - beyond > 0, response.values_s[ranks] - late.values_s, 0.0)
-    return min(
-        quantile_of(response, p) or 0.0, max(quantile_of(service, p) or 0.0, float(bounds.max(initial=0.0)))
-    )
+    return min(_quantile(response, p), max(_quantile(service, p), float(bounds.max(initial=0.0))))
+
+
+def _quantile(sample: WeightedSample, p: float) -> float:
+    """As tables have it, seconds; of a sample in which something ended."""
+    return known_part(sample).estimate(p, sample.n) or 0.0
 
 
 def lateness(data: TrialData) -> Check | None:
@@ -132,4 +129,4 @@ def _told(touched: Mapping[str, Effect]) -> str:
         for name, e in shown.items()
     )
     each = [f"{first[0]} would be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
-    return f"without the generator's own lateness, {listed(each)}"
+    return f"the generator sent requests late: without that, {listed(each)}"

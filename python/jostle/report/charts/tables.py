@@ -16,7 +16,7 @@ def quantile_table(views: Sequence[View]) -> Table:
     names = list(dict.fromkeys(q for _, _, s in series for q in s.response))
     several = len(views) > 1
     head = columns(
-        "comparison | contestant | load" if several else "contestant | load", "answers | no answer"
+        "comparison | contestant | load" if several else "contestant | load", "answers | not answered"
     )
     table = Table(
         f"Response times: {'; '.join(view.title for view in views)}",

@@ -41,7 +41,7 @@ def _head(document: Document) -> Iterator[str]:
         for r in document.reasons
     )
     if document.affects:
-        yield f"**Affects:** {_inline(document.affects)}"
+        yield _inline(document.affects)
     if document.cut_short:
         yield f"**Cut short:** {_inline(document.cut_short)}. To finish it:"
         yield _fenced([document.finish])

@@ -61,7 +61,7 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
     mark = document.mark
     style = f"bold {STYLES[mark.tone]}" if mark else "bold"
     _say(console, document.title, style, lead=f"{mark.symbol} {mark.word}  " if mark else "")
-    chosen = document.reasons if full else _first_of_each_kind(document.reasons)[:MOST_REASONS]
+    chosen = document.reasons if full else _most_important(document.reasons)
     for remedy in dict.fromkeys(reason.remedy for reason in chosen):
         for reason in (r for r in chosen if r.remedy == remedy):
             text = reason.text if full else _short(reason.text)
@@ -69,11 +69,9 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
         if remedy:
             _say(console, remedy, lead="  → ")
     more = len(document.reasons) - len(chosen)
-    where = "" if any(reason.contestant for reason in chosen) else " (see --json)"
-    left = f"and {plural(more, 'more reason')}{where}" if more > 0 else ""
-    affects = f"affects: {document.affects}" if document.affects else ""
-    if left or affects:
-        _say(console, "; ".join(filter(None, (left, affects))), lead="  ")
+    left = f"And {plural(more, 'more reason')}." if more else ""
+    if told := " ".join(filter(None, (left, document.affects))):
+        _say(console, told, lead="  ")
     if document.cut_short:
         _say(console, document.cut_short, "yellow", lead="  cut short: ")
     if document.finish:
@@ -83,12 +81,16 @@ def _head(document: Document, console: "Console", *, full: bool) -> None:
             _say(console, fact, "dim")
 
 
-def _first_of_each_kind(reasons: Sequence[Reason]) -> list[Reason]:
-    """What can be done about it tells the kind."""
+def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
+    """The first of each kind, which is told by what can be done about it; all where no more than one is left
+    out, or where only one server was measured in one way.
+    """
     first: dict[str, Reason] = {}
     for reason in reasons:
         first.setdefault(reason.remedy, reason)
-    return list(first.values())
+    chosen = list(first.values())[:MOST_REASONS]
+    alone = not any(reason.contestant for reason in reasons)
+    return reasons if alone or len(reasons) <= len(chosen) + 1 else chosen
 
 
 def _short(text: str) -> str:
@@ -333,7 +335,7 @@ def _histogram(block: Histogram, console: "Console") -> None:
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = [(amount(edge, "s"), share) for edge, share in zip(edges[1:], shares, strict=True)]
     if block.unanswered:
-        rows.append(("no answer", block.unanswered))
+        rows.append(("not answered", block.unanswered))
     _bars(rows, console)
 
 
@@ -348,6 +350,6 @@ def _bars(rows: Sequence[tuple[str, float]], console: "Console") -> None:
     room = console.width - max(len(name) for name, _ in rows) - len("100.0 %") - 4
     for name, share in rows:
         bar = "█" * round(min(BAR_WIDTH, room) * share / most) or ("▏" if share > 0 else "")
-        drawn.add_row(name, _text(bar, "red" if name == "no answer" else "blue"), percent(share))
+        drawn.add_row(name, _text(bar, "red" if name == "not answered" else "blue"), percent(share))
     console.print()
     console.print(drawn)

@@ -42,7 +42,9 @@ MOST_SENTENCES = 6
 
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
-    "they timed out or the trial ended. Throughput, p50 and p99 describe a typical round; the longest time "
+    "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
+    "slow request; sentences with “while” or “meanwhile” describe the time in which one runs. "
+    "Throughput, p50 and p99 describe a typical round; the longest time "
     "and the share not answered cover the requests of all rounds. Starvation index (closed loop): the share "
     "of the throughput that is lost beside the slow request. Blocking index (open loop): the increase of the "
     "p99 beside slow requests, as a share of the slow request’s own time."
@@ -93,7 +95,7 @@ def _told(view: View, *, few: bool) -> list[Finding]:
 def comparison(result: RunResult, paired: Sequence[View]) -> Table:
     """Two rows per contestant, alone and with the slow request; a group of columns for each form."""
     forms = [_Form.of(view) for view in paired]
-    heads = [*columns("contestant = | load = "), *(c for form in forms for c in form.columns)]
+    heads = [*columns("contestant = | whole trial = trial"), *(c for form in forms for c in form.columns)]
     table = Table("Alone and with the slow request", heads)
     for contestant in dict.fromkeys(p.contestant for view in paired for p in view.panels):
         for load in (ALONE, WITH_SLOW):
@@ -115,7 +117,7 @@ class _Form:
         index = "blocking index" if view.open_loop else "starvation index"
         names = columns(
             "",
-            f"throughput = per s | p50 = | p99 = | longest = | not answered = no answer | {index}",
+            f"throughput = per s | p50 = | p99 = | longest = | not answered = unanswered | {index}",
         )
         heads = [*names, Column("verdict", "word", "")]
         return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
@@ -161,7 +163,7 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
     several = len({c.workload for c in chosen}) > 1
     names = columns(
         "workload = | contestant =" if several else "contestant =",
-        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered = no answer"
+        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered = unanswered"
         " | CPU per request | memory",
     )
     shape = Column("response times", "shape", "response times")

@@ -73,7 +73,10 @@ def _finding(d: Difference) -> str:
 def _sides(d: Difference) -> list[Value]:
     if d.quantity == "errors":
         return [percent(d.a.value), percent(d.b.value), _points(d.difference), NOTHING]
-    return [formatted(d.a), formatted(d.b), formatted(d.difference), formatted(d.ratio)]
+    difference = formatted(d.difference)
+    if d.ratio.low is not None:  # one interval: that of the ratio decides
+        difference = difference._replace(interval="")
+    return [formatted(d.a), formatted(d.b), difference, formatted(d.ratio)]
 
 
 def _points(e: Estimate) -> Formatted:

@@ -69,7 +69,7 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
     """
     names = columns(
         "workload = | contestant =",
-        "requests | not answered = no answer | shortest = | 1st quartile = 1st qu. | median = | mean"
+        "requests | not answered = unanswered | shortest = | 1st quartile = 1st qu. | median = | mean"
         " | 3rd quartile = 3rd qu. | longest answer = longest",
     )
     table = Table("Five numbers and the mean", names)

@@ -1,11 +1,12 @@
 """Whether the figures can be trusted: which checks failed, where, how far, and what to do about it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jostle.analysis.results import Check, RunResult, TrialResult
 from jostle.analysis.validity.figures import named
-from jostle.formatting import amount
+from jostle.formatting import amount, listed
+from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Reason, Section, Table, columns
 from jostle.report.sections.marks import verdict_mark
@@ -14,9 +15,9 @@ from jostle.text import first_line
 __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
 
 MOST_NUMBERS = 6
-MOST_PLACES = 2
-
 EVERY_FIGURE = "every figure"
+
+WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
 
 
 @dataclass(frozen=True)
@@ -84,28 +85,62 @@ def reasons(result: RunResult) -> list[Reason]:
 
 
 def affects(result: RunResult) -> str:
-    """Which figures of which workloads the failed checks touch; empty where they touch every one."""
-    touched: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    """Which figures must not be used, and which are doubtful; empty where every check passed."""
+    touched: dict[Verdict, dict[tuple[str, str], set[str]]] = {Verdict.INVALID: {}, Verdict.SUSPECT: {}}
     for failed in failed_checks(result):
-        touched.setdefault((failed.contestant, failed.workload), []).append(failed.affects)
-    cells = {(trial.contestant, trial.workload) for trial in result.trials}
-    if not touched or (cells == touched.keys() and all(() in groups for groups in touched.values())):
+        cells = touched[failed.worst.verdict]
+        figures = set(failed.affects or (*METRICS, EVERY_FIGURE))
+        cells[failed.contestant, failed.workload] = (
+            cells.get((failed.contestant, failed.workload), set()) | figures
+        )
+    measured = {(trial.contestant, trial.workload): set(METRICS) for trial in result.trials}
+    for cell, lost in touched[Verdict.INVALID].items():
+        if cell in touched[Verdict.SUSPECT]:
+            touched[Verdict.SUSPECT][cell] -= lost
+    if measured and all(EVERY_FIGURE in touched[Verdict.INVALID].get(cell, ()) for cell in measured):
+        return "Do not use any of the figures."
+    told = [
+        f"{word}: {_places(touched[verdict], measured)}."
+        for verdict, word in WORDS.items()
+        if any(touched[verdict].values())
+    ]
+    if not told:
         return ""
-    by_figures: dict[str, list[str]] = {}
-    for (contestant, workload), groups in touched.items():
-        figures = EVERY_FIGURE if () in groups else named(dict.fromkeys(f for g in groups for f in g))
-        by_figures.setdefault(figures, []).append(f"{contestant}, {workload}")
-    if len(cells) == 1:
-        (figures,) = by_figures
-        return f"{figures}; all other figures stand."
-    each = [f"{figures} ({_some(places)})" for figures, places in by_figures.items()]
-    return f"{'; '.join(each)}. All other figures stand."
+    all_doubtful = all(EVERY_FIGURE in touched[Verdict.SUSPECT].get(cell, ()) for cell in measured)
+    return " ".join(told if all_doubtful else [*told, "All other figures stand."])
 
 
-def _some(places: Sequence[str]) -> str:
-    if len(places) <= MOST_PLACES:
-        return "; ".join(places)
-    return f"{places[0]} and {len(places) - 1} more"
+def _places(touched: Mapping[tuple[str, str], set[str]], measured: Collection[tuple[str, str]]) -> str:
+    """The figures, each with the workloads and contestants: "p99 of fast (node, go)"; nothing more where
+    there is only one of either.
+    """
+    by_figures: dict[str, dict[str, list[str]]] = {}
+    for (contestant, workload), figures in touched.items():
+        if figures:
+            name = EVERY_FIGURE if EVERY_FIGURE in figures else named(sorted(figures, key=_rank))
+            by_figures.setdefault(name, {}).setdefault(workload, []).append(contestant)
+    if len(measured) == 1:
+        return listed(list(by_figures))
+    each = {
+        figures: "all workloads"
+        if sum(map(len, workloads.values())) == len(measured)
+        else ", ".join(_place(workload, names, measured) for workload, names in workloads.items())
+        for figures, workloads in by_figures.items()
+    }
+    return "; ".join(f"{figures} of {places}" for figures, places in each.items())
+
+
+def _rank(figure: str) -> int:
+    """Figures of a plan in their order, then what is no figure ("the rows")."""
+    return list(METRICS).index(figure) if figure in METRICS else len(METRICS)
+
+
+def _place(workload: str, contestants: Sequence[str], measured: Collection[tuple[str, str]]) -> str:
+    """A workload, and on whom, unless on all."""
+    every = {name for name, other in measured if other == workload}
+    return (
+        workload if every == set(contestants) and len(every) > 1 else f"{workload} ({', '.join(contestants)})"
+    )
 
 
 def incomplete(result: RunResult) -> str:

@@ -1,0 +1,120 @@
+"""How much of each time may be the generator's own waking up, where it slept until an answer came.
+
+A record says when the generator read an answer, and not when it had come. What lies between is known from
+this machine's floor, if both kinds of generator were measured for it, and else from other machines; it is
+never more than the median service time, which contains it. It is an upper end: whoever has more to do than
+to wait does not sleep.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.results import Check
+from jostle.analysis.stats.kaplan_meier import known_part
+from jostle.analysis.stats.sample import WeightedSample
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, RESPONSE_TIMES, SERVICE_TIMES
+from jostle.formatting import listed, percent
+from jostle.host.pressure import BUSY
+from jostle.record.verdict import Verdict
+from jostle.units import format_duration
+
+__all__ = ["SUSPECT", "WAKE_UP_S", "note", "wake_up"]
+
+WAKE_UP_S = 50e-6
+"""Between a median response time of a generator that sleeps and of one that polls (docs/METHODOLOGY)."""
+
+SUSPECT = 0.50
+"""Share of a time from which on it may be mostly that of waking up."""
+
+TOLD = 0.05
+"""Share of a median from which on a reader is told of it."""
+
+SHOWN = ("p50", "p90", "p99")
+
+
+def wake_up(data: TrialData) -> Check | None:
+    """Suspect: times of which half or more may be the generator's waking up. None where it is less."""
+    delay_s, shares = _delay_s(data), _shares(data)
+    touched = {name: share for name, share in shares.items() if share > SUSPECT}
+    if not touched:
+        return None
+    composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
+    shorter = ("min", "p5", "p25") if "p50" in touched else ()
+    rates = RATES if "p50" in touched and data.closed is not None else ()  # who waits longer, sends less
+    affects = [f for f in (*RESPONSE_TIMES, *SERVICE_TIMES) if f in {*touched, *composed, *shorter}]
+    worst = max(touched.values())
+    message = (
+        f"the generator slept until answers came: waking up may be {format_duration(delay_s)} of each time, "
+        f"{_told({f: s for f, s in touched.items() if f in SHOWN} or touched)}"
+    )
+    remedy = "measure on an idle machine, where the generator polls; or make it poll (--attention always)"
+    return Check(
+        "wake-up", Verdict.SUSPECT, worst, SUSPECT, "share", message, remedy, (*rates, *affects), "generator"
+    )
+
+
+def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
+    """Why the generator slept, and how much of the times that may be; empty where it is hardly anything."""
+    largest: dict[str, float] = {}
+    for data in trials:
+        for name, share in _shares(data).items():
+            largest[name] = max(largest.get(name, 0.0), share)
+    if largest.get("p50", 0.0) <= TOLD:
+        return ""
+    pressure = host.get("cpu_pressure", 0.0)
+    why = (
+        f", because other programs waited for a core {percent(pressure)} of the time just before the run"
+        if pressure >= BUSY
+        else ""
+    )
+    delay = format_duration(max(_delay_s(data) for data in trials))
+    of = "any " if len(trials) > 1 else "the "
+    return (
+        f"The generator slept instead of polling{why}. Waking up may be up to {delay} of each response time: "
+        f"{_told({name: largest[name] for name in SHOWN if name in largest}, of)}."
+    )
+
+
+def _told(shares: Mapping[str, float], of: str = "the ") -> str:
+    """ "91 % of the p50 and 40 % of the p90"."""
+    return listed([f"{percent(share)} of {of}{name}" for name, share in shares.items()])
+
+
+def _shares(data: TrialData) -> dict[str, float]:
+    """Of the median and longer quantiles, and of those of service times: what part may be waking up."""
+    if data.attentive or _simulated(data):
+        return {}
+    delay_s = _delay_s(data)
+    found = {
+        f"{kind}{name}": delay_s / value
+        for kind, sample in (("", data.responses.whole), ("service ", data.service))
+        for name, value in _quantiles(sample)
+    }
+    return {name: share for name, share in found.items() if name in (*RESPONSE_TIMES, *SERVICE_TIMES)}
+
+
+def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
+    curve = known_part(sample) if len(sample.values_s) else None
+    for name, p in LEVELS.items():
+        value = curve.estimate(p, sample.n) if curve and p >= 0.5 else None
+        if value:
+            yield name, value
+
+
+def _delay_s(data: TrialData) -> float:
+    """The most that waking up takes at the median, seconds."""
+    loads = (data.host.get("floor") or {}).get("loads", [])
+    medians = {(load["title"], load.get("awake", False)): load["response_s"].get("p50") for load in loads}
+    measured = [
+        asleep - awake
+        for (title, polls), asleep in medians.items()
+        if not polls and asleep and (awake := medians.get((title, True)))
+    ]
+    known = max(measured) if measured else WAKE_UP_S
+    service = dict(_quantiles(data.service)).get("p50", known)
+    return max(0.0, min(known, service))
+
+
+def _simulated(data: TrialData) -> bool:
+    return "simulated" in data.trial.description.get("server", {})
