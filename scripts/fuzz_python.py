@@ -53,8 +53,8 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
 def intervals(data: bytes) -> None:
     """intervals.ndjson."""
     from jostle.analysis.trial.counters import Counts
+    from jostle.record.interval_line import IntervalEntry
     from jostle.record.jsonl import read_objects
-    from jostle.record.layout import IntervalEntry
 
     with _file("intervals.ndjson", data) as path:
         Counts.of(read_objects(path, IntervalEntry))

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from jostle.errors import NotARun
 from jostle.record import FORMAT, RunRecord, RunWriter, TrialRecord
+from jostle.record.interval_line import ThreadEntry
 from jostle.record.jsonl import read_objects
-from jostle.record.layout import ThreadEntry
 from jostle.record.outcomes import Outcome
 from support.synthetic import (
     Request,

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
+from jostle.record.interval_line import NUMBERED_BY
 from jostle.record.jsonl import read_lines
-from jostle.record.layout import NUMBERED_BY
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram

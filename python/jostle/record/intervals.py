@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from jostle.errors import NotARun
 from jostle.record.hlog import GENERATOR, Entry, Series, empty_histogram, merge, read_entries
+from jostle.record.interval_line import NUMBERED_BY, IntervalEntry
 from jostle.record.jsonl import damaged, read_objects
-from jostle.record.layout import NUMBERED_BY, IntervalEntry
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram

@@ -1,8 +1,9 @@
 """The form of a run folder: which files there are, and what stands in each line of them.
 
-Every JSON object of a run folder has its type here. docs/record.schema.json is made from these types, and
-docs/RUN-FOLDER.md lists the files. Times end in their unit; those named `_unix_ns` and `at` are wall clock,
-all others count from the start of the trial. A key that is not required may be missing.
+Every JSON object of a run folder has its type here, those of a line of intervals.ndjson in interval_line.py.
+docs/record.schema.json is made from these types, and docs/RUN-FOLDER.md lists the files. Times end in their
+unit; those named `_unix_ns` and `at` are wall clock, all others count from the start of the trial. A key that
+is not required may be missing.
 
 Within one format keys are only added. FORMAT grows when a reader of the old one would read a folder wrongly.
 """
@@ -12,23 +13,22 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from jostle.record.interval_line import IntervalEntry
+from jostle.record.values import Count, Finite, Ns, Number, Text
+
 __all__ = [
     "ALL_DECIDED",
     "CUT_SHORT",
     "EXPLAINED",
     "FILES",
     "FORMAT",
-    "NUMBERED_BY",
     "SPOILED",
     "ClockEntry",
     "Event",
     "Explained",
     "Fingerprint",
     "GeneratorEntry",
-    "GeneratorState",
-    "HistogramSummary",
     "HostFacts",
-    "IntervalEntry",
     "JournalEntry",
     "Ledger",
     "LedgerEntry",
@@ -38,12 +38,10 @@ __all__ = [
     "OutcomeEntry",
     "PlacementEntry",
     "ResourceSample",
-    "SeriesEntry",
     "ServerDescription",
     "Status",
     "StreamEntry",
     "TallyEntry",
-    "ThreadEntry",
     "TrialDescription",
 ]
 
@@ -54,12 +52,6 @@ FORMAT = 2
 2: outcome.json has the checksums of the trial's files, the journal those of outcome.json, plan.toml and
    host.json; every line of the journal has its own.
 """
-
-Count = Annotated[int, Field(ge=0, le=2**53)]
-Ns = Annotated[int, Field(ge=0, lt=2**63)]
-Number = Annotated[int, Field(ge=0, lt=2**31)]
-Text = Annotated[str, Field(max_length=1_000_000)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Fingerprint(TypedDict):
@@ -123,10 +115,6 @@ class HostFacts(TypedDict):
 
 CUT_SHORT, SPOILED = "cut-short", "spoiled"
 """Folders of a run for trials that do not count: those stopped in the middle, and those spoiled."""
-
-NUMBERED_BY = {"journeys": "journey", "streams": "request", "pings": "request"}
-"""Lists of an interval whose histograms stand in intervals.hlog before those of its series, in this order,
-and by which key their entries are numbered there."""
 
 ALL_DECIDED = "the run ends"
 """Ends the reason of the event "looked at" where nothing is open. Other reasons to end are no finding."""
@@ -319,215 +307,6 @@ class TrialDescription(TypedDict):
     continues: NotRequired[bool]
     started_unix_ns: NotRequired[Ns]
     generators: NotRequired[list[GeneratorEntry]]
-
-
-class HistogramSummary(TypedDict):
-    """Of a histogram that stands in intervals.hlog: its number of values and their maximum."""
-
-    count: Count
-    max_us: Count
-
-
-class SeriesEntry(TypedDict):
-    """One request name of one workload in one phase, within one interval.
-
-    `histograms`: by measure. `outcomes`: by kind. Empty ones are left out of both. `failures`: why, by
-    outcome, and how often; of a wrong status it is the code. Older records have `wrong_statuses`.
-    """
-
-    workload: Number
-    request: Number
-    phase: Number
-    histograms: dict[str, HistogramSummary]
-    outcomes: dict[str, Count]
-    failures: NotRequired[dict[str, dict[str, Count]]]
-    wrong_statuses: NotRequired[dict[str, Count]]
-    service_sum_ns: NotRequired[Ns]
-    response_sum_ns: NotRequired[Ns]
-    busy_sum_ns: NotRequired[Ns]
-    bytes_in: NotRequired[Count]
-    bytes_out: NotRequired[Count]
-
-
-class JourneyEndEntry(TypedDict):
-    """Journeys that one step ended, and how that request ended."""
-
-    step: Number
-    outcome: Text
-    count: Count
-
-
-class JourneyEntry(TypedDict):
-    """One journey of one workload: those that ended within one interval.
-
-    `histograms`: "journey" and "journey_active" (without the pauses) of the completed ones;
-    "journey_censored" of those that the end of the load cut off (`unfinished`).
-    """
-
-    workload: Number
-    journey: Number
-    histograms: dict[str, HistogramSummary]
-    completed: Count
-    unfinished: Count
-    ended: list[JourneyEndEntry]
-
-
-class EventStreamEntry(TypedDict):
-    """The streams of events that one request of one workload asked for, within one interval.
-
-    `histograms`: "event_first" from the intended start to the first event; "event_gap" between events;
-    "event_longest_gap" and "event_last" (from the intended start) of the streams that were `whole`;
-    "event_per_token" of those that say how many `tokens` they had; "event_given_up" of those that had begun
-    and were given up, from the intended start ("censored" of the request has them too). `met`: whole ones
-    that kept their bounds. `broken_off`: failed after their first event; `unfinished`: had begun when the
-    load ended. "event_round_trip": from when a message of the client was due to its answer, where a call of
-    gRPC sends them at an interval; `unanswered`: messages whose stream ended without an answer to them.
-    """
-
-    workload: Number
-    request: Number
-    histograms: dict[str, HistogramSummary]
-    events: Count
-    whole: Count
-    met: Count
-    tokens: Count
-    broken_off: Count
-    unfinished: Count
-    unanswered: NotRequired[Count]
-
-
-class PingEntry(TypedDict):
-    """The pings over the WebSockets that one request of one workload opened, within one interval.
-
-    `histograms`: "ping" from when a ping was due to its pong. `unanswered`: no pong came within the interval
-    of the pings, and the client gave its socket up.
-    """
-
-    workload: Number
-    request: Number
-    histograms: dict[str, HistogramSummary]
-    sent: Count
-    unanswered: Count
-
-
-class StreamTimesEntry(TypedDict):
-    """One stream of an HTTP/2 connection; its number is 0 where it got none.
-
-    `ready_ns`: it would have been sent, had there been a free stream; `head_ns`: the head of its answer came;
-    `bytes`: of the answer. 0: that has not happened.
-    """
-
-    stream: Count
-    request: Number
-    ready_ns: Ns
-    sent_ns: Ns
-    head_ns: Ns
-    end_ns: Ns
-    bytes: Count
-
-
-class HeadOfLineEntry(TypedDict):
-    """Streams of one HTTP/2 connection that waited for one another, longer than any before on their thread.
-
-    One of them, `stream`, was blocked for `blocked_ns` of the time from `from_ns` to `until_ns`: it had no
-    free stream, or nothing of its answer while that of `behind` came (0: none did). `streams`: the latest
-    ones of the connection. `elsewhere_*`: the same request on other connections of the thread, sent and
-    answered within that time, and the median from its send to the head of its answer.
-    """
-
-    workload: Number
-    connection: Number
-    blocked_ns: Ns
-    stream: Count
-    behind: Count
-    from_ns: Ns
-    until_ns: Ns
-    streams: Annotated[list[StreamTimesEntry], Field(max_length=128)]
-    elsewhere_connections: Count
-    elsewhere_answers: Count
-    elsewhere_median_ns: Ns
-
-
-class WorkloadEntry(TypedDict, total=False):
-    """Of one workload within one interval; the state is that at its end.
-
-    `resumed`: TLS handshakes that were not full ones. `excess`: answers after which bytes came that belong
-    to none. `passed_over`: addresses of the host's name that did not accept while another one did.
-    `redirects`: those that were followed; the request to which each led counts as one of its own.
-    `stream_waits`: requests that waited for a free stream of their HTTP/2 connection before they were sent,
-    `stream_wait_ns` for how long all of them together. Datagrams over UDP that were not the answer of the
-    request in hand: `duplicate_answers` of one that had been answered, `late_answers` of one that had been
-    given up, `overtaken_answers` those of them that came after the answer of a later request, and
-    `stray_answers` of none that the client remembered.
-    """
-
-    due: Count
-    sent: Count
-    in_flight_ns: Ns
-    in_flight: Count
-    clients: Count
-    connections: Count
-    backlog: Count
-    connects: Count
-    resumed: Count
-    excess: dict[str, Count]
-    passed_over: dict[str, Count]
-    backoffs: Count
-    redirects: Count
-    stream_waits: Count
-    stream_wait_ns: Ns
-    duplicate_answers: Count
-    late_answers: Count
-    overtaken_answers: Count
-    stray_answers: Count
-
-
-class ThreadEntry(TypedDict):
-    """CPU and wall time of one thread of a generator within one interval."""
-
-    cpu_ns: Ns
-    wall_ns: Ns
-
-
-PortEntry = TypedDict("PortEntry", {"from": Text, "to": Text, "held": Count})
-"""Connections from one local address ("": the kernel chooses) to one destination."""
-
-
-class GeneratorState(TypedDict, total=False):
-    """One of several generators within one interval. `sent`: by workload."""
-
-    generator: Number
-    open_files: Count
-    loop_lag_max_us: Count
-    sent: list[Count]
-    service: HistogramSummary | None
-
-
-class IntervalEntry(TypedDict):
-    """A line of intervals.ndjson: what was counted from `start_ns` to `end_ns`.
-
-    `workloads`: those of the specification, then one for each that has steps which every client makes once.
-    It is written after the histograms of the interval: where the line stands, they stand too.
-    """
-
-    index: Number
-    start_ns: Ns
-    end_ns: Ns
-    last: bool
-    series: list[SeriesEntry]
-    journeys: NotRequired[list[JourneyEntry]]
-    streams: NotRequired[list[EventStreamEntry]]
-    pings: NotRequired[list[PingEntry]]
-    head_of_line: NotRequired[list[HeadOfLineEntry]]
-    workloads: list[WorkloadEntry]
-    threads: list[ThreadEntry]
-    loop_lag: NotRequired[HistogramSummary | None]
-    open_files: NotRequired[Count]
-    ports: NotRequired[list[PortEntry]]
-    generators: NotRequired[list[GeneratorState]]
-    tls_failures: NotRequired[dict[str, Count]]
-    rows_lost: NotRequired[Count]
-    workers_lost: NotRequired[Count]
 
 
 class LostGenerator(TypedDict):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 from jostle.errors import NotARun
 from jostle.record.folder import check_format, folders_inside, read_host
 from jostle.record.hlog import GENERATOR, Series
+from jostle.record.interval_line import IntervalEntry
 from jostle.record.intervals import RecordedIntervals, Wanted
 from jostle.record.jsonl import check_fingerprint, damaged, read_object, read_objects
 from jostle.record.layout import (
     FORMAT,
     GarbageEntry,
     HostFacts,
-    IntervalEntry,
     Ledger,
     LedgerEntry,
     LostGenerator,

@@ -17,6 +17,7 @@ from jostle.errors import RecordLost, UserError
 from jostle.host.clocks import Clocks
 from jostle.host.files import write_json, write_whole
 from jostle.record.hlog import header, interval_lines
+from jostle.record.interval_line import NUMBERED_BY, HistogramSummary, IntervalEntry
 from jostle.record.journal import append_event
 from jostle.record.jsonl import (
     append_line,
@@ -28,13 +29,10 @@ from jostle.record.jsonl import (
 )
 from jostle.record.layout import (
     FORMAT,
-    NUMBERED_BY,
     Event,
     Fingerprint,
     GarbageEntry,
-    HistogramSummary,
     HostFacts,
-    IntervalEntry,
     LostGenerator,
     LostTime,
     OutcomeEntry,
