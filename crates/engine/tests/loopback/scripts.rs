@@ -1,17 +1,15 @@
 //! Journeys that are scripts, on servers: what is sent, and how it is recorded.
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
-mod support;
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{MS, SECOND, Seen, answering_with, one, run, several, start, with, workload};
 use jostle_engine::interval::{JourneyMeasure, Measure, Outcome};
 use jostle_engine::scenario::script;
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
-use support::{MS, SECOND, Seen, answering_with, one, run, several, start, with, workload};
 
 /// A shop: a login gives a token and a cookie, `/slow` takes 50 ms, `/moved` leads to `/login`; all requests, as they
 /// came.

@@ -1,13 +1,11 @@
 //! Every way in which a request can end, by servers that make it end so.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::support::*;
 use jostle_engine::interval::{Measure, Outcome};
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

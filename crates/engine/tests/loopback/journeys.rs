@@ -1,14 +1,12 @@
 //! Journeys: what is carried on, in which order, and how it is recorded.
 
-mod support;
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use crate::support::{MS, Seen, answering_with, one, run, start, with, workload};
 use jostle_engine::interval::{JourneyMeasure, Outcome};
 use jostle_engine::spec::FeedRows;
 use serde_json::{Value, json};
-use support::{MS, Seen, answering_with, one, run, start, with, workload};
 
 fn ok(headers: &str, body: &str) -> String {
     format!(

@@ -2,13 +2,12 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -20,7 +19,6 @@ use jostle_engine::schema::Schema;
 use jostle_engine::streams::StreamMeasure;
 use protox::file::{File, FileResolver};
 use serde_json::{Value, json};
-use support::*;
 
 const PROTO: &str = r#"
 syntax = "proto3";

@@ -2,13 +2,11 @@
 //!
 //! The frames are made by hand (RFC 9113 section 4.1), since no library would send them.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::support::*;
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

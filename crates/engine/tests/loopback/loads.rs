@@ -1,14 +1,12 @@
 //! Load models over real sockets: how many requests, when, by whom.
 
-mod support;
-
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::*;
 use jostle_engine::interval::{Measure, Outcome};
 use serde_json::json;
-use support::*;
 use tokio::io::AsyncWriteExt;
 
 #[test]

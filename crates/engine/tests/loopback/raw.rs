@@ -2,16 +2,14 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::support::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::Measure;
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 

@@ -1,12 +1,10 @@
 //! Several generators with a share each are together the generator that bears the whole load.
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
+use crate::support::*;
 use jostle_engine::interval::Outcome;
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::AsyncWriteExt;
 
 /// Side by side, one generator for each share.

@@ -2,14 +2,12 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use crate::support::*;
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::AsyncWriteExt;
 
 type Requests = Arc<Mutex<Vec<String>>>;

@@ -2,16 +2,14 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 
+use crate::support::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::Measure;
 use serde_json::{Value, json};
-use support::*;
 
 /// Answers the datagrams of every client with what `answers` gives for each, by its number from 0.
 fn answering_datagrams(

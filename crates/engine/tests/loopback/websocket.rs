@@ -1,10 +1,9 @@
 //! Messages over a WebSocket, and every way in which a server can break off or break the rules.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::support::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jostle_engine::interval::{Measure, STREAM_MEASURES, StreamMeasure};
@@ -12,7 +11,6 @@ use jostle_engine::pings::PingSeries;
 use jostle_engine::streams::StreamSeries;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::{Value, json};
-use support::*;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 

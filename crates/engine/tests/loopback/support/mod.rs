@@ -1,5 +1,4 @@
 //! Small servers on loopback, and runs against them.
-#![allow(dead_code, reason = "every test file uses a part of this")]
 #![allow(clippy::needless_pass_by_value, reason = "literals are given")]
 
 use std::collections::BTreeMap;

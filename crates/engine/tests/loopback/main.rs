@@ -1,0 +1,16 @@
+//! Runs over real sockets, on loopback. One binary for all: the engine is linked once.
+
+mod connections;
+mod grpc;
+mod http2;
+mod http2_hostile;
+mod journeys;
+mod loads;
+mod outcomes;
+mod raw;
+mod redirects;
+mod scripts;
+mod shares;
+mod support;
+mod udp;
+mod websocket;
