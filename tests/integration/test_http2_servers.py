@@ -1,5 +1,6 @@
 """HTTP/2 without TLS against servers that others wrote: each has its own way with frames and windows."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -148,7 +149,8 @@ def _node(folder: Path, port: int) -> list[str]:
 
 def _go(folder: Path, port: int) -> list[str]:
     source = _written(folder, "main.go", GO, port)
-    subprocess.run(["go", "build", "-o", folder / "server", source], check=True, cwd=folder)
+    build = ["go", "build", "-o", folder / "server", source]
+    subprocess.run(build, check=True, cwd=folder, env={**os.environ, "CGO_ENABLED": "0"})
     return [str(folder / "server")]
 
 
