@@ -29,7 +29,7 @@ def test_later_runs_carry_the_floor(tmp_path: Path, null_server: str, cache: str
 
     def jostle(*arguments: str | Path) -> str:
         finished = subprocess.run(
-            command(*arguments), cwd=tmp_path, capture_output=True, text=True, env=own, timeout=120
+            command(*arguments), cwd=tmp_path, capture_output=True, text=True, env=own, timeout=240
         )
         assert finished.returncode in (0, 1, 3), finished.stderr
         return finished.stdout

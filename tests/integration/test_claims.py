@@ -92,7 +92,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
     )
     (run,) = (folder / "runs").iterdir()
     return as_json(finished), run

@@ -22,7 +22,6 @@ def test_the_plans_load_in_every_scale(name: str, scale: str) -> None:
     assert (load.seconds() == 3600) == (scale == "as-published")
 
 
-@pytest.mark.alone
 def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> None:
     settings = [word for setting in (*SHORT, "clients=200") for word in ("--set", setting)]
     finished = jostle_command(
@@ -52,7 +51,6 @@ def test_devices_come_take_one_anothers_place_and_go(jostle_command: Jostle) -> 
     assert [claim["verdict"] for claim in result["claims"]] == ["cannot tell"] * len(result["claims"])
 
 
-@pytest.mark.alone
 def test_several_server_processes_share_the_crowd(jostle_command: Jostle) -> None:
     settings = [
         word for setting in (*SHORT, "clients=300", "think=900ms ± 10%") for word in ("--set", setting)
@@ -72,7 +70,6 @@ def with_few_files(folder: Path, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(limited, cwd=folder, capture_output=True, text=True, timeout=240, env=environment())
 
 
-@pytest.mark.alone
 def test_who_cannot_hold_the_crowd_is_named_before_the_run(tmp_path: Path) -> None:
     settings = [word for setting in (*SHORT, "clients=1400", "think=5s") for word in ("--set", setting)]
     race = ["race", "crowd-100k", "--workloads", "crowd", "--rounds", "1", *settings, "--contestants"]

@@ -207,7 +207,7 @@ def test_who_waits_behind_a_large_answer_is_shown(jostle_command: Jostle, tmp_pa
     (tmp_path / "root/small").write_text("small")
     with nginx(tmp_path, FILES) as server, narrow(server) as port:
         (tmp_path / "plan.toml").write_text(MIX.format(port=port))
-        jostle_command("run", "plan.toml", "--rounds", "1", "-o", "result.json")
+        jostle_command("run", "plan.toml", "--rounds", "1", "-o", "result.json", "--no-pages")
     result = json.loads((tmp_path / "result.json").read_text())
     (found,) = result["head_of_line"]
     assert found["behind"]["request"] == "big"

@@ -12,8 +12,6 @@ import pytest
 
 from support.real import command, environment, recorded, reference_server
 
-pytestmark = pytest.mark.alone
-
 LOAD_S = 2
 SHIFTED = Path(__file__).parents[1] / "support" / "wall_clock" / "shifted.c"
 

@@ -27,7 +27,7 @@ def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostl
     arguments = [
         "--quick",
         "--rounds",
-        "2",
+        "1",
         "--contestants",
         "node,node-cluster:workers=10",
         *SHORT,

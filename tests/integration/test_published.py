@@ -1,16 +1,10 @@
-"""The smaller published experiments on real servers, much shortened, alone and all on one page."""
+"""The smaller published experiments on real servers, much shortened."""
 
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from support.real import Jostle, as_json, command, environment
+from support.real import Jostle, as_json
 
 QUICK = ["--quick", "--rounds", "2", "--json", "--no-pages"]
 
@@ -69,7 +63,6 @@ command = "no-such-command --port {port}"
     assert trials["asking"]["reason"].startswith("absent")
 
 
-@pytest.mark.alone
 def test_threads_have_a_price(jostle_command: Jostle) -> None:
     result = raced(
         jostle_command,
@@ -101,33 +94,3 @@ def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, t
         described = [json.loads(path.read_text()) for path in (first, measured)]
         assert described[0]["server"]["pid"] == described[1]["server"]["pid"]
         assert described[0]["started_unix_ns"] < described[1]["started_unix_ns"]
-
-
-@pytest.mark.alone
-def test_all_goes_on_where_it_was_killed(jostle_command: Jostle, tmp_path: Path) -> None:
-    arguments = ["race", "--all", "threads", "--quick", "--rounds", "1", "--into", "everything"]
-    process = subprocess.Popen(
-        command(*arguments),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    runs = tmp_path / "everything" / "runs"
-    give_up = time.monotonic() + 120
-    while not list(runs.glob("*/trials/002-*")) and time.monotonic() < give_up:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    finished = jostle_command(*arguments, timeout=300)
-    assert "are left" in finished.stderr
-    assert len(list(runs.iterdir())) == 1
-    page = (tmp_path / "everything" / "index.html").read_text()
-    assert "We are roughly consuming 1.65 kilobytes per thread" in page
-    data = json.loads((tmp_path / "everything" / "results.json").read_text())
-    (experiment,) = data["experiments"]
-    assert experiment["result"]["complete"]
-    again = jostle_command(*arguments)
-    assert "of 1" not in again.stderr
-    assert list((tmp_path / "everything" / "pictures").glob("threads-*.png"))
-    assert (tmp_path / "everything" / "reports" / "threads.html").is_file()

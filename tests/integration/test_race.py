@@ -83,7 +83,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "starvation",
         "--quick",
         "--rounds",
-        "2",
+        "1",
         "--contestants",
         "node-express,reference-processor-sharing",
         *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
@@ -155,7 +155,7 @@ load = {{ clients = 2, for = "3s" }}
 
 def test_a_server_that_dies_at_start_shows_its_own_last_words(jostle_command: Jostle, tmp_path: Path) -> None:
     dies = json.dumps(["python3", "-c", "import sys; print('no such table: users'); sys.exit(3)"])
-    finished = jostle_command("run", written(tmp_path, MINE.format(command=dies)))
+    finished = jostle_command("run", written(tmp_path, MINE.format(command=dies)), "--no-pages")
     assert finished.returncode == 3
     assert "no such table: users" in finished.stdout + finished.stderr
 
@@ -176,7 +176,7 @@ def test_a_server_that_dies_in_the_middle_is_an_invalid_trial(jostle_command: Jo
         "http.server.ThreadingHTTPServer(('127.0.0.1', {port}), H).serve_forever()\n"
     )
     finished = jostle_command(
-        "run", written(tmp_path, MINE.format(command=json.dumps(["python3", "-c", program])))
+        "run", written(tmp_path, MINE.format(command=json.dumps(["python3", "-c", program]))), "--no-pages"
     )
     assert finished.returncode == 3
     assert "out of memory" in finished.stdout + finished.stderr
@@ -233,7 +233,7 @@ def test_a_variant_at_its_default_is_measured_where_the_plan_spells_it_out(
     jostle_command: Jostle, tmp_path: Path
 ) -> None:
     plan = written(tmp_path, WRITTEN_OUT)
-    finished = jostle_command("run", plan, "--workloads", "w", "--into", tmp_path / "runs")
+    finished = jostle_command("run", plan, "--workloads", "w", "--into", tmp_path / "runs", "--no-pages")
     assert "skipped reference-null: none of the chosen workloads is measured on it" in finished.stderr
     result = as_json(jostle_command("report", only_run(tmp_path), "--format", "json"))
     assert [trial["contestant"] for trial in result["trials"]] == ["reference-workers"]

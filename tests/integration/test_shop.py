@@ -4,12 +4,10 @@ import pytest
 
 from support.real import Jostle, as_json
 
-pytestmark = pytest.mark.alone
-
 STEPS = ["form", "login", "search", "order", "receipt"]
 
 
-@pytest.mark.parametrize("contestant", ["go", "rails-puma"])
+@pytest.mark.parametrize("contestant", ["go", pytest.param("rails-puma", marks=pytest.mark.alone)])
 def test_visits_come_to_their_receipt(jostle_command: Jostle, contestant: str) -> None:
     settings = (
         "--set",

@@ -9,8 +9,6 @@ import pytest
 
 from support.real import as_json, command, environment
 
-pytestmark = pytest.mark.alone
-
 PLAN = Path(__file__).parents[2] / "docs" / "examples" / "two-versions.toml"
 SERVER = """
 import sys, time
