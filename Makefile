@@ -5,8 +5,10 @@ SHELL := /bin/bash
 UV := .tools/bin/uv
 BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
+BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=line
 
-.PHONY: audit third-party help setup runtimes demo check test test-rust test-python fuzz format bench truth wheel clean
+.PHONY: audit third-party help setup runtimes demo check check-rust check-python test test-rust build-test-rust \
+	test-python test-beside test-alone fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -18,8 +20,13 @@ demo: setup ## Set up and race two real servers; about 5 minutes the first time.
 	$(BIN)/jostle race starvation --quick --contestants node,go || [ $$? = 3 ] # 3: measured, and judged invalid
 
 check: setup ## Formatting, lints, types, import arrows, documents made from the code, licences, known holes.
+	@$(BESIDE) check-rust check-python
+
+check-rust:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+check-python:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -31,9 +38,14 @@ runtimes: setup ## Debian packages: the runtimes of all contestants, the browser
 	@$(BIN)/jostle contestants install --all
 	@scripts/install-test-tools.sh
 
-test: setup ## All tests. The runtimes are installed while the engine's tests are built.
-	@$(MAKE) --no-print-directory -j2 --output-sync=target runtimes test-rust
-	@$(MAKE) --no-print-directory test-python
+# Building takes cores, and tests mostly wait: what takes cores is done beside what waits.
+test: setup ## All tests. The runtimes are installed while the engine's tests are built; those that measure come last.
+	@$(BESIDE) runtimes build-test-rust
+	@$(BESIDE) test-rust test-beside
+	@$(MAKE) --no-print-directory test-alone
+
+build-test-rust:
+	cargo test --locked --workspace --quiet --no-run
 
 test-rust:
 	cargo test --locked --workspace --quiet
@@ -46,7 +58,13 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 AGAIN := $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 test-python:    ## Those of the Python package: side by side, then alone those that measure; once more what failed.
+	@$(MAKE) --no-print-directory test-beside
+	@$(MAKE) --no-print-directory test-alone
+
+test-beside:
 	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) \* 2) --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && $(AGAIN) -m "not alone"; }
+
+test-alone:
 	$(BIN)/pytest -m alone tests/integration || { [ $$? = 1 ] && $(AGAIN) -m alone tests/integration; }
 
 audit: setup ## Known holes, licences, bills of materials, pins; the wheel built twice, byte by byte the same.
