@@ -371,8 +371,8 @@ def test_a_journey_built_in_python_is_that_of_the_plan(folder: Path) -> None:
 
 
 def test_every_key_of_a_journey_can_be_given_in_python() -> None:
-    made = set(Journey.keys()) - {"steps"} | {*METHODS, "grpc"}
-    kept = set(Step.keys()) - {*METHODS, "grpc"}
+    made = set(Journey.keys()) - {"steps"} | {*METHODS, "grpc", "ws"}
+    kept = set(Step.keys()) - {*METHODS, "grpc", "ws"}
     assert made <= set(dir(jostle.journey("buy")))
     keys = {key.replace("-", "_"): None for key in kept}
     (step,) = jostle.journey("buy").grpc("a.B/C", **keys).table()["steps"]
@@ -400,3 +400,71 @@ def test_the_how_to_page_shows_a_plan_that_can_be_read(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
     (tmp_path / "users.csv").write_text("user,password,word\nann,x,tea\n", encoding="utf-8")
     assert set(parse_plan(text, "page", base=tmp_path).journey) == {"buy", "browse"}
+
+
+CHAT = """
+title = "A chat"
+contestants = ["node"]
+
+[workload.chat]
+journeys = "chat"
+load = { clients = 10, for = "5s" }
+
+[journey.chat]
+steps = [
+  { name = "login", post = "/login", capture = { token = "json:/token" } },
+  { name = "join", ws = "/chat?room={client}", headers = { Authorization = "Bearer {token}" }, ping = "20s", send = { join = "{token}" }, capture = { id = "json:/id" } },
+  { name = "say", ws = "/chat?room={client}", headers = { Authorization = "Bearer {token}" }, ping = "20s", send = "{id} says", match = "echo", close = true },
+]
+"""  # noqa: E501
+
+
+def test_messages_are_steps_over_a_socket_of_the_client() -> None:
+    plan = parse_plan(CHAT, "plan.toml")
+    assert parse_plan(to_toml(plan), "written") == plan
+    workload = plan.workload["chat"]
+    spec = engine_spec("chat", workload, Address(host="h", port=80), journeys=plan.journey)
+    measured = spec["workloads"][0]
+    _, join, say = measured["requests"]
+    assert (join["fill"], base64.b64decode(join["body_base64"])) == ("json", b'{"join": "{token}"}')
+    assert (join["method"], join["path"]) == ("GET", "/chat?room={client}")
+    assert join["websocket"] == {"message": "text", "match": "order", "ping_ns": 20_000_000_000}
+    assert (say["fill"], say["websocket"]["match"]) == ("text", "echo")
+    token = measured["journeys"][0]["steps"][0]["capture"][0]["slot"]
+    assert join["params"] == {"client": "client", "token": {"slot": {"slot": token, "raw": False}}}
+    assert [step["close"] for step in measured["journeys"][0]["steps"]] == [False, False, True]
+    assert workload.min_connections(plan.journey) == 20, "each has one for HTTP, and its socket"
+    assert connections_of(measured) == 20
+
+
+WRONG_SOCKETS = [
+    ('send = "{id} says"', 'body = "x"', "has messages and no body", "send"),
+    ('send = "{id} says"', 'send = "{idd} says"', "{idd} is not known", "did you mean 'id'"),
+    ('ping = "20s", send = "{id} says"', 'send = "x"', "a client has one WebSocket", "same ws"),
+    ('capture = { id = "json:/id" }', 'capture = { id = "header:X" }', "no headers", "json:/id"),
+    ('send = "{id} says"', 'send = "x", json = 1', "a message has none", "send"),
+    ('capture = { token = "json:/token" }', "close = true", "close is for a WebSocket", "ws"),
+    ('capture = { token = "json:/token" }', 'send = "x"', "send is for a WebSocket", "ws"),
+    ('post = "/login"', 'grpc = "a.B/C"', "over HTTP/1.1 only", "another workload of the calls"),
+    (
+        'for = "5s" }',
+        'for = "5s" }\nconnection = { http2 = {} }',
+        "over HTTP/1.1 only",
+        "leave out http2",
+    ),
+    (
+        "steps = [\n",
+        'connections = 2\nsteps = [{ parallel = [{ get = "/" }, { ws = "/", send = "x" }] },\n',
+        "ws is not for a step within parallel",
+        "leave out ws",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "message", "hint"), WRONG_SOCKETS)
+def test_a_message_that_cannot_be_is_refused(right: str, wrong: str, message: str, hint: str) -> None:
+    assert right in CHAT
+    with pytest.raises(PlanError) as refused:
+        parse_plan(CHAT.replace(right, wrong, 1), "plan.toml")
+    assert message in refused.value.message
+    assert hint in refused.value.hint

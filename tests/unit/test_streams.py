@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from jostle.analysis.metrics import MEASURES
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
 from jostle.errors import PlanError
@@ -225,6 +226,26 @@ def test_the_picture_shows_first_events_and_gaps_over_time() -> None:
     assert len(validated(picture)["vconcat"]) == 2
     (row,) = picture.table.rows
     assert row == ("1.00", "10.0 ms", "10.0 ms", "10.0 ms", "5.00 ms", "60.0 ms", "60.0 ms")
+
+
+def test_the_picture_shows_round_trips_where_messages_leave_at_an_interval() -> None:
+    data: Any = recorded(event_first=[10] * 10, event_gap=[5] * 20, event_round_trip=[7] * 19 + [30])
+    (found,) = streams({("node", "w"): [data]})
+    picture = event_times(found, ["node"])
+    assert picture is not None
+    assert picture.title.endswith("gaps up to 5.00 ms, round trips up to 30.0 ms.")
+    assert len(validated(picture)["vconcat"]) == 3
+    assert picture.table.rows[0][-3:] == ("7.00 ms", "30.0 ms", "30.0 ms")
+
+
+def test_round_trips_are_quantities_that_a_claim_may_name() -> None:
+    data: Any = recorded(event_round_trip=[7] * 20)
+    assert MEASURES["round trip p50"](data) is None, "no message leaves at an interval"
+    requests = data.workload()["requests"]
+    requests[1]["grpc"] = {"every_ns": 20 * MS}
+    data.workload = lambda: {"requests": requests}
+    assert MEASURES["round trip p50"](data) == pytest.approx(0.007, rel=0.01)
+    assert MEASURES["round trip p99"](data) is None, "too few"
 
 
 def test_where_no_event_came_nothing_is_drawn() -> None:

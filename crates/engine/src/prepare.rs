@@ -368,7 +368,11 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         let away = workload.redirects.as_ref().map_or(0, |_| clients);
         let journeys = workload.journeys.iter();
         let each = journeys.map(|journey| u64::from(journey.connections)).max();
-        each.unwrap_or(1) * (share(connections, index, of) + share(away, index, of))
+        // On journeys, a WebSocket is beside them.
+        let mut requests = workload.requests.iter();
+        let socket = each.is_some() && requests.any(|request| request.websocket.is_some());
+        (each.unwrap_or(1) + u64::from(socket))
+            * (share(connections, index, of) + share(away, index, of))
     });
     let needed = connections.sum::<u64>()
         + open_files()

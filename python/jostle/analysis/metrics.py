@@ -31,7 +31,8 @@ from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.journeys import active
 from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
-from jostle.analysis.topics.streams import longest_gap, streams_in_time
+from jostle.analysis.topics.pings import ping_times
+from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
@@ -73,6 +74,10 @@ def _between(sample: WeightedSample, lower: str, upper: str) -> Value:
     if isinstance(high, AtLeast):
         return AtLeast((high.value - low) / middle)
     return (high - low) / middle
+
+
+def _quantile(sample: WeightedSample | None, p: float) -> Value:
+    return None if sample is None else round_quantile(sample, p)
 
 
 OF_TIMES: Mapping[str, Callable[[WeightedSample], Value]] = {
@@ -118,6 +123,14 @@ MEASURES: Mapping[str, Callable[[TrialData], Value]] = {
     },
     **{
         f"journey {q}": lambda data, p=LEVELS[q]: round_quantile(active(data), p)  # type: ignore[misc]
+        for q in ("p50", "p90", "p99")
+    },
+    **{
+        f"round trip {q}": lambda data, p=LEVELS[q]: _quantile(message_round_trips(data), p)  # type: ignore[misc]
+        for q in ("p50", "p90", "p99")
+    },
+    **{
+        f"ping {q}": lambda data, p=LEVELS[q]: _quantile(ping_times(data), p)  # type: ignore[misc]
         for q in ("p50", "p90", "p99")
     },
     **{name: lambda data, of=of: of(data.response) for name, of in OF_TIMES.items()},  # type: ignore[misc]

@@ -24,8 +24,11 @@ HEADERS = {"json": "application/json", "form": "application/x-www-form-urlencode
 
 
 def connections_of_a_client(workload: Mapping[str, Any]) -> int:
-    """The most that one has at a time, for steps that are sent together."""
-    return max((journey["connections"] for journey in workload.get("journeys", ())), default=1)
+    """The most that one has at a time: for steps that are sent together, and for a WebSocket beside them."""
+    if not workload.get("journeys"):
+        return 1
+    socket = any(request["websocket"] for request in workload["requests"])
+    return int(max(journey["connections"] for journey in workload["journeys"]) + socket)
 
 
 def engine_journeys(
@@ -107,6 +110,9 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
     kind = "json" if any(JSON.match(value) for value in given) else "text"
     if step.grpc is not None:
         return {"fill": "json", "params": _params(step, names)}
+    if step.ws is not None:
+        kind = "text" if step.send is None or isinstance(step.send, str) else "json"
+        return {"fill": kind, "params": _params(step, names)}
     if step.json_ is not None:
         kind, body = "json", json.dumps(step.json_, ensure_ascii=False, separators=(",", ":"))
     elif step.form is not None:
@@ -141,6 +147,7 @@ def _step(step: Step, request: int, names: _Names, think: Callable[[Think], Any]
         "stop_when": _condition(step.stop_condition, names),
         "repeat": step.repeat,
         "think": think(step.think),
+        "close": step.close,
         "once": names.unnamed() if step.once_per_client else None,
         "on_failure": step.on_failure,
         "on_capture_failed": step.on_capture_failed,

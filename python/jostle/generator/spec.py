@@ -239,7 +239,7 @@ def _bytes(path: Path) -> bytes:
 def _request(request: Call, peer: str, target: Mapping[str, Any], *, reflect: bool) -> dict[str, Any]:
     body = _bytes(request.body_file) if request.body_file else request.body.encode()
     websocket = None
-    if isinstance(request, Request) and request.ws is not None:
+    if request.ws is not None:
         if request.send is not None:
             body = request.text.encode()
         sends = request.send is not None or request.body_file is not None

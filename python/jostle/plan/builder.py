@@ -60,6 +60,10 @@ class JourneyBuilder:
         """As `get`, for a method of gRPC, "package.Service/Method": proto, message, metadata, deadline, …"""
         return self._request("grpc", method, keys)
 
+    def ws(self, path: str, **keys: Any) -> Self:
+        """As `get`, for a message over the client's WebSocket: send, match, close, ping, headers, …"""
+        return self._request("ws", path, keys)
+
     def script(self, file: Path | str) -> Self:
         """Instead of steps: a Luau script that makes the requests."""
         self._journey["script"] = str(Path(file).absolute())

@@ -138,7 +138,10 @@ def hit_plan(url: str, options: Mapping[str, Any], name_of: Callable[[str], str]
             "write http:// or https://; a step may have grpc = …",
         )
     if socket and journeys:
-        raise PlanError(f"{name_of('journey')}: a step is no message of a WebSocket yet", "write http://")
+        raise PlanError(
+            f"{name_of('journey')}: steps say what is sent over a WebSocket, and so does {scheme}://",
+            f"write {'https' if scheme == 'wss' else 'http'}://",
+        )
     if not grpc:
         _no_call(given, name_of)
     if grpc:

@@ -83,6 +83,9 @@ class Step(Call):
         description='what is kept, by name: "json:/token", "regex:item/(\\d+)", "header:Location", '
         '"cookie:sid", "status" or "body"; at most 16 KiB each',
     )
+    close: bool = Field(
+        default=False, description="with `ws`: after the answer the client closes its WebSocket"
+    )
     when: Annotated[str | None, BeforeValidator(_when)] = Field(
         default=None, description='the step is skipped unless this holds: "{id} exists", "{stock} > 0"'
     )
@@ -113,6 +116,10 @@ class Step(Call):
             raise BadValue(f"{' and '.join(named)} all say what to send", "give one of them")
         if self.grpc is not None and named:
             raise BadValue(f"{named[0]} is not for gRPC", "write message")
+        if self.ws is not None:
+            self._check_socket()
+        elif self.close:
+            raise BadValue("close is for a WebSocket", 'write { ws = "/path", send = "…", close = true }')
         if self.once_per_client and self.repeat > 1:
             raise BadValue("once-per-client and repeat", "leave one of them out")
         if self.head is not None and any(
@@ -120,6 +127,17 @@ class Step(Call):
         ):
             raise BadValue("the answer to HEAD has no body to keep something of", "use get")
         return self
+
+    def _check_socket(self) -> None:
+        for key in ("json", "form"):
+            if getattr(self, "json_" if key == "json" else key) is not None:
+                raise BadValue(f"{key} is the body of a request, and a message has none", "write send = …")
+        for name, text in self.capture.items():
+            if text.startswith(("status", "header", "cookie")):
+                raise BadValue(
+                    f"capture.{name}: a message has no status, no headers and no cookies",
+                    'write for example "json:/id", "regex:id=(\\d+)" or "body"',
+                )
 
     @property
     def condition(self) -> When | None:
@@ -131,7 +149,8 @@ class Step(Call):
 
     def filled_from(self) -> Iterator[str]:
         """The names of the variables in its request, as they stand there."""
-        for text in (self.path, self.headers, self.json_, self.form, self.body, self.message, self.metadata):
+        sent = (self.json_, self.form, self.body, self.send, self.message)
+        for text in (self.path, self.headers, *sent, self.metadata):
             yield from names_in(text)
 
     @property
@@ -174,6 +193,7 @@ class Group(Table):
                     ("stop-when", step.stop_when is not None),
                     ("think", step.think.kind != "none"),
                     ("grpc", step.grpc is not None),
+                    ("ws", step.ws is not None),
                 )
                 if wrong
             ]
@@ -255,6 +275,7 @@ class Journey(Table):
         if not self.steps:
             raise BadValue("a journey without steps", 'write for example steps = [{ get = "/" }]')
         self._check_connections()
+        self._has_one_socket()
         label, times = Counter(step.label for step in self.requests).most_common(1)[0]
         if times > 1:
             raise BadValue(f"{times} steps have the name {label!r}", "give each its own: name = …")
@@ -275,6 +296,24 @@ class Journey(Table):
                 "connections: without parallel a client sends one request at a time, over one connection",
                 "leave it out, or write { parallel = [ … ] } among the steps",
             )
+
+    def _has_one_socket(self) -> None:
+        messages = [step for step in self.requests if step.ws is not None]
+        sockets = {(step.ws, step.ping, repr(sorted(step.headers.items()))) for step in messages}
+        if len(sockets) > 1:
+            raise BadValue(
+                "a client has one WebSocket, over which all of its messages go",
+                "give all steps with ws the same ws, headers and ping",
+            )
+
+    @property
+    def has_socket(self) -> bool:
+        return any(step.ws is not None for step in self.requests)
+
+    @property
+    def most_connections(self) -> int:
+        """That a client has at a time; a WebSocket is one beside the others."""
+        return self.connections + self.has_socket
 
     @property
     def groups(self) -> list[list[Step]]:

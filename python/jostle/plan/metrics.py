@@ -15,6 +15,8 @@ METRICS: dict[str, str] = {
     **dict.fromkeys(_TIMES, "s"),
     **{f"service {q}": "s" for q in ("p50", "p90", "p99", "p99.9")},
     **{f"journey {q}": "s" for q in ("p50", "p90", "p99")},
+    **{f"round trip {q}": "s" for q in ("p50", "p90", "p99")},
+    **{f"ping {q}": "s" for q in ("p50", "p90", "p99")},
     "spread": "ratio",
     "quartile spread": "ratio",
     "dispersion": "ratio",

@@ -233,10 +233,17 @@ class Plan(Table):
         return self
 
     def _check_connections(self, name: str, workload: Workload) -> None:
-        """Of journeys whose steps are sent together."""
+        """Of journeys whose steps are sent together, or that have a WebSocket."""
         each = workload.connections_of_a_client(self.journey)
         if each == 1:
             return
+        socket = any(self.journey[journey].has_socket for journey in workload.journeys)
+        calls = any(step.grpc is not None for j in workload.journeys for step in self.journey[j].requests)
+        if socket and (calls or workload.connection.http2 is not None):
+            raise BadValue(
+                f"workload.{name}: a WebSocket is opened over HTTP/1.1 only",
+                "make another workload of the calls" if calls else "leave out http2, or the steps with ws",
+            )
         if workload.connection.http2 is not None:
             raise BadValue(
                 f"workload.{name}: steps are sent together (parallel) over connections of HTTP/1.1 only",

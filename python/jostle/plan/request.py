@@ -206,6 +206,36 @@ def _headers(value: Any) -> Any:
 Path = Annotated[str, BeforeValidator(_path)]
 
 
+HANDSHAKE = (
+    "connection",
+    "upgrade",
+    "sec-websocket-key",
+    "sec-websocket-version",
+    "sec-websocket-extensions",
+)
+"""Headers that belong to the upgrade itself, in lower case."""
+
+
+def _message(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise BadValue("send holds what JSON has not", "write dates as texts") from None
+    return value
+
+
+def _match(value: Any) -> Any:
+    if not isinstance(value, str) or not re.fullmatch(r"order|echo|(json:/|bytes:|regex:.).*", value, re.S):
+        raise BadValue(
+            f"match: {shown(value)} does not say which message is the answer",
+            'write "order", "echo", or "json:/id" (a JSON pointer); with udp "bytes:0..2" or "regex:id=(.*)"',
+        )
+    if value.startswith("regex:"):
+        check_regex(value.removeprefix("regex:"))
+    bytes_matched(value)
+    return value
+
+
 class Call(Table):
     """What every request has: exactly one method with its path, headers, a body, what is expected."""
 
@@ -249,6 +279,30 @@ class Call(Table):
         description="with `grpc` and a list of messages: the time from one message to the next; all at once "
         "when not given. Where the method answers with a stream, the round trip of each message is measured",
     )
+    ws: Path | None = Field(
+        default=None, description="path of a WebSocket: the request is a message over it, and its answer"
+    )
+    send: Annotated[Any, BeforeValidator(_message)] = Field(
+        default=None,
+        description="what is sent over the WebSocket: text, or a table or list, which is sent as JSON; "
+        "`{name}` is filled from `params`, in a step from its variables. With `body-file` the file is sent: "
+        "as text if it is UTF-8, else as a binary message. Without either nothing is sent, and "
+        '`stream = "messages"` listens',
+    )
+    match: Annotated[str, BeforeValidator(_match)] = Field(
+        default="order",
+        description='which message or datagram is the answer. "order": the next one; "echo": the next that '
+        'equals what was sent; "json:/id" (WebSocket): the next with the same value at this JSON pointer; '
+        '"bytes:0..2" (datagrams): the next with the same bytes 0 and 1; "regex:id=(.*)" (datagrams): the '
+        "next in which the group matches the same text. Other messages of a WebSocket are ignored, but "
+        'make the run suspect with "order"; other datagrams are counted',
+    )
+    ping: PositiveDuration | None = Field(
+        default=None,
+        description='with `ws`: each client sends a ping after each such time: "20s". Its round trip is '
+        "measured; if the pong takes longer than this, the client gives the socket up, and a message that "
+        "waits for its answer has failed",
+    )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={},
@@ -267,7 +321,7 @@ class Call(Table):
 
     def _ways(self) -> list[str]:
         """The keys that say to which path it goes, and how."""
-        return [method for method in (*METHODS, "grpc") if getattr(self, method) is not None]
+        return [way for way in (*METHODS, "grpc", "ws") if getattr(self, way) is not None]
 
     def _check_call(self) -> None:
         """What goes with gRPC, and what does not."""
@@ -289,6 +343,43 @@ class Call(Table):
             raise BadValue("a call has no HTTP status to expect", 'write grpc-status = "NOT_FOUND"')
         check_metadata(self.metadata)
 
+    def _check_message(self) -> None:
+        """What goes over a WebSocket, and only there."""
+        if self.ws is None:
+            http = self._ways() not in (["tcp"], ["udp"])
+            for key, given in (
+                ("ping", self.ping is not None),
+                ("send", http and self.send is not None),
+                ("match", http and self.match != "order"),
+            ):
+                if given:
+                    raise BadValue(f"{key} is for a WebSocket", f'write {{ ws = "/path", {key} = … }}')
+            return
+        sends = self.send is not None or self.body_file is not None
+        if self.body:
+            raise BadValue("a WebSocket has messages and no body", 'write send = "…"')
+        if self.send is not None and self.body_file is not None:
+            raise BadValue("send and body-file both say what to send", "give one of them")
+        if not sends and self.stream is None:
+            raise BadValue(
+                "nothing is sent, so that nothing answers it",
+                'write send = "…", or stream = "messages" to listen',
+            )
+        if self.expect.status:
+            raise BadValue("a message has no status to expect", "expect a body; the upgrade must give 101")
+        if self.match != "order" and (not sends or self.stream is not None):
+            raise BadValue(
+                f'match = "{self.match}" is for one message that is sent, and one that answers it',
+                "leave out match, or send a message without stream",
+            )
+        if self.match.startswith(("bytes:", "regex:")):
+            raise BadValue(f'match = "{self.match}" is for datagrams (udp)', 'write "json:/id" or "echo"')
+        if self.match == "echo" and self.expect.looks_at_body:
+            raise BadValue('match = "echo" says already what the answer is', "leave out expect, or match")
+        for name in self.headers:
+            if name.lower() in HANDSHAKE:
+                raise BadValue(f"the header {name} belongs to the handshake of a WebSocket", "leave it out")
+
     @model_validator(mode="after")
     def _consistent(self) -> "Call":
         given = self._ways()
@@ -296,6 +387,7 @@ class Call(Table):
             what = "has no method" if not given else f"{' and '.join(given)} in one request"
             raise BadValue(what, 'write one, for example { get = "/hello" }; several requests make a list')
         self._check_call()
+        self._check_message()
         if self.stream is not None and self.every is None:
             for bound in self.stream.slo:
                 if bound.of == "round trip":
@@ -337,6 +429,11 @@ class Call(Table):
         return "/" if way in ("tcp", "udp") else str(getattr(self, way))
 
     @property
+    def text(self) -> str:
+        """What `send` says, as it is sent."""
+        return self.send if isinstance(self.send, str) else json.dumps(self.send, ensure_ascii=False)
+
+    @property
     def label(self) -> str:
         """Its name in the results."""
         if not self.name and self._ways() in (["tcp"], ["udp"]):
@@ -346,62 +443,9 @@ class Call(Table):
         return self.name or (self.path if self.method == "GET" else f"{self.method} {self.path}")
 
 
-HANDSHAKE = (
-    "connection",
-    "upgrade",
-    "sec-websocket-key",
-    "sec-websocket-version",
-    "sec-websocket-extensions",
-)
-"""Headers that belong to the upgrade itself, in lower case."""
-
-
-def _message(value: Any) -> Any:
-    try:
-        json.dumps(value)
-    except TypeError:
-        raise BadValue("send holds what JSON has not", "write dates as texts") from None
-    return value
-
-
-def _match(value: Any) -> Any:
-    if not isinstance(value, str) or not re.fullmatch(r"order|echo|(json:/|bytes:|regex:.).*", value, re.S):
-        raise BadValue(
-            f"match: {shown(value)} does not say which message is the answer",
-            'write "order", "echo", or "json:/id" (a JSON pointer); with udp "bytes:0..2" or "regex:id=(.*)"',
-        )
-    if value.startswith("regex:"):
-        check_regex(value.removeprefix("regex:"))
-    bytes_matched(value)
-    return value
-
-
 class Request(Call):
     """One request. Give exactly one method, such as `get = "/fast/44"`, or `ws`, `tcp`, `udp` or `grpc`."""
 
-    ws: Path | None = Field(
-        default=None, description="path of a WebSocket: the request is a message over it, and its answer"
-    )
-    send: Annotated[Any, BeforeValidator(_message)] = Field(
-        default=None,
-        description="what is sent over the WebSocket: text, or a table or list, which is sent as JSON; "
-        "`{name}` is filled from `params`. With `body-file` the file is sent: as text if it is UTF-8, else "
-        'as a binary message. Without either nothing is sent, and `stream = "messages"` listens',
-    )
-    match: Annotated[str, BeforeValidator(_match)] = Field(
-        default="order",
-        description='which message or datagram is the answer. "order": the next one; "echo": the next that '
-        'equals what was sent; "json:/id" (WebSocket): the next with the same value at this JSON pointer; '
-        '"bytes:0..2" (datagrams): the next with the same bytes 0 and 1; "regex:id=(.*)" (datagrams): the '
-        "next in which the group matches the same text. Other messages of a WebSocket are ignored, but "
-        'make the run suspect with "order"; other datagrams are counted',
-    )
-    ping: PositiveDuration | None = Field(
-        default=None,
-        description='with `ws`: each client sends a ping after each such time: "20s". Its round trip is '
-        "measured; if the pong takes longer than this, the client gives the socket up, and a message that "
-        "waits for its answer has failed",
-    )
     tcp: RawSent | None = Field(
         default=None,
         description='bytes that are sent unchanged over TCP: "PING\\r\\n", { hex = "…" } or { file = "…" }',
@@ -424,17 +468,10 @@ class Request(Call):
     )
 
     def _ways(self) -> list[str]:
-        return [*super()._ways(), *(way for way in ("ws", "tcp", "udp") if getattr(self, way) is not None)]
-
-    @property
-    def text(self) -> str:
-        """What `send` says, as it is sent."""
-        return self.send if isinstance(self.send, str) else json.dumps(self.send, ensure_ascii=False)
+        return [*super()._ways(), *(way for way in ("tcp", "udp") if getattr(self, way) is not None)]
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
-        if self.ping is not None and self.ws is None:
-            raise BadValue("ping is for a WebSocket", 'write { ws = "/path", ping = "20s", … }')
         if self.tcp is not None:
             self._check_tcp(self.tcp)
             return self
@@ -444,14 +481,16 @@ class Request(Call):
         if self.until is not None:
             raise BadValue("until is for raw bytes", 'write { tcp = "…", until = "…" }')
         if self.ws is not None:
-            self._check_message()
+            for name in PLACEHOLDER.findall(self.ws.replace(PEER, "")):
+                raise BadValue(
+                    f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace"
+                )
+            # Braces of a message are text unless `params` has the name.
+            self._check_params(self.text if self.send is not None else "")
             return self
         if self.grpc is not None:
             self._check_params(json.dumps([self.message, self.metadata], ensure_ascii=False))
             return self
-        if self.send is not None or self.match != "order":
-            key = "send" if self.send is not None else "match"
-            raise BadValue(f"{key} is for a WebSocket", 'write { ws = "/path", send = "…" }')
         wanted = PLACEHOLDER.findall(self.path.replace(PEER, ""))
         for name in wanted:
             if name not in self.params:
@@ -459,36 +498,6 @@ class Request(Call):
         for name in self.params.keys() - set(wanted):
             raise BadValue(f"params.{name} is not used in the path", f"write {{{name}}} where it belongs")
         return self
-
-    def _check_message(self) -> None:
-        """What goes over a WebSocket. Braces of a message are text unless `params` has the name."""
-        sends = self.send is not None or self.body_file is not None
-        if self.body:
-            raise BadValue("a WebSocket has messages and no body", 'write send = "…"')
-        if self.send is not None and self.body_file is not None:
-            raise BadValue("send and body-file both say what to send", "give one of them")
-        if not sends and self.stream is None:
-            raise BadValue(
-                "nothing is sent, so that nothing answers it",
-                'write send = "…", or stream = "messages" to listen',
-            )
-        if self.expect.status:
-            raise BadValue("a message has no status to expect", "expect a body; the upgrade must give 101")
-        if self.match != "order" and (not sends or self.stream is not None):
-            raise BadValue(
-                f'match = "{self.match}" is for one message that is sent, and one that answers it',
-                "leave out match, or send a message without stream",
-            )
-        if self.match.startswith(("bytes:", "regex:")):
-            raise BadValue(f'match = "{self.match}" is for datagrams (udp)', 'write "json:/id" or "echo"')
-        if self.match == "echo" and self.expect.looks_at_body:
-            raise BadValue('match = "echo" says already what the answer is', "leave out expect, or match")
-        for name in self.headers:
-            if name.lower() in HANDSHAKE:
-                raise BadValue(f"the header {name} belongs to the handshake of a WebSocket", "leave it out")
-        for name in PLACEHOLDER.findall((self.ws or "").replace(PEER, "")):
-            raise BadValue(f"{{{name}}}: the path of a WebSocket has no parameters", "write %7B for a brace")
-        self._check_params(self.text if self.send is not None else "")
 
     def _check_tcp(self, sent: Sent) -> None:
         if self.until is None:

@@ -163,7 +163,7 @@ class Workload(Table):
 
     def connections_of_a_client(self, journeys: Mapping[str, Journey]) -> int:
         """The most that one has at a time. `journeys`: those of the plan."""
-        return max((journeys[name].connections for name in self.journeys), default=1)
+        return max((journeys[name].most_connections for name in self.journeys), default=1)
 
     def min_connections(self, journeys: Mapping[str, Journey]) -> int:
         """Connections that it opens at once however fast the server is, those of the background included.

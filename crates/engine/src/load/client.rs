@@ -1,5 +1,6 @@
 //! One client: its link to the server, and the record of what it does.
 
+use std::iter::once;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,8 +58,6 @@ pub struct Ended {
 /// In the open loop, a connection of the pool.
 pub struct Client {
     pub seat: Seat,
-    /// As it stands in the rows.
-    pub number: u32,
     route: Route,
     taps: TapStates,
     /// Requests that it has begun.
@@ -68,9 +67,13 @@ pub struct Client {
 /// A client's way to its server.
 struct Route {
     shared: Rc<Shared>,
-    /// Index of its workload.
-    workload: usize,
+    /// Index of the client's workload.
+    workload: u32,
+    /// Of the client, as it stands in the rows.
+    number: u32,
     way: Way,
+    /// That of its WebSocket, on a journey that has one beside HTTP. Boxed: most have none.
+    socket: Option<Box<Way>>,
 }
 
 /// To one server: a link, and what is kept from one to the next.
@@ -100,11 +103,12 @@ impl Client {
     pub fn new(shared: Rc<Shared>, seat: Seat, workload: usize, number: u32) -> Self {
         Self {
             seat,
-            number,
             route: Route {
                 shared,
-                workload,
+                workload: workload as u32,
+                number,
                 way: Way::default(),
+                socket: None,
             },
             taps: TapStates::default(),
             begun: 0,
@@ -114,14 +118,15 @@ impl Client {
     /// The same client with another connection.
     pub fn beside(&self) -> Self {
         let seat = self.seat.take_another();
-        Self::new(self.shared().clone(), seat, self.workload(), self.number)
+        Self::new(self.shared().clone(), seat, self.workload(), self.number())
     }
 
     /// A new one takes its place, and inherits nothing.
     pub fn begin_anew(&mut self, number: u32) {
         self.hang_up();
-        self.number = number;
+        self.route.number = number;
         self.route.way.sessions = Sessions::default();
+        self.route.socket = None;
     }
 
     pub fn shared(&self) -> &Rc<Shared> {
@@ -130,7 +135,11 @@ impl Client {
 
     /// Index of its workload.
     pub fn workload(&self) -> usize {
-        self.route.workload
+        self.route.workload as usize
+    }
+
+    pub fn number(&self) -> u32 {
+        self.route.number
     }
 
     /// One request, from its intended start to its record, and those to which redirects lead. `visit`: what a client on a
@@ -174,13 +183,13 @@ impl Client {
         visit: Option<&mut Visit<'_>>,
     ) -> Ended {
         let shared = self.route.shared.clone();
-        let workload = &shared.plan.workloads[self.route.workload];
+        let workload = &shared.plan.workloads[self.workload()];
         let phase = workload.phase_at(job.intended);
         let mut sample = Sample::due(
             recorded(workload, visit.as_deref()),
             job.request,
             phase,
-            self.number,
+            self.number(),
             job.intended,
             job.ran,
         );
@@ -208,26 +217,15 @@ impl Client {
         };
         let hop = detour.hop.take();
         let route = &mut self.route;
-        let (target, way) = route.way_to(hop.as_deref(), &mut detour.away, &self.seat);
-        let link = match &mut way.link {
-            Some(link) => link,
-            none => {
-                let dialer = &shared.dialers[workload.index];
-                let open = Link::open(
-                    dialer,
-                    target.as_deref().unwrap_or(&workload.target),
-                    &mut way.sessions,
-                    &mut watch,
-                );
-                match Box::pin(open).await {
-                    Ok(link) => none.insert(link),
-                    Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
-                }
-            }
+        let beside = request.websocket.is_some() && workload.journeys.is_some();
+        let (target, way) = if beside {
+            (None, &mut **route.socket.get_or_insert_default())
+        } else {
+            route.way_to(hop.as_deref(), &mut detour.away, &self.seat)
         };
-        way.used += 1;
-        let last = job.last || per_connection(workload).is_some_and(|most| way.used >= most);
-        let call = Call {
+        let used = way.used + 1;
+        let last = job.last || per_connection(workload).is_some_and(|most| used >= most);
+        let mut call = Call {
             request,
             template: match &hop {
                 Some(hop) => hop.template(last),
@@ -238,6 +236,24 @@ impl Client {
             before: self.begun - 1,
             last,
         };
+        let link = match &mut way.link {
+            Some(link) => link,
+            none => {
+                let dialer = &shared.dialers[workload.index];
+                let open = Link::open(
+                    dialer,
+                    target.as_deref().unwrap_or(&workload.target),
+                    &mut way.sessions,
+                    &mut call,
+                    &mut watch,
+                );
+                match Box::pin(open).await {
+                    Ok(link) => none.insert(link),
+                    Err(outcome) => return finish(&self.seat, &shared, sample, outcome),
+                }
+            }
+        };
+        way.used = used;
         let mut outcome = link.exchange(call, &mut watch).await;
         let spent = link.is_spent();
         if let (Outcome::Ok, Some(redirects), Some(redirect)) =
@@ -281,9 +297,16 @@ impl Client {
     /// counted.
     pub fn never_made(&self, request: usize, intended: u64, why: Option<String>) -> Outcome {
         let shared = self.shared();
-        let workload = &shared.plan.workloads[self.route.workload];
+        let workload = &shared.plan.workloads[self.workload()];
         let phase = workload.phase_at(intended);
-        let mut sample = Sample::due(workload.index, request, phase, self.number, intended, None);
+        let mut sample = Sample::due(
+            workload.index,
+            request,
+            phase,
+            self.number(),
+            intended,
+            None,
+        );
         sample.why = why.map(Into::into);
         finish(&self.seat, shared, sample, Outcome::ScriptFailed).outcome
     }
@@ -326,7 +349,9 @@ impl Route {
             return (None, &mut self.way);
         };
         if let Some(mut other) = away.take_if(|away| !Arc::ptr_eq(&away.target, target)) {
-            other.way.hang_up(&self.shared, self.workload, seat);
+            other
+                .way
+                .hang_up(&self.shared, self.workload as usize, seat);
         }
         let away = away.get_or_insert_with(|| {
             let way = Way::default();
@@ -339,7 +364,7 @@ impl Route {
     }
 
     fn redirected(&self, visit: Option<&Visit<'_>>, now: u64) {
-        let workload = &self.shared.plan.workloads[self.workload];
+        let workload = &self.shared.plan.workloads[self.workload as usize];
         let mut recorder = self.shared.recorder.borrow_mut();
         recorder.redirected(recorded(workload, visit), now);
     }
@@ -347,38 +372,40 @@ impl Route {
     /// The way is at its end: what led to other servers is closed.
     fn come_home(&self, detour: Detour, seat: &Seat) {
         if let Some(mut away) = detour.away {
-            away.way.hang_up(&self.shared, self.workload, seat);
+            away.way.hang_up(&self.shared, self.workload as usize, seat);
         }
     }
 
-    /// Gives the link up if it takes no other exchange.
+    /// Gives up each link that takes no other exchange.
     fn check(&mut self, seat: &Seat) {
-        if let Some(link) = &mut self.way.link
-            && let Err(unasked) = link.room(seat)
-        {
-            self.give_up(unasked, seat);
-        }
+        self.give_up_if(seat, |link| link.room(seat).err());
     }
 
-    /// Gives the link up if the server closes it or speaks unasked; wakes the task when it does.
+    /// Gives up each link that the server closes or on which it speaks unasked; wakes the task when it does.
     fn listen(&mut self, seat: &Seat, cx: &mut Context<'_>) {
-        if let Some(link) = &mut self.way.link
-            && let Poll::Ready(unasked) = link.poll_unasked(seat, cx)
-        {
-            self.give_up(unasked, seat);
-        }
+        self.give_up_if(seat, |link| match link.poll_unasked(seat, cx) {
+            Poll::Ready(unasked) => Some(unasked),
+            Poll::Pending => None,
+        });
     }
 
-    fn give_up(&mut self, unasked: Unasked, seat: &Seat) {
-        if let Unasked::Spoke(what) = unasked {
-            let mut recorder = self.shared.recorder.borrow_mut();
-            recorder.excess(self.workload, what);
+    fn give_up_if(&mut self, seat: &Seat, mut unasked: impl FnMut(&mut Link) -> Option<Unasked>) {
+        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
+            let Some(unasked) = way.link.as_mut().and_then(&mut unasked) else {
+                continue;
+            };
+            if let Unasked::Spoke(what) = unasked {
+                let mut recorder = self.shared.recorder.borrow_mut();
+                recorder.excess(self.workload as usize, what);
+            }
+            way.hang_up(&self.shared, self.workload as usize, seat);
         }
-        self.hang_up(seat);
     }
 
     fn hang_up(&mut self, seat: &Seat) {
-        self.way.hang_up(&self.shared, self.workload, seat);
+        for way in once(&mut self.way).chain(self.socket.as_deref_mut()) {
+            way.hang_up(&self.shared, self.workload as usize, seat);
+        }
     }
 }
 

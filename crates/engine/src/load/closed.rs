@@ -258,7 +258,7 @@ impl Life for OnRequests {
             let closed = crowd.closed();
             let mut random = Stream::new(
                 crowd.shared.plan.seed,
-                &[crowd.index as u64, u64::from(client.number)],
+                &[crowd.index as u64, u64::from(client.number())],
             );
             let mut player = crowd.workload().mix.player(0);
             let most = closed.requests_per_client.unwrap_or(u64::MAX);
@@ -319,7 +319,7 @@ impl Life for OnJourneys {
         async move {
             let now = crowd.shared.clock.now();
             let (mut intended, mut ran) = (planned.unwrap_or(now), planned.and(Some(now)));
-            let number = u64::from(client.number);
+            let number = u64::from(client.number());
             let mut random = Stream::new(crowd.shared.plan.seed, &[crowd.index as u64, number]);
             // Boxed: within the task it would make all tasks a size larger than they need be.
             let mut visitor = Box::new(Visitor::new(

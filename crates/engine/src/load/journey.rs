@@ -159,7 +159,7 @@ pub fn travel<'a>(
                         request: visit.step().request,
                         intended,
                         ran,
-                        last: false,
+                        last: visit.step().close,
                     };
                     client.perform(job, random, Some(visit))
                 };

@@ -69,6 +69,8 @@ pub struct Step {
     pub captures: Vec<Capture>,
     pub think: ThinkSpec,
     pub once: Option<usize>,
+    /// After it the client closes its WebSocket.
+    pub close: bool,
     pub on_failure: OnFailure,
     pub on_capture_failed: OnCaptureFailed,
 }
@@ -200,6 +202,7 @@ impl Step {
             captures: captures.collect(),
             think: spec.think,
             once: spec.once,
+            close: spec.close,
             on_failure: spec.on_failure,
             on_capture_failed: spec.on_capture_failed,
         }

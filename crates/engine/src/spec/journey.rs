@@ -70,6 +70,9 @@ pub struct StepSpec {
     /// Each client has success with it once: the slot in which that is noted.
     #[serde(default)]
     pub once: Option<usize>,
+    /// It is a message, after whose answer the client closes its WebSocket.
+    #[serde(default)]
+    pub close: bool,
     #[serde(default)]
     pub on_failure: OnFailure,
     #[serde(default)]
@@ -121,6 +124,12 @@ pub enum SourceSpec {
     Status,
     /// The whole body.
     Body,
+}
+
+impl SourceSpec {
+    fn is_of_head(&self) -> bool {
+        matches!(self, Self::Header(_) | Self::Cookie(_) | Self::Status)
+    }
 }
 
 impl fmt::Display for SourceSpec {
@@ -221,6 +230,16 @@ fn check_journey(
             Some(_) => return Err("two steps make the same request"),
             None => return Err("a step makes a request that is not there"),
         }
+        let socket = workload.requests[step.request].websocket.is_some();
+        if socket && journey.script.is_some() {
+            return Err("a script makes requests of HTTP, and no messages");
+        }
+        if socket && step.capture.iter().any(|capture| capture.from.is_of_head()) {
+            return Err("a message has no head to keep something of");
+        }
+        if step.close && !socket {
+            return Err("a step closes a WebSocket, and is no message over one");
+        }
         let mut named = step
             .capture
             .iter()
@@ -281,6 +300,12 @@ fn check_groups(workload: &WorkloadSpec, journey: &JourneySpec) -> Result<(), &'
         let grouped = step.together || steps.get(index + 1).is_some_and(|next| next.together);
         if grouped && (step.repeat > 1 || step.stop_when.is_some()) {
             return Err("a step that is sent together with others has no repeat and no stop_when");
+        }
+        let request = workload.requests.get(step.request);
+        if grouped && request.is_some_and(|request| request.websocket.is_some()) {
+            return Err(
+                "a message is not sent together with other steps: a client has one WebSocket",
+            );
         }
     }
     Ok(())

@@ -39,17 +39,24 @@ pub enum Match {
     Field(String),
 }
 
-/// Why the request cannot be sent so. A client has one connection, and so one WebSocket.
+/// Why the request cannot be sent so. A client has one WebSocket: it is its connection, or beside that if it goes on
+/// journeys.
 pub(super) fn problem(workload: &WorkloadSpec, request: &RequestSpec) -> Option<&'static str> {
-    let first = &workload.requests[0];
+    let steps = !workload.journeys.is_empty();
+    let mut all = workload.requests.iter();
+    let first = if steps {
+        all.find(|request| request.websocket.is_some())
+    } else {
+        all.next()
+    };
+    let first = first.unwrap_or(request);
     let ping = |request: &RequestSpec| request.websocket.as_ref().and_then(|socket| socket.ping_ns);
     let problem = match &request.websocket {
-        None if first.websocket.is_none() => return None,
+        None if steps || first.websocket.is_none() => return None,
         None => "a workload has requests of one kind: all of them over a WebSocket, or none",
         Some(_) if first.websocket.is_none() => {
             "a workload has requests of one kind: all of them over a WebSocket, or none"
         }
-        Some(_) if !workload.journeys.is_empty() => "steps of journeys are no messages yet",
         Some(_) if (&request.path, &request.headers) != (&first.path, &first.headers) => {
             "messages of a workload go over the same WebSocket: path and headers must be equal"
         }

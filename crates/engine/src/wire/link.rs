@@ -38,11 +38,12 @@ pub enum Link {
 }
 
 impl Link {
-    /// Opens a connection; an error is how the request is counted.
+    /// Opens a connection for a request; an error is how that is counted.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
         sessions: &mut Sessions,
+        call: &mut Call<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
         if target.http2.is_some() {
@@ -58,8 +59,8 @@ impl Link {
         match dialer.connect(target, sessions, watch).await {
             Ok((transport, times)) => match transport.alpn() {
                 None | Some(b"http/1.1") => {
-                    if let Some(upgrade) = watch.request.websocket.as_deref() {
-                        return Self::upgraded(transport, times, upgrade, dialer, watch).await;
+                    if call.request.websocket.is_some() {
+                        return Self::upgraded(transport, times, call, dialer, watch).await;
                     }
                     watch.connected(times);
                     if watch.request.raw.is_some() {
@@ -83,12 +84,12 @@ impl Link {
     async fn upgraded(
         transport: Transport,
         mut times: ConnectTimes,
-        upgrade: &ws::Upgrade,
+        call: &mut Call<'_>,
         dialer: &Dialer,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
         let begun = watch.seat.now();
-        match ws::Link::open(transport, dialer, upgrade, watch).await {
+        match ws::Link::open(transport, dialer, call, watch).await {
             Ok(link) => {
                 times.total += watch.seat.now() - begun;
                 watch.connected(times);

@@ -19,6 +19,9 @@ class EventTimes:
     gap_p50_s: list[float | None]
     gap_p99_s: list[float | None]
     gap_max_s: list[float | None]
+    round_trip_p50_s: list[float | None]
+    round_trip_p99_s: list[float | None]
+    round_trip_max_s: list[float | None]
 
 
 @dataclass(frozen=True)

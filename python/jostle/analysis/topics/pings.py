@@ -20,7 +20,7 @@ def pings(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[PingResult]:
     found = []
     for (contestant, workload), trials in grouped.items():
         measured = [data for data in trials if data.usable and data.counts.pings.get(MEASURED)]
-        times = [ping_times(data) for data in measured]
+        times = [sample for data in measured if (sample := ping_times(data)) is not None]
         if measured:
             found.append(
                 PingResult(
@@ -35,7 +35,13 @@ def pings(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[PingResult]:
     return found
 
 
-def ping_times(data: TrialData) -> WeightedSample:
-    """From when each ping was due to its pong; one that was given up lies beyond every time."""
+def ping_times(data: TrialData) -> WeightedSample | None:
+    """From when each ping was due to its pong; one that was given up lies beyond every time.
+
+    None where there are none.
+    """
+    counted = data.counts.pings.get(MEASURED)
+    if counted is None:
+        return None
     times = from_histograms([data.trial.histogram("ping", MEASURED)])
-    return replace(times, never=data.counts.pings.get(MEASURED, {}).get("unanswered", 0))
+    return replace(times, never=counted["unanswered"])

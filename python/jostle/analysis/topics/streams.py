@@ -22,7 +22,7 @@ from jostle.record.outcomes import ENDED_BY_STOP
 if TYPE_CHECKING:
     from jostle.analysis.compare.pairs import Key
 
-__all__ = ["longest_gap", "streams", "streams_in_time"]
+__all__ = ["longest_gap", "message_round_trips", "streams", "streams_in_time"]
 
 
 def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
@@ -57,6 +57,18 @@ def longest_gap(data: TrialData) -> Value:
     return round_quantile(pool(gaps), 0.5) if gaps else None
 
 
+def message_round_trips(data: TrialData) -> WeightedSample | None:
+    """Of the messages that clients send at an interval; None where they send none."""
+    requests = enumerate(data.workload().get("requests") or [])
+    found = [_round_trips(data, number) for number, spec in requests if _is_paced(spec)]
+    return pool(found) if found else None
+
+
+def _is_paced(spec: Mapping[str, Any]) -> bool:
+    """Its messages leave at an interval, and each is answered by one."""
+    return spec.get("stream") is not None and (spec.get("grpc") or {}).get("every_ns") is not None
+
+
 def _streams_of(data: TrialData) -> list[tuple[int, Mapping[str, Any]]]:
     """The requests of a trial that ask for a stream, by number."""
     requests = enumerate(data.workload().get("requests") or [])
@@ -70,7 +82,7 @@ def _stream(
     for data in trials:
         counts.update(_counts(data, number))
     stopped = sum(_stopped_before(data, number) for data in trials)
-    paced = (spec.get("grpc") or {}).get("every_ns") is not None
+    paced = _is_paced(spec)
     return StreamResult(
         contestant=contestant,
         workload=workload,
@@ -104,7 +116,7 @@ def _over_time(trials: Sequence[TrialData], number: int) -> EventTimes:
     def figures(measure: str) -> Folded:
         return fold(data.trial.interval_histograms(measure, MEASURED, number), figures=QUANTILES)
 
-    first, gap = figures("event_first"), figures("event_gap")
+    first, gap, trip = (figures(f"event_{of}") for of in ("first", "gap", "round_trip"))
     return EventTimes(
         trial=data.trial.number,
         t_s=data.middles_s.tolist(),
@@ -114,6 +126,9 @@ def _over_time(trials: Sequence[TrialData], number: int) -> EventTimes:
         gap_p50_s=gap.figure("p50"),
         gap_p99_s=gap.figure("p99"),
         gap_max_s=gap.figure("max"),
+        round_trip_p50_s=trip.figure("p50"),
+        round_trip_p99_s=trip.figure("p99"),
+        round_trip_max_s=trip.figure("max"),
     )
 
 

@@ -1,4 +1,6 @@
-"""When the events of streams came, over time: the first one of each stream, and the gaps between them."""
+"""When the events of streams came, over time: the first of each stream, the gaps between them, and the round
+trips of messages.
+"""
 
 from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ __all__ = ["event_times"]
 MOST_POINTS = 200
 TABLE_POINTS = 12
 
-KINDS = {"first": "first event", "gap": "gap"}
+KINDS = {"first": "first event", "gap": "gap", "trip": "round trip"}
 
 
 def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
@@ -36,9 +38,10 @@ def event_times(stream: StreamResult, order: Sequence[str]) -> Picture | None:
                 panels.line(drawn, f"{name} p99", y, DASHED),
                 panels.points(drawn, f"{name} max", y, {"filled": True, "size": 14, "opacity": 0.8}),
             )
-    first, gap = (_most([row[f"{name} max"] for row in rows]) for name in KINDS)
+    first, gap, trip = (_most([row[f"{name} max"] for row in rows]) for name in KINDS)
     title = f"{stream.contestant}: first events take up to {amount(first, 's')}"
-    title += f", gaps up to {amount(gap, 's')}." if gap is not None else "."
+    title += f", gaps up to {amount(gap, 's')}" if gap is not None else ""
+    title += f", round trips up to {amount(trip, 's')}." if trip is not None else "."
     reading = (
         f"Shown: trial {stream.over_time.trial}, with the median number of events. First events stand at the "
         "time at which they came, not at which they were due."
@@ -56,6 +59,9 @@ def _rows(stream: StreamResult, points: int) -> Rows:
         "gap": t.gap_p50_s,
         "gap p99": t.gap_p99_s,
         "gap max": t.gap_max_s,
+        "trip": t.round_trip_p50_s,
+        "trip p99": t.round_trip_p99_s,
+        "trip max": t.round_trip_max_s,
     }
     return [
         {"contestant": stream.contestant, "t": mean(t.t_s[cut])}
@@ -69,9 +75,11 @@ def _most(found: Sequence[float | None]) -> float | None:
 
 
 def _table(stream: StreamResult) -> Table:
-    names = "second | first event, p50 | p99 | longest | gap, p50 | p99 | longest"
-    table = Table("Events over time", columns("", names))
-    for row in _rows(stream, TABLE_POINTS):
-        times = (row[f"{kind}{what}"] for kind in KINDS for what in ("", " p99", " max"))
+    rows = _rows(stream, TABLE_POINTS)
+    kinds = [kind for kind in KINDS if kind != "trip" or any(row["trip"] is not None for row in rows)]
+    names = ["second", *(f"{KINDS[kind]}, p50 | p99 | longest" for kind in kinds)]
+    table = Table("Events over time", columns("", " | ".join(names)))
+    for row in rows:
+        times = (row[f"{kind}{what}"] for kind in kinds for what in ("", " p99", " max"))
         table.add(f"{row['t']:.2f}", *(amount(time, "s") for time in times))
     return table

@@ -57,12 +57,15 @@ impl Link {
     pub async fn open(
         mut transport: Transport,
         dialer: &Dialer,
-        upgrade: &Upgrade,
-        watch: &Watch<'_>,
+        call: &mut Call<'_>,
+        watch: &mut Watch<'_>,
     ) -> Result<Self, Failure> {
         let common = dialer.common.clone();
+        let upgrade = upgrade_of(call);
+        let head = upgrade.head(call);
+        watch.asking(&head);
         let early = upgrade
-            .shake_hands(&mut transport, &common, watch.seat)
+            .shake_hands(&head, &mut transport, &common, watch.seat)
             .await?;
         let pings = upgrade.ping_ns.map(|every| {
             let (workload, request) = (watch.workload, watch.sample.request);
@@ -162,8 +165,7 @@ impl Link {
         if let Some(failure) = self.ended.take() {
             return watch.failed(failure);
         }
-        let upgrade = call.request.websocket.as_deref();
-        let upgrade = upgrade.expect("a workload has requests of one kind");
+        let upgrade = upgrade_of(&call);
         let streams = call.request.stream.is_some();
         let unasked = std::mem::take(&mut self.unasked);
         if unasked && upgrade.matched == Match::Order && !streams {
@@ -283,6 +285,11 @@ impl Link {
             _ => Ok(written),
         }
     }
+}
+
+fn upgrade_of<'a>(call: &Call<'a>) -> &'a Upgrade {
+    let upgrade = call.request.websocket.as_deref();
+    upgrade.expect("only messages go over a WebSocket")
 }
 
 /// One message and its answer.

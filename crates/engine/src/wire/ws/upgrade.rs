@@ -18,7 +18,8 @@ use crate::spec::{Match, MessageKind, RequestSpec, WebSocketSpec};
 use crate::wire::Common;
 use crate::wire::dial::interrupted;
 use crate::wire::failure::{Failure, broken};
-use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, encode_request};
+use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template, encode_request};
+use crate::wire::request::Call;
 use crate::wire::transport::Transport;
 
 /// What section 1.3 appends to the key.
@@ -36,8 +37,8 @@ const OWN_HEADERS: [&str; 6] = [
 /// How a WebSocket is opened and used; prepared once for a request.
 #[derive(Debug)]
 pub struct Upgrade {
-    /// The request up to its key and the blank line.
-    head: Vec<u8>,
+    /// The request without its key.
+    head: Template,
     /// Subprotocols that are offered.
     protocols: Vec<String>,
     /// What is sent over it, if anything.
@@ -66,9 +67,11 @@ impl Upgrade {
         let protocols = protocols.map(|name| name.trim().to_owned()).collect();
         let mut asked = RequestSpec {
             body_base64: None,
-            params: std::collections::BTreeMap::new(),
             ..spec.clone()
         };
+        if spec.fill.is_none() {
+            asked.params.clear(); // they are the message's
+        }
         asked.headers.extend(
             [
                 ("Connection", "Upgrade"),
@@ -79,8 +82,6 @@ impl Upgrade {
         );
         let head = encode_request(&asked, host_header, true)
             .map_err(|error: EncodeError| error.to_string())?;
-        let head = head.fixed().expect("it has no parameters");
-        let head = head.strip_suffix(b"\r\n").unwrap_or(head).to_vec();
         Ok(Self {
             head,
             protocols,
@@ -90,16 +91,27 @@ impl Upgrade {
         })
     }
 
+    /// The request without its key, filled in.
+    pub fn head(&self, call: &mut Call<'_>) -> Vec<u8> {
+        let mut head = Vec::new();
+        match self.head.fixed() {
+            Some(fixed) => head.extend_from_slice(fixed),
+            None => call.request.fill(&self.head, call, &mut head),
+        }
+        head
+    }
+
     /// Asks for the upgrade within the deadline that is set. Gives the bytes that came behind the answer.
     pub async fn shake_hands(
         &self,
+        head: &[u8],
         transport: &mut Transport,
         common: &Rc<Common>,
         seat: &Seat,
     ) -> Result<Vec<u8>, Failure> {
         let key = STANDARD.encode(random::<16>());
         let request = [
-            &self.head,
+            head.strip_suffix(b"\r\n").unwrap_or(head),
             b"Sec-WebSocket-Key: ".as_slice(),
             key.as_bytes(),
             b"\r\n\r\n",
@@ -275,10 +287,11 @@ mod tests {
     #[test]
     fn the_request_asks_for_the_upgrade_and_keeps_the_plan_s_headers() {
         let upgrade = upgrade(&json!([["Authorization", "Bearer x"]])).unwrap();
-        let text = String::from_utf8(upgrade.head).unwrap();
+        let head = upgrade.head.fixed().unwrap();
+        let text = std::str::from_utf8(head).unwrap();
         assert!(text.starts_with("GET /chat?room=1 HTTP/1.1\r\nHost: host:81\r\n"));
         let end = "Authorization: Bearer x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-                   Sec-WebSocket-Version: 13\r\n";
+                   Sec-WebSocket-Version: 13\r\n\r\n";
         assert!(text.ends_with(end), "{text}");
     }
 

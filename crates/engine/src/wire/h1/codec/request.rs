@@ -278,17 +278,22 @@ pub fn encode_message(spec: &RequestSpec) -> Result<Template, EncodeError> {
         segments: Vec::new(),
         head: false,
     };
-    template.text_with_gaps(&body, spec, Place::Bare);
+    template.text_with_gaps(&body, spec, spec.fill.map_or(Place::Bare, place_in));
     Ok(template)
+}
+
+/// Where values stand in such a body.
+fn place_in(body: Fill) -> Place {
+    match body {
+        Fill::Text => Place::Bare,
+        Fill::Json => Place::Json,
+        Fill::Form => Place::Url,
+    }
 }
 
 /// The segments of a body that has gaps.
 fn filled_body(spec: &RequestSpec, body: &[u8]) -> Option<Vec<Segment>> {
-    let place = match spec.fill? {
-        Fill::Text => Place::Bare,
-        Fill::Json => Place::Json,
-        Fill::Form => Place::Url,
-    };
+    let place = place_in(spec.fill?);
     let mut split = Template {
         segments: Vec::new(),
         head: false,
