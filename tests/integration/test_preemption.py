@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from support.real import Jostle, as_json
 
 SHORT = [
@@ -22,7 +20,6 @@ SHORT = [
 ]
 
 
-@pytest.mark.alone
 def test_both_forms_are_measured_and_every_claim_is_judged(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = [
         "--quick",

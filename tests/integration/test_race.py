@@ -6,8 +6,6 @@ import signal
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from jostle.record.outcomes import ENDED_BY_STOP, Outcome
 from support.real import Jostle, as_json, command, environment, recorded
 
@@ -74,7 +72,6 @@ def test_kill_9_in_the_middle_leaves_a_run_that_can_be_reported(
     assert "cut short" in (only_run(tmp_path) / "report.html").read_text()
 
 
-@pytest.mark.alone
 def test_a_published_experiment_runs_with_its_published_figures(
     jostle_command: Jostle,
 ) -> None:
@@ -87,7 +84,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "--contestants",
         "node-express,reference-processor-sharing",
         *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
-        *("--set", "slow=37", "--set", "window=1200ms"),
+        *("--set", "slow=35", "--set", "window=1200ms"),
         "--json",
         timeout=240,
     )
