@@ -13,6 +13,7 @@ from jostle.report.sections import (
     goodput,
     head_of_line,
     journeys,
+    measured,
     phased,
     pings,
     provenance,
@@ -44,6 +45,7 @@ def run_document(result: RunResult, record: str | None = None) -> Document:
         cut_short=validity.incomplete(result),
         sections=[
             answer.section(result),
+            measured.section(result),
             requirements.section(result),
             trials.not_measured(result),
             phased.section(result),

@@ -1,0 +1,63 @@
+"""What was sent, a line for each workload: requests, load, connections, and what ran beside it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jostle.analysis.results import RunResult
+from jostle.formatting import listed
+from jostle.plan.toml import TOMLDecodeError, read_toml
+from jostle.report.document import Block, Depth, Finding, Findings, Section
+from jostle.report.workload import describe_load
+
+__all__ = ["section"]
+
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+
+MOST_REQUESTS = 3
+
+
+def section(result: RunResult) -> Section:
+    """Nothing of a single workload, whose load stands beside its figures, nor of another version's plan."""
+    measured = {summary.workload: summary.title for summary in result.summaries}
+    found: list[Finding] = []
+    if len(measured) > 1:
+        found = [Finding(text) for text in _lines(result.plan_text, measured)]
+    blocks: list[Block] = [Findings(found)] if found else []
+    return Section("What was measured", blocks, Depth.MAIN, key="measured")
+
+
+def _lines(plan_text: str, measured: Mapping[str, str]) -> Iterator[str]:
+    try:
+        planned = read_toml(plan_text)["workload"]
+        described = {name: _sent(planned[name]) for name in measured}
+    except (TOMLDecodeError, KeyError, TypeError, AttributeError):
+        return
+    for name, sent in described.items():
+        title = measured[name]
+        yield f"{name}{f' ({title})' if title and title != name else ''}: {sent}."
+
+
+def _sent(workload: Mapping[str, Any]) -> str:
+    load, connection = workload["load"], workload.get("connection", {})
+    what = _requests(workload.get("request", []), workload.get("journeys", {}))
+    parts = [what, describe_load(load, connection), _connections(load)]
+    told = ", ".join(filter(None, parts))
+    if beside := workload.get("background"):
+        with_load = ", ".join(filter(None, [_requests([beside], {}), describe_load(beside)]))
+        told += f"; beside it {with_load}"
+    return told
+
+
+def _requests(requests: Sequence[Mapping[str, Any]], journeys: Mapping[str, Any]) -> str:
+    """ "GET /fast/44"; of raw bytes, calls and messages nothing."""
+    if journeys:
+        return f"{'journey' if len(journeys) == 1 else 'journeys'} {listed(list(journeys))}"
+    asked = [f"{method.upper()} {one[method]}" for one in requests for method in METHODS if method in one]
+    more = len(asked) - MOST_REQUESTS
+    return ", ".join([*asked[:MOST_REQUESTS], *([f"{more} more"] if more > 0 else [])])
+
+
+def _connections(load: Mapping[str, Any]) -> str:
+    if load.get("keep-alive") is False:
+        return "a new connection for each request"
+    return f"at most {load['max-connections']:,} connections" if "max-connections" in load else ""
