@@ -281,9 +281,9 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
         notes.append("Simulated: load and servers were calculated. Nothing was measured.")
     if any(f.given_up.n for f in data):
         notes.append(
-            "Response times cover all requests: one that was still waiting counts as at least as long as it "
-            "had waited, one that failed as longer than any other. A quantile that falls among these is "
-            "printed with ≥. Service times cover answered requests only."
+            "Response times cover all requests: one that was not answered counts as at least as long as it "
+            "had waited, one that failed as longer than all others. Quantiles that fall on these are printed "
+            "with ≥. Service times cover answered requests only."
         )
     if resumed := sum(f.total("resumed") for f in data):
         connects = sum(f.total("connects") for f in data)
@@ -337,9 +337,7 @@ def _repeated(record: RunRecord) -> list[str]:
             f"{plural(more, 'further repeat')} (at most two of each trial): journal.ndjson says why."
         )
     if any(entry["event"] == "repeats given up" for entry in record.journal):
-        notes.append(
-            "After that, nothing was measured again, because repeating a whole round had not helped."
-        )
+        notes.append("Then repeats were stopped: those of a whole round had been disturbed as well.")
     return notes
 
 
