@@ -1,4 +1,4 @@
-"""`jostle race --all`: every experiment on one page. It is long: in a file of its own it begins early."""
+"""`jostle race --all`: every experiment on one page."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 from support.real import Jostle, command, environment
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 def test_all_goes_on_where_it_was_killed(jostle_command: Jostle, tmp_path: Path) -> None:
     arguments = ["race", "--all", "threads", "--quick", "--rounds", "1", "--into", "everything"]
