@@ -30,7 +30,13 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
-ADDED = ["Cargo.toml", "rust-toolchain.toml", "scripts/build_backend.py", "crates/reference"]
+ADDED = [
+    ".cargo/config.toml",
+    "Cargo.toml",
+    "rust-toolchain.toml",
+    "scripts/build_backend.py",
+    "crates/reference",
+]
 """To the source distribution; maturin's own Cargo.toml leaves the reference crate out."""
 
 FEATURES = ["--features", "pyo3/extension-module"]
