@@ -317,18 +317,6 @@ impl<'a> Visit<'a> {
         if !self.step().captures.is_empty() {
             taps.forget();
         }
-        if let Some(reply) = traveller.reply() {
-            reply.status = sample.status;
-            let whole = matches!(
-                outcome,
-                Outcome::Ok | Outcome::WrongStatus | Outcome::WrongBody
-            );
-            if !answer.redirects && whole {
-                reply.body = Some(taps.kept(&request.taps, SCRIPT_TAP));
-            }
-            taps.forget();
-            reply.head.clone_from(&answer.head);
-        }
         if let Some(mut transcript) = answer.transcript {
             transcript.head(answer.head.as_deref().unwrap_or_default());
             recorder.borrow_mut().trace(Trace {
@@ -342,6 +330,18 @@ impl<'a> Visit<'a> {
                 transcript: *transcript,
                 captured: self.captured(&traveller.slots),
             });
+        }
+        if let Some(reply) = traveller.reply() {
+            reply.status = sample.status;
+            let whole = matches!(
+                outcome,
+                Outcome::Ok | Outcome::WrongStatus | Outcome::WrongBody
+            );
+            if !answer.redirects && whole {
+                reply.body = Some(taps.kept(&request.taps, SCRIPT_TAP));
+            }
+            taps.forget();
+            reply.head = answer.head;
         }
         outcome
     }

@@ -1,6 +1,13 @@
 //! JSON to values of a script, and back.
 
-use mlua::{Lua, Table, Value};
+#![expect(
+    unsafe_code,
+    reason = "documents become values under one protection and not under one for each value"
+)]
+
+use std::ffi::c_int;
+
+use mlua::{Lua, Table, Value, ffi, lua_State};
 use serde_json::Value as Json;
 
 /// As deep as tables may lie in one another; texts are read as deep as that, too.
@@ -16,116 +23,157 @@ impl Lists {
     /// A document as values. What is null in an object is left out, in a list it is `null`.
     pub fn read(&self, lua: &Lua, text: &[u8]) -> mlua::Result<Result<Value, String>> {
         match serde_json::from_slice::<Json>(text) {
-            Ok(found) => self.value(lua, &found).map(Ok),
+            Ok(found) => push_whole(lua, &self.0, &found).map(Ok),
             Err(error) => Ok(Err(error.to_string())),
         }
     }
 
-    fn value(&self, lua: &Lua, json: &Json) -> mlua::Result<Value> {
-        Ok(match json {
-            Json::Null => Value::NULL,
-            Json::Bool(value) => Value::Boolean(*value),
-            Json::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
-            Json::String(text) => Value::String(lua.create_string(text)?),
-            Json::Array(items) => {
-                let list = lua.create_table_with_capacity(items.len(), 0)?;
-                for (place, item) in items.iter().enumerate() {
-                    list.raw_seti(place + 1, self.value(lua, item)?)?;
-                }
-                list.set_metatable(Some(self.0.clone()))?;
-                Value::Table(list)
-            }
-            Json::Object(entries) => {
-                let table = lua.create_table_with_capacity(0, entries.len())?;
-                for (key, item) in entries.iter().filter(|(_, item)| !item.is_null()) {
-                    table.raw_set(key.as_str(), self.value(lua, item)?)?;
-                }
-                Value::Table(table)
-            }
-        })
-    }
-
     /// Values as a document.
-    pub fn write(&self, value: &Value) -> mlua::Result<Result<Vec<u8>, String>> {
+    pub fn write(&self, value: &Value) -> Result<Vec<u8>, String> {
         let mut out = Vec::new();
-        Ok(self.append(value, 0, &mut out)?.map(|()| out))
+        self.append(value, 0, &mut out)?;
+        Ok(out)
     }
 
-    fn append(
-        &self,
-        value: &Value,
-        depth: usize,
-        out: &mut Vec<u8>,
-    ) -> mlua::Result<Result<(), String>> {
+    fn append(&self, value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
         match value {
             Value::Nil | Value::LightUserData(_) => out.extend_from_slice(b"null"),
             Value::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
             Value::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
             Value::Number(number) => match written(*number) {
                 Some(text) => out.extend_from_slice(text.as_bytes()),
-                None => return Ok(Err(format!("JSON has no number {number}"))),
+                None => return Err(format!("JSON has no number {number}")),
             },
             Value::String(text) => match std::str::from_utf8(&text.as_bytes()) {
                 Ok(text) => quote(text, out),
-                Err(_) => return Ok(Err("a text of it is not UTF-8".into())),
+                Err(_) => return Err("a text of it is not UTF-8".into()),
             },
             Value::Table(_) if depth == DEEPEST => {
-                let problem = format!("it has tables in one another deeper than {DEEPEST}");
-                return Ok(Err(problem));
+                return Err(format!(
+                    "it has tables in one another deeper than {DEEPEST}"
+                ));
             }
             Value::Table(table) => return self.append_table(table, depth, out),
-            other => return Ok(Err(format!("JSON has no {}", other.type_name()))),
+            other => return Err(format!("JSON has no {}", other.type_name())),
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn append_table(
-        &self,
-        table: &Table,
-        depth: usize,
-        out: &mut Vec<u8>,
-    ) -> mlua::Result<Result<(), String>> {
+    fn append_table(&self, table: &Table, depth: usize, out: &mut Vec<u8>) -> Result<(), String> {
         let length = table.raw_len();
         let marked = || table.metatable().is_some_and(|found| found == self.0);
         let list = length > 0 || marked();
         out.push(if list { b'[' } else { b'{' });
         let mut count = 0;
-        for pair in table.pairs::<Value, Value>() {
-            let (key, item) = pair?;
-            if count > 0 {
-                out.push(b',');
-            }
+        let mut problem = None;
+        let seen = table.for_each(|key: Value, item: Value| {
+            let written = self.append_entry(&key, &item, (list, count), depth, out);
             count += 1;
-            match (&key, list) {
-                // A list goes through its items in their order.
-                (Value::Integer(_) | Value::Number(_), true) => {}
-                (Value::String(key), false) => match std::str::from_utf8(&key.as_bytes()) {
-                    Ok(key) => {
-                        quote(key, out);
-                        out.push(b':');
-                    }
-                    Err(_) => return Ok(Err("a key of it is not UTF-8".into())),
-                },
-                (key, _) => {
-                    let what = if list { "a list" } else { "a table" };
-                    return Ok(Err(format!(
-                        "{what} has a key that is a {}",
-                        key.type_name()
-                    )));
-                }
-            }
-            if let Err(problem) = self.append(&item, depth + 1, out)? {
-                return Ok(Err(problem));
-            }
+            written.map_err(|why| {
+                problem = Some(why);
+                mlua::Error::runtime("no JSON")
+            })
+        });
+        if let Some(problem) = problem.or(seen.err().map(|error| error.to_string())) {
+            return Err(problem);
         }
         if list && count != length {
-            return Ok(Err(
-                "a list has a gap, or keys that are not 1, 2, 3, …".into()
-            ));
+            return Err("a list has a gap, or keys that are not 1, 2, 3, …".into());
         }
         out.push(if list { b']' } else { b'}' });
-        Ok(Ok(()))
+        Ok(())
     }
+
+    /// Entry number `count` of a list or an object.
+    fn append_entry(
+        &self,
+        key: &Value,
+        item: &Value,
+        (list, count): (bool, usize),
+        depth: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        if count > 0 {
+            out.push(b',');
+        }
+        match (key, list) {
+            // A list goes through its items in their order.
+            (Value::Integer(_) | Value::Number(_), true) => {}
+            (Value::String(key), false) => match std::str::from_utf8(&key.as_bytes()) {
+                Ok(key) => {
+                    quote(key, out);
+                    out.push(b':');
+                }
+                Err(_) => return Err("a key of it is not UTF-8".into()),
+            },
+            (key, _) => {
+                let what = if list { "a list" } else { "a table" };
+                return Err(format!("{what} has a key that is a {}", key.type_name()));
+            }
+        }
+        self.append(item, depth + 1, out)
+    }
+}
+
+/// Makes all of a document's values under one protection against want of memory: one for each would take longer than the
+/// values.
+fn push_whole(lua: &Lua, list: &Table, json: &Json) -> mlua::Result<Value> {
+    // SAFETY: what is pushed stays within the stack that is asked for, and is one value in the place of the argument.
+    // What fails passes functions that own nothing.
+    unsafe {
+        lua.exec_raw(list, |state| {
+            push(state, json);
+            ffi::lua_replace(state, 1);
+        })
+    }
+}
+
+/// Pushes one value. What marks lists is the first on the stack.
+///
+/// # Safety
+/// Only where the language may fail.
+unsafe fn push(state: *mut lua_State, json: &Json) {
+    // SAFETY: room is asked for, texts are copied, and each entry takes from the stack what was pushed for it.
+    unsafe {
+        ffi::luaL_checkstack(state, 4, std::ptr::null());
+        match json {
+            Json::Null => ffi::lua_pushlightuserdata(state, std::ptr::null_mut()),
+            Json::Bool(value) => ffi::lua_pushboolean(state, (*value).into()),
+            Json::Number(number) => {
+                ffi::lua_pushnumber(state, number.as_f64().unwrap_or(f64::NAN));
+            }
+            Json::String(text) => push_text(state, text),
+            Json::Array(items) => {
+                ffi::lua_createtable(state, room(items.len()), 0);
+                for (place, item) in (1..).zip(items) {
+                    push(state, item);
+                    ffi::lua_rawseti_(state, -2, place);
+                }
+                ffi::lua_pushvalue(state, 1);
+                ffi::lua_setmetatable(state, -2);
+            }
+            Json::Object(entries) => {
+                ffi::lua_createtable(state, 0, room(entries.len()));
+                for (key, item) in entries.iter().filter(|(_, item)| !item.is_null()) {
+                    push_text(state, key);
+                    push(state, item);
+                    ffi::lua_rawset(state, -3);
+                }
+            }
+        }
+    }
+}
+
+/// Of a table that is made: a hint.
+fn room(entries: usize) -> c_int {
+    entries.try_into().unwrap_or(c_int::MAX)
+}
+
+/// # Safety
+/// As [`push`], with room for one value.
+unsafe fn push_text(state: *mut lua_State, text: &str) {
+    // SAFETY: the text is copied.
+    unsafe { ffi::lua_pushlstring_(state, text.as_ptr().cast(), text.len()) }
 }
 
 fn written(number: f64) -> Option<String> {
@@ -154,7 +202,7 @@ mod tests {
     fn written_by(script: &str) -> Result<String, String> {
         let lua = Lua::new();
         let value: Value = lua.load(script).eval().unwrap();
-        let text = lists(&lua).write(&value).unwrap();
+        let text = lists(&lua).write(&value);
         text.map(|text| String::from_utf8(text).unwrap())
     }
 
@@ -188,7 +236,7 @@ mod tests {
     fn tables_that_contain_themselves_have_an_end() {
         let lua = Lua::new();
         let value: Value = lua.load("local t = {} t.t = t return t").eval().unwrap();
-        let problem = lists(&lua).write(&value).unwrap().unwrap_err();
+        let problem = lists(&lua).write(&value).unwrap_err();
         assert_eq!(problem, "it has tables in one another deeper than 128");
     }
 
@@ -202,7 +250,7 @@ mod tests {
         };
         assert!(!found.contains_key("b").unwrap());
         let parts = ["a", "c"].map(|key| {
-            let text = lists.write(&found.get(key).unwrap()).unwrap().unwrap();
+            let text = lists.write(&found.get(key).unwrap()).unwrap();
             String::from_utf8(text).unwrap()
         });
         assert_eq!(parts, ["[]", "[null,1]"]);
@@ -230,7 +278,7 @@ mod tests {
             let lists = lists(&lua);
             let text = serde_json::to_vec(&document).unwrap();
             let value = lists.read(&lua, &text).unwrap().unwrap();
-            let again = lists.write(&value).unwrap().unwrap();
+            let again = lists.write(&value).unwrap();
             prop_assert_eq!(serde_json::from_slice::<Json>(&again).unwrap(), document);
         }
     }

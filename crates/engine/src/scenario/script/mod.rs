@@ -7,8 +7,10 @@
 //! ```
 //!
 //! One machine per worker, one coroutine per client. A script has no files, no sockets and no clock but `now`; what it
-//! may take of time and memory is bounded ([`vm`]).
+//! may take of time and memory is bounded ([`guard`], [`vm`]).
 
+mod answer;
+mod guard;
 mod json;
 mod lexer;
 mod natives;

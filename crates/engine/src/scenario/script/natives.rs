@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use mlua::{Buffer, Lua, LuaString, Table, Value};
 
+use super::answer;
 use super::json::Lists;
 use crate::record::interval::OUTCOME_NAMES;
 use crate::scenario::head::Head;
@@ -16,27 +17,25 @@ use crate::schedule::random::Stream;
 pub const MOST_BODY_BYTES: usize = 1024 * 1024;
 
 /// The table `native` of the prelude. `random`: of the client that runs; `shows`: what is printed is shown.
-pub fn natives(lua: &Lua, random: &Rc<RefCell<Stream>>, shows: bool) -> mlua::Result<Table> {
+pub fn natives(
+    lua: &Lua,
+    lists: &Lists,
+    random: &Rc<RefCell<Stream>>,
+    shows: bool,
+) -> mlua::Result<Table> {
     let native = lua.create_table()?;
-    let list = lua.create_table()?;
-    let lists = Lists(list.clone());
-    native.set("list", list)?;
+    native.set("list", &lists.0)?;
     native.set("null", Value::NULL)?;
     native.set("most_bytes", MOST_BODY_BYTES)?;
     native.set("outcomes", lua.create_sequence_from(OUTCOME_NAMES)?)?;
 
-    let reading = lists.clone();
-    let read = move |lua: &Lua, text: LuaString| {
-        let found = reading.read(lua, &text.as_bytes())?;
-        Ok(or_problem(found))
+    let lists = lists.clone();
+    let read = move |lua: &Lua, packed: Buffer| {
+        let packed = packed.to_vec();
+        let (_, body) = answer::parts(&packed);
+        Ok(or_problem(lists.read(lua, body)?))
     };
     native.set("read", lua.create_function(read)?)?;
-    let write = move |lua: &Lua, value: Value| match lists.write(&value)? {
-        Ok(text) => Ok((Some(lua.create_string(text)?), None)),
-        Err(problem) => Ok((None, Some(problem))),
-    };
-    native.set("write", lua.create_function(write)?)?;
-    native.set("form", lua.create_function(form)?)?;
     native.set("headers", lua.create_function(headers)?)?;
     native.set("escape", lua.create_function(escaped)?)?;
     native.set(
@@ -73,41 +72,45 @@ fn or_problem<T>(found: Result<T, String>) -> (Option<T>, Option<String>) {
 }
 
 /// A table as a form sends it, in the order of its keys.
-fn form(lua: &Lua, fields: Value) -> mlua::Result<(Option<LuaString>, Option<String>)> {
+pub fn form(lua: &Lua, fields: &Value) -> Result<Vec<u8>, String> {
     let Value::Table(fields) = fields else {
-        let problem = "form is a table: form = {user = \"ann\"}";
-        return Ok((None, Some(problem.into())));
+        return Err("form is a table: form = {user = \"ann\"}".into());
     };
     let mut pairs = Vec::new();
-    for pair in fields.pairs::<Value, Value>() {
-        let (key, value) = pair?;
+    let mut problem = None;
+    let seen = fields.for_each(|key: Value, value: Value| {
         let texts = [&key, &value].map(|value| match value {
             Value::Table(_) | Value::Function(_) => Ok(None),
             other => lua.coerce_string(other.clone()),
         });
         let [Ok(Some(key)), Ok(Some(value))] = texts else {
-            let problem = format!(
-                "a form has texts and numbers, and not a {}",
-                value.type_name()
-            );
-            return Ok((None, Some(problem)));
+            let kind = value.type_name();
+            problem = Some(format!("a form has texts and numbers, and not a {kind}"));
+            return Ok(());
         };
         let mut pair = Vec::new();
         escape(&key.as_bytes(), Place::Url, &mut pair);
         pair.push(b'=');
         escape(&value.as_bytes(), Place::Url, &mut pair);
         pairs.push(pair);
+        Ok(())
+    });
+    if let Some(problem) = problem.or(seen.err().map(|error| error.to_string())) {
+        return Err(problem);
     }
     pairs.sort();
-    Ok((Some(lua.create_string(pairs.join(&b'&'))?), None))
+    Ok(pairs.join(&b'&'))
 }
 
-/// The headers in the first `length` bytes, by their names in lower case; several of a name are joined.
-fn headers(lua: &Lua, (bytes, length): (Buffer, usize)) -> mlua::Result<Table> {
+/// The headers of an answer, by their names in lower case; several of a name are joined.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "mlua hands over what it has converted"
+)]
+fn headers(lua: &Lua, packed: Buffer) -> mlua::Result<Table> {
     let found = lua.create_table()?;
-    let mut bytes = bytes.to_vec();
-    bytes.truncate(length);
-    let head = Head::parse(&bytes);
+    let packed = packed.to_vec();
+    let head = Head::parse(answer::parts(&packed).0);
     for (name, value) in head.iter().flat_map(Head::all) {
         let name = name.to_ascii_lowercase();
         let value = match found.raw_get::<Option<LuaString>>(name.as_str())? {

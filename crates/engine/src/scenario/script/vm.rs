@@ -1,30 +1,27 @@
 //! The virtual machine of one worker: it holds all scripts of a run, and a coroutine for each client that is on one.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Thread, Value, VmState};
-
 use mlua::chunk::ChunkMode;
+use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Thread, Value};
 
-use super::natives::natives;
-use super::{Reply, Script};
+use super::json::Lists;
+use super::natives::{form, natives};
+use super::{Reply, Script, answer, guard};
 use crate::record::interval::Outcome;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::Next;
-use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 use crate::schedule::random::Stream;
 use crate::wire::h1::codec::{Around, Asked};
 
-/// Between two operations a script may compute so long, and is ended before it has computed twice as long.
-pub const LONGEST_COMPUTING_NS: u64 = 100_000_000;
-/// The clock is looked at after so many jumps and calls.
-const TICKS_PER_LOOK: u32 = 64;
 /// All scripts of one worker, and what each of its clients may add.
 const MEMORY_BYTES: usize = 128 << 20;
 const CLIENT_BYTES: usize = 32 << 10;
 /// A pause is at least so long: a script that only sleeps must not keep others from running.
 const SHORTEST_PAUSE_NS: u64 = 1_000_000;
+/// Room for answers that is kept from one to the next.
+const MOST_PACKED_BYTES: usize = 64 << 10;
 
 const PRELUDE: &str = include_str!("prelude.luau");
 
@@ -44,12 +41,20 @@ const REMOVED: [&str; 9] = [
 pub struct Vm {
     journeys: Vec<Journey>,
     new_client: Function,
-    travel: Function,
-    guard: Rc<Guard>,
+    names: Names,
+    lists: Lists,
     /// Of the client that runs.
     random: Rc<RefCell<Stream>>,
+    /// Holds each answer on its way into the machine.
+    packed: RefCell<Vec<u8>>,
     // Last, as all others are parts of it.
     lua: Lua,
+}
+
+/// Of a client's values, those that are set when a journey begins.
+struct Names {
+    iteration: LuaString,
+    feed: LuaString,
 }
 
 /// A script, loaded.
@@ -59,13 +64,14 @@ struct Journey {
     columns: Vec<LuaString>,
 }
 
-/// One client on its journeys through scripts.
+/// One client on its journeys through scripts. Ten thousand sleep at the same time: what is there for a request is there
+/// only while one is made.
 #[derive(Debug)]
 pub struct Walk {
     thread: Thread,
-    client: Table,
+    /// `None` where no script takes one.
+    client: Option<Table>,
     goes_on: With,
-    asked: Option<Asked>,
     /// Of this journey, the last one that it has asked for.
     step: Option<u32>,
 }
@@ -75,10 +81,17 @@ pub struct Walk {
 enum With {
     /// A journey from its beginning.
     Start,
-    /// What its request has given.
-    Answer(Reply),
+    /// What its request gives.
+    Answer(Box<Flight>),
     /// The end of a pause.
     Awake,
+}
+
+/// A request and what it gives.
+#[derive(Debug)]
+struct Flight {
+    asked: Asked,
+    reply: Reply,
 }
 
 /// What a script wants.
@@ -96,79 +109,43 @@ pub struct Start<'a> {
     pub iteration: u64,
 }
 
-/// Ends what computes for too long.
-#[derive(Default)]
-struct Guard {
-    /// By the clock: so cheap that it is set for every resume.
-    deadline: Cell<u64>,
-    /// By the thread's own time, once the deadline has passed: a machine that stalls is not the script's fault.
-    most_cpu: Cell<Option<u64>>,
-    ticks: Cell<u32>,
-}
-
-impl Guard {
-    fn begin(&self) {
-        self.ticks.set(0);
-        self.most_cpu.set(None);
-        self.deadline.set(monotonic_ns() + LONGEST_COMPUTING_NS);
-    }
-
-    /// Once it is over, at every look: a script that catches the error gets the next one at once.
-    fn is_over(&self) -> bool {
-        let ticks = self.ticks.get().wrapping_add(1);
-        if !ticks.is_multiple_of(TICKS_PER_LOOK) {
-            self.ticks.set(ticks);
-            return false;
-        }
-        let over = monotonic_ns() > self.deadline.get() && self.has_computed();
-        // One that is over stays just before its next look.
-        self.ticks
-            .set(if over { ticks.wrapping_sub(1) } else { ticks });
-        over
-    }
-
-    fn has_computed(&self) -> bool {
-        let cpu = thread_cpu_ns();
-        let most = self.most_cpu.get().unwrap_or(cpu + LONGEST_COMPUTING_NS);
-        self.most_cpu.set(Some(most));
-        cpu > most
-    }
-}
-
 impl Vm {
     /// Loads all scripts; an error says what is wrong with which, in which line. `clients`: on this worker; `shows`:
     /// what they print is shown.
     pub fn new(scripts: &[Script], clients: u64, shows: bool) -> Result<Self, String> {
-        let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
-        let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
-        let lua = Lua::new_with(libraries, LuaOptions::new()).map_err(|error| told(&error))?;
-        let random = Rc::new(RefCell::new(Stream::new(0, &[])));
-        let guard = Rc::new(Guard::default());
-        guard.begin();
         let limit = MEMORY_BYTES + clients as usize * CLIENT_BYTES;
-        let prelude = prelude(&lua, &random, shows, limit).map_err(|error| told(&error))?;
-        let watched = guard.clone();
-        lua.set_interrupt(move |lua| {
-            if watched.is_over() {
-                return Err(Error::runtime(too_long(lua)));
-            }
-            Ok(VmState::Continue)
-        });
-        let shared: Table = prelude.get("Shared").map_err(|error| told(&error))?;
-        let mut vm = Self {
-            new_client: prelude.get("new_client").map_err(|error| told(&error))?,
-            travel: prelude.get("travel").map_err(|error| told(&error))?,
-            journeys: Vec::new(),
-            guard,
-            random,
-            lua,
-        };
+        guard::begin();
+        let (mut vm, shared) = Self::without_scripts(shows, limit).map_err(|error| told(&error))?;
         for script in scripts {
-            vm.guard.begin();
+            guard::begin();
             let journey = vm.load(script.clone(), &shared);
             vm.journeys.push(journey?);
         }
         Ok(vm)
+    }
+
+    /// And what the scripts' globals get from it once they are loaded.
+    fn without_scripts(shows: bool, limit: usize) -> mlua::Result<(Self, Table)> {
+        let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
+        let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
+        let lua = Lua::new_with(libraries, LuaOptions::new())?;
+        let random = Rc::new(RefCell::new(Stream::new(0, &[])));
+        let lists = Lists(lua.create_table()?);
+        let prelude = prelude(&lua, &lists, &random, shows, limit)?;
+        guard::watch(&lua);
+        let vm = Self {
+            new_client: prelude.get("new_client")?,
+            names: Names {
+                iteration: lua.create_string("iteration")?,
+                feed: lua.create_string("feed")?,
+            },
+            lists,
+            journeys: Vec::new(),
+            packed: RefCell::default(),
+            random,
+            lua,
+        };
+        Ok((vm, prelude.get("Shared")?))
     }
 
     fn load(&self, script: Script, shared: &Table) -> Result<Journey, String> {
@@ -227,16 +204,19 @@ impl Vm {
 
     /// Client `number` before its first journey through a script.
     pub fn client(&self, number: u64) -> Result<Walk, String> {
+        guard::begin();
         let walk = || {
+            let journeys = self.journeys.iter();
+            let takes_client = journeys.clone().any(Journey::takes_client);
+            let feeds = journeys.clone().any(|journey| !journey.columns.is_empty());
+            let client = takes_client.then(|| self.new_client.call((number, feeds)));
             Ok(Walk {
-                thread: self.lua.create_thread(self.travel.clone())?,
-                client: self.new_client.call(number)?,
+                thread: self.lua.create_thread(self.journeys[0].main.clone())?,
+                client: client.transpose()?,
                 goes_on: With::Start,
-                asked: None,
                 step: None,
             })
         };
-        self.guard.begin();
         walk().map_err(|error| self.failed(&error))
     }
 
@@ -247,8 +227,11 @@ impl Vm {
         let last = walk.step.unwrap_or(0) as usize;
         match wish {
             Ok(Wish::Ask(step, asked)) => {
-                (walk.asked, walk.step) = (Some(asked), Some(step as u32));
-                walk.goes_on = With::Answer(Reply::default());
+                walk.step = Some(step as u32);
+                walk.goes_on = With::Answer(Box::new(Flight {
+                    asked,
+                    reply: Reply::default(),
+                }));
                 Next::Step(step)
             }
             Ok(Wish::Pause(ns)) => {
@@ -272,14 +255,14 @@ impl Vm {
         random: &mut Stream,
     ) -> mlua::Result<Wish> {
         std::mem::swap(&mut *self.random.borrow_mut(), random);
-        self.guard.begin();
+        guard::begin();
         let mut resumed = match std::mem::replace(&mut walk.goes_on, With::Start) {
             With::Start => self.start(walk, start),
-            With::Answer(reply) => self.answer(walk, reply),
+            With::Answer(flight) => self.answer(walk, &flight.reply),
             With::Awake => walk.thread.resume(()),
         };
         let wish = loop {
-            match resumed.and_then(|yielded| self.wish(script, yielded)) {
+            match resumed.and_then(|yielded| self.wish(script, &walk.thread, yielded)) {
                 Ok(Ok(wish)) => break Ok(wish),
                 // It is told so where it asked for that.
                 Ok(Err(refused)) => resumed = walk.thread.resume(refused),
@@ -292,52 +275,44 @@ impl Vm {
 
     fn start(&self, walk: &Walk, start: Start<'_>) -> mlua::Result<Yielded> {
         let journey = &self.journeys[start.script];
-        walk.thread.reset(self.travel.clone())?;
-        walk.client.raw_set("iteration", start.iteration)?;
-        let feed: Table = walk.client.raw_get("feed")?;
-        for (name, (_, slot)) in journey.columns.iter().zip(&journey.script.columns) {
-            let value = start
-                .slots
-                .get(*slot)
-                .map(|value| self.lua.create_string(value));
-            feed.raw_set(name, value.transpose()?)?;
+        walk.thread.reset(journey.main.clone())?;
+        if let Some(client) = &walk.client {
+            client.raw_set(&self.names.iteration, start.iteration)?;
+            if !journey.columns.is_empty() {
+                self.feed(&client.raw_get(&self.names.feed)?, journey, start.slots)?;
+            }
         }
-        walk.thread.resume((&journey.main, &walk.client))
+        walk.thread.resume(walk.client.as_ref())
     }
 
-    fn answer(&self, walk: &Walk, reply: Reply) -> mlua::Result<Yielded> {
-        let Reply {
-            outcome,
-            status,
-            head,
-            body,
-        } = reply;
-        let (body, long) = match body {
-            Some(Ok(body)) => (body, false),
-            Some(Err(_)) => (Vec::new(), true),
-            None => (Vec::new(), false),
-        };
-        let bytes = head
-            .as_ref()
-            .map(|head| self.lua.create_buffer([head, &body[..]].concat()));
-        let length = head.map_or(0, |head| head.len());
-        walk.thread.resume((
-            Value::Nil,
-            status,
-            outcome as usize + 1,
-            bytes.transpose()?,
-            length,
-            long,
-        ))
+    fn feed(&self, feed: &Table, journey: &Journey, slots: &Slots) -> mlua::Result<()> {
+        for (name, (_, slot)) in journey.columns.iter().zip(&journey.script.columns) {
+            let value = slots.get(*slot).map(|value| self.lua.create_string(value));
+            feed.raw_set(name, value.transpose()?)?;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, walk: &Walk, reply: &Reply) -> mlua::Result<Yielded> {
+        let mut packed = self.packed.borrow_mut();
+        answer::pack(reply, &mut packed);
+        let buffer = self.lua.create_buffer(&*packed)?;
+        packed.shrink_to(MOST_PACKED_BYTES);
+        walk.thread.resume(buffer)
     }
 
     /// What a script wants that has yielded, or ended; an inner error is for the script itself.
-    fn wish(&self, script: &Script, yielded: Yielded) -> mlua::Result<Result<Wish, String>> {
-        let Yielded(number, value, headers, body, kind) = yielded;
-        let number = match number {
-            None => return Ok(Ok(Wish::End)),
-            Some(number) => number as i64,
-        };
+    fn wish(
+        &self,
+        script: &Script,
+        thread: &Thread,
+        yielded: Yielded,
+    ) -> mlua::Result<Result<Wish, String>> {
+        if !thread.is_resumable() {
+            return Ok(Ok(Wish::End));
+        }
+        let (number, value, options) = yielded;
+        let number = number.as_i64().unwrap_or(i64::MAX);
         if number < 0 {
             let seconds = self.lua.coerce_number(value)?.unwrap_or(0.0);
             let ns = if script.sleeps {
@@ -362,27 +337,57 @@ impl Vm {
             Ok(asked) => asked,
             Err(problem) => return Ok(Err(problem.to_string())),
         };
-        for pair in headers.iter().flat_map(Table::pairs::<LuaString, Value>) {
-            let (name, value) = pair?;
-            let Some(value) = self.lua.coerce_string(value)? else {
-                let name = name.to_string_lossy();
-                return Ok(Err(format!(
-                    "the header {name} is neither a text nor a number"
-                )));
-            };
-            if let Err(problem) = asked.header(&name.as_bytes(), &value.as_bytes(), around) {
-                return Ok(Err(problem.to_string()));
+        let options = match options {
+            Value::Table(options) => Options::read(&options)?,
+            _ => Ok(Options::default()),
+        };
+        let written = options.and_then(|options| self.write(&mut asked, &options, around));
+        Ok(written.map(|()| Wish::Ask(number, asked)))
+    }
+
+    /// An error is for the script itself.
+    fn write(
+        &self,
+        asked: &mut Asked,
+        options: &Options,
+        around: Around<'_>,
+    ) -> Result<(), String> {
+        if let Some(headers) = &options.headers {
+            let mut problem = None;
+            let seen = headers.for_each(|name: LuaString, value: Value| {
+                let written = match self.lua.coerce_string(value)? {
+                    Some(value) => asked
+                        .header(&name.as_bytes(), &value.as_bytes(), around)
+                        .map_err(|error| error.to_string()),
+                    None => Err(format!(
+                        "the header {} is neither a text nor a number",
+                        name.to_string_lossy()
+                    )),
+                };
+                problem = problem.take().or(written.err());
+                Ok(())
+            });
+            if let Some(problem) = problem.or(seen.err().map(|error| told(&error))) {
+                return Err(problem);
             }
         }
-        if let Some(kind) = kind
-            && !asked.has("content-type")
-            && let Err(problem) = asked.header(b"Content-Type", &kind.as_bytes(), around)
-        {
-            return Ok(Err(problem.to_string()));
+        let (body, kind) = match options {
+            Options {
+                json: Some(value), ..
+            } => (Some(self.lists.write(value)?), JSON),
+            Options {
+                form: Some(fields), ..
+            } => (Some(form(&self.lua, fields)?), FORM),
+            _ => (None, ""),
+        };
+        if !kind.is_empty() && !asked.has_type() {
+            asked
+                .header(b"Content-Type", kind.as_bytes(), around)
+                .map_err(|error| error.to_string())?;
         }
-        let body = body.as_ref().map(LuaString::as_bytes);
-        asked.finish(body.as_deref(), around);
-        Ok(Ok(Wish::Ask(number, asked)))
+        let text = options.body.as_ref().map(LuaString::as_bytes);
+        asked.finish(body.as_deref().or(text.as_deref()), around);
+        Ok(())
     }
 
     /// Why a script has failed. One that took all the memory must leave some to the others.
@@ -395,6 +400,13 @@ impl Vm {
     }
 }
 
+impl Journey {
+    fn takes_client(&self) -> bool {
+        let main = self.main.info();
+        main.num_params > 0 || main.is_vararg
+    }
+}
+
 impl Walk {
     /// Another journey begins.
     pub fn begin(&mut self) {
@@ -403,12 +415,14 @@ impl Walk {
 
     /// What it asks for.
     pub fn asked(&self) -> Option<&Asked> {
-        self.asked.as_ref()
+        match &self.goes_on {
+            With::Answer(flight) => Some(&flight.asked),
+            _ => None,
+        }
     }
 
     /// Its request has ended so.
     pub fn ended(&mut self, outcome: Outcome) {
-        self.asked = None;
         if let Some(reply) = self.reply() {
             reply.outcome = outcome;
         }
@@ -417,38 +431,69 @@ impl Walk {
     /// What its request gives, if it waits for that.
     pub fn reply(&mut self) -> Option<&mut Reply> {
         match &mut self.goes_on {
-            With::Answer(reply) => Some(reply),
+            With::Answer(flight) => Some(&mut flight.reply),
             _ => None,
         }
     }
 }
 
-/// What a script yields: the number of a request, its path, headers, body, and the body's type; -1 and a time; or, at
-/// its end, nothing.
-struct Yielded(
-    Option<f64>,
-    Value,
-    Option<Table>,
-    Option<LuaString>,
-    Option<LuaString>,
-);
+/// What a script yields: the number of a request, its path and options; or -1 and a time. What it returns at its end does
+/// not matter.
+type Yielded = (Value, Value, Value);
 
-impl mlua::FromLuaMulti for Yielded {
-    fn from_lua_multi(values: mlua::MultiValue, lua: &Lua) -> mlua::Result<Self> {
-        let (number, value, headers, body, kind) = mlua::FromLuaMulti::from_lua_multi(values, lua)?;
-        Ok(Self(number, value, headers, body, kind))
+/// Of a request.
+#[derive(Default)]
+struct Options {
+    headers: Option<Table>,
+    json: Option<Value>,
+    form: Option<Value>,
+    body: Option<LuaString>,
+}
+
+impl Options {
+    /// An inner error is for the script itself.
+    fn read(options: &Table) -> mlua::Result<Result<Self, String>> {
+        let mut found = Self::default();
+        let mut problem = None;
+        options.for_each(|key: Value, value: Value| {
+            let text = key.as_string().map(LuaString::as_bytes);
+            match (text.as_deref(), value) {
+                (Some(b"name" | b"expect"), _) => {}
+                (Some(b"json"), value) => found.json = Some(value),
+                (Some(b"form"), value) => found.form = Some(value),
+                (Some(b"headers"), Value::Table(headers)) => found.headers = Some(headers),
+                (Some(b"body"), Value::String(body)) => found.body = Some(body),
+                (Some(b"headers"), _) => {
+                    problem = Some("headers are a table: headers = {Authorization = token}".into());
+                }
+                (Some(b"body"), _) => {
+                    problem = Some("body is a text; for a table write json = …".into());
+                }
+                _ => {
+                    problem = Some(format!(
+                        "a request has no option {}: it has headers, json, form, body, name and expect",
+                        key.to_string()?
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(problem.map_or(Ok(found), Err))
     }
 }
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What the prelude returns. From then on what is there for all scripts cannot be changed.
 fn prelude(
     lua: &Lua,
+    lists: &Lists,
     random: &Rc<RefCell<Stream>>,
     shows: bool,
     limit: usize,
 ) -> mlua::Result<Table> {
-    let native = natives(lua, random, shows)?;
-    let list: Table = native.get("list")?;
+    let native = natives(lua, lists, random, shows)?;
     let prelude: Table = lua.load(PRELUDE).set_name("=jostle").call(native)?;
     let globals = lua.globals();
     let given: Table = prelude.get("globals")?;
@@ -462,22 +507,12 @@ fn prelude(
     for name in REMOVED {
         globals.set(name, Value::Nil)?;
     }
-    list.set("__metatable", "a list")?;
-    list.set_readonly(true);
+    lists.0.set("__metatable", "a list")?;
+    lists.0.set_readonly(true);
+    prelude.get::<Table>("empty")?.set_readonly(true);
     lua.sandbox(true)?;
     lua.set_memory_limit(limit)?;
     Ok(prelude)
-}
-
-fn too_long(lua: &Lua) -> String {
-    let place = lua.inspect_stack(0, |frame| {
-        let line = frame.current_line()?;
-        let source = frame.source().short_src?.into_owned();
-        Some(format!("{source}:{line}: "))
-    });
-    let place = place.flatten().unwrap_or_default();
-    let most_ms = LONGEST_COMPUTING_NS / 1_000_000;
-    format!("{place}it computed for more than {most_ms} ms without a request or a pause")
 }
 
 fn is_memory(error: &Error) -> bool {

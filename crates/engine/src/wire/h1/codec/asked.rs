@@ -13,6 +13,8 @@ pub struct Asked {
     bytes: Vec<u8>,
     path: usize,
     headers: usize,
+    /// Of [`NOTED`], those that it has.
+    given: [bool; NOTED.len()],
 }
 
 /// Where it goes in the template.
@@ -37,6 +39,12 @@ pub struct Around<'a> {
 /// Said by the connection or by the body's length, and so never by a script.
 const ADDED: [&str; 3] = ["connection", "content-length", "transfer-encoding"];
 
+/// Added where they are missing.
+const NOTED: [&str; 3] = ["host", "user-agent", "content-type"];
+const HOST: usize = 0;
+const AGENT: usize = 1;
+const TYPE: usize = 2;
+
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
 impl Asked {
@@ -53,6 +61,7 @@ impl Asked {
         Ok(Self {
             path: bytes.len(),
             headers: bytes.len(),
+            given: [false; NOTED.len()],
             bytes,
         })
     }
@@ -66,8 +75,8 @@ impl Asked {
     ) -> Result<(), EncodeError> {
         let name = std::str::from_utf8(name).unwrap_or("\u{fffd}");
         check("the name of a header", name, is_token, "")?;
-        let lower = name.to_ascii_lowercase();
-        if ADDED.contains(&lower.as_str()) || (around.cookies && lower == "cookie") {
+        let is = |known: &&str| name.eq_ignore_ascii_case(known);
+        if ADDED.iter().any(is) || (around.cookies && is(&"cookie")) {
             return Err(EncodeError::Added { name: name.into() });
         }
         let unfit = |byte: &u8| *byte != b'\t' && byte.is_ascii_control();
@@ -76,22 +85,24 @@ impl Asked {
             let field = format!("header {name}");
             check(&field, &value, |byte| !unfit(&byte), "")?;
         }
+        for (given, known) in self.given.iter_mut().zip(NOTED) {
+            *given |= name.eq_ignore_ascii_case(known);
+        }
         self.line(name, value);
         Ok(())
     }
 
-    /// Whether it has this header, in whatever case.
-    pub fn has(&self, name: &str) -> bool {
-        self.lines()
-            .any(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()))
+    /// Whether it says of which type its body is.
+    pub fn has_type(&self) -> bool {
+        self.given[TYPE]
     }
 
     /// Adds what is missing, and the body.
     pub fn finish(&mut self, body: Option<&[u8]>, around: Around<'_>) {
-        if !self.has("host") {
+        if !self.given[HOST] {
             self.line("Host", around.authority.as_bytes());
         }
-        if !self.has("user-agent") {
+        if !self.given[AGENT] {
             let agent = concat!("jostle/", env!("CARGO_PKG_VERSION"));
             self.line("User-Agent", agent.as_bytes());
         }
