@@ -1,6 +1,8 @@
 """What a script costs beside steps that do the same: CPU per request, memory of a client, lateness.
 
-nginx answers. A client whose memory is measured is asleep in its script, with an answer in hand.
+The bars are for a login and the items that it leads to, with answers of 200 bytes, which nginx gives.
+Without a bar: a journey of a single request, where beginning a journey counts for each request, and a client
+with 1 kB in hand, where the answer itself is half of what is measured.
 """
 
 import random
@@ -19,10 +21,40 @@ CLIENTS, MANY_CLIENTS = 64, 10_000
 SETTLE_S = 5
 BAR_CPU_US, BAR_BYTES, BAR_LATE_US = 1.0, 2_000, 100
 
+ITEMS_STEPS = r"""
+[journey.items]
+steps = [
+  { name = "login", post = "/journey/login", json = { user = "user {client}", password = "secret" }, capture = { token = "json:/user/token" } },
+  { name = "items", get = "/journey/items", headers = { Authorization = "Bearer {token}" }, capture = { a = "json:/items/0/id", b = "json:/items/1/id" } },
+  { name = "first", get = "/journey/items/{a}", headers = { Authorization = "Bearer {token}" } },
+  { name = "second", get = "/journey/items/{b}", headers = { Authorization = "Bearer {token}" } },
+]
+"""  # noqa: E501
+ITEMS_SCRIPT = """
+return function(client)
+    local user = { user = `user {client.number}`, password = "secret" }
+    local login = http.post("/journey/login", { json = user })
+    check(login.ok, "login")
+    local headers = { Authorization = `Bearer {login:json().user.token}` }
+    for _, item in http.get("/journey/items", { headers = headers }):json().items do
+        http.get(`/journey/items/{item.id}`, { headers = headers })
+    end
+end
+"""
+ASLEEP_SCRIPT = """
+return function(client)
+    local login = http.post("/journey/login", { json = { user = `user {client.number}` } })
+    sleep("10m")
+    check(login:json().user.token)
+end
+"""
 FILES = {
+    "items.toml": ITEMS_STEPS,
+    "items.luau": ITEMS_SCRIPT,
     "one.toml": '[journey.one]\nsteps = [{ get = "/", capture = { body = "body" } }]\n',
     "one.luau": 'return function() check(#http.get("/").body > 0, "empty") end\n',
-    "asleep.luau": 'return function() local answer = http.get("/") sleep("10m") check(answer.ok) end\n',
+    "asleep.luau": ASLEEP_SCRIPT,
+    "holding.luau": 'return function() local answer = http.get("/") sleep("10m") check(answer.ok) end\n',
     "paced.toml": '[journey.paced]\nsteps = [{ get = "/", think = "1s ± 20%", repeat = 1000 }]\n',
     "paced.luau": 'return function() for _ = 1, 1000 do http.get("/") sleep("1s ± 20%") end end\n',
 }
@@ -31,7 +63,7 @@ FILES = {
 def run(effort: Effort) -> Section:
     for name, text in FILES.items():
         (effort.folder / name).write_text(text)
-    found: dict[str, list[Sample]] = {"one.toml": [], "one.luau": []}
+    found: dict[str, list[Sample]] = {name: [] for name in FILES if name.startswith(("items", "one"))}
     late: dict[str, list[int]] = {"paced.toml": [], "paced.luau": []}
     with nginx() as server:
         for number in range(effort.rounds):
@@ -43,13 +75,31 @@ def run(effort: Effort) -> Section:
             for name in random.sample(list(late), len(late)):
                 late[name].append(_late_us(server, effort, name, number))
                 print(f"  round {number + 1}: {name}: p99.9 of the lateness {late[name][-1]:,} µs")
-    slopes = more_per_client(effort, effort.folder / "asleep.luau")
-    cpu = [s.cpu_us - t.cpu_us for s, t in zip(found["one.luau"], found["one.toml"], strict=True)]
     later = [s - t for s, t in zip(late["paced.luau"], late["paced.toml"], strict=True)]
+    asleep, holding = (
+        more_per_client(effort, effort.folder / f"{name}.luau") for name in ("asleep", "holding")
+    )
     rows = [
-        _row("CPU of a request of a script, more than of a step, µs", BAR_CPU_US, cpu, ",.2f"),
         _row(
-            "user memory per client asleep in a script, more than a plain client's, bytes", BAR_BYTES, slopes
+            "CPU of a request of a script, more than of a step, login and items, µs",
+            BAR_CPU_US,
+            _more_us(found, "items"),
+            ",.2f",
+        ),
+        Row(
+            "CPU of a script of a single request, more than of a step, µs",
+            "",
+            spread(_more_us(found, "one")),
+            None,
+        ),
+        _row(
+            "user memory per client asleep in a script, more than a plain client's, bytes", BAR_BYTES, asleep
+        ),
+        Row(
+            "user memory per client asleep in a script with 1 kB in hand, more than a plain client's, bytes",
+            "",
+            spread(holding, ",.0f"),
+            None,
         ),
         _row(
             f"p99.9 of the lateness of {MANY_CLIENTS:,} clients, more than with steps, µs", BAR_LATE_US, later
@@ -57,6 +107,11 @@ def run(effort: Effort) -> Section:
     ]
     samples = [asdict(sample) | {"what": name} for name, each in found.items() for sample in each]
     return Section(rows, samples=[*samples, {"late_us": late}])
+
+
+def _more_us(found: dict[str, list[Sample]], name: str) -> list[float]:
+    pairs = zip(found[f"{name}.luau"], found[f"{name}.toml"], strict=True)
+    return [script.cpu_us - steps.cpu_us for script, steps in pairs]
 
 
 def _row(what: str, bar: float, values: list[float] | list[int], form: str = ",.0f") -> Row:
