@@ -49,7 +49,8 @@ PACE = 3
 @dataclass(frozen=True)
 class Behaviour:
     """`simulate`: a `DisciplineSpec`, or a function. `family`: None where no candidate is right, and none may
-    be told. `overtaking` and `leave_as_computed`: None where either may be said.
+    be told. `overtaking` and `leave_as_computed`: None where either may be said. `dealt`: connections go to
+    the workers in the order in which they were opened, otherwise in one that cannot be seen.
     """
 
     name: str
@@ -61,6 +62,14 @@ class Behaviour:
     overtaking: bool | None = False
     leave_as_computed: bool | None = True
     room: int | None = None
+    dealt: bool = False
+
+
+def gated_by_a_timer(requests: Sequence[Request], rng: random.Random) -> list[int | None]:
+    """As GHC does, with a timer that ticks every 20.1 ms and stands anyhow when a burst begins."""
+    period_ns = 20_100_000
+    timer = {"cores": 1, "period_ns": period_ns, "phase_ns": rng.randrange(period_ns)}
+    return simulated_answers({"gated-by-timer": timer}, [requests])[0]
 
 
 def in_batches(requests: Sequence[Request], rng: random.Random) -> list[int]:
@@ -141,6 +150,7 @@ BEHAVIOURS = [
         for c in (1, 3)
     ),
     Behaviour("gated last come", "gated-lifo", Family.GATED_LAST_COME),
+    Behaviour("batches, the last first", "gated-slot", Family.GATED_SLOT),
     *(
         Behaviour(f"sharing, {c}", {"processor-sharing": {"cores": c}}, Family.SHARING, c, overtaking=True)
         for c in (1, 2, 4)
@@ -188,6 +198,24 @@ BEHAVIOURS = [
         slice=0.015,
         leave_as_computed=None,
     ),
+    Behaviour(
+        "gated by a timer of 20 ms, 1",
+        gated_by_a_timer,
+        Family.GATED_ANSWERS,
+        overtaking=None,
+        leave_as_computed=None,
+    ),
+    *(
+        Behaviour(
+            f"queues on one core, {workers}",
+            {"shared-queues": {"workers": workers, "slice_ns": 3_000_000}},
+            Family.SHARED_QUEUES,
+            workers,
+            overtaking=None,
+            dealt=True,
+        )
+        for workers in (2, 3)
+    ),
     Behaviour("first come, 2, queue of 8", _workers(2), Family.FIRST_COME, 2, room=10),
     Behaviour("first come, 2, pauses", first_come_with_pauses, Family.FIRST_COME, 2),
     Behaviour("unlimited", "unlimited", None, MOST),
@@ -232,6 +260,9 @@ class KnownServer:
         server's.
         """
         connections = self._rng.sample(range(4 * len(jobs)), len(jobs))
+        if self._behaviour.dealt:
+            first = self._rng.randrange(self._behaviour.workers)
+            connections = [first + job.connection for job in jobs]
         self.paces.append(self._pace(max(demands), max(job.demand for job in jobs)))
         self._drift()
         slowness = self._slowness
@@ -304,7 +335,11 @@ def _coarse_is_true(behaviour: Behaviour, found: Inference) -> bool:
     ]
     if any(value is not None and truth is not None and value != truth for value, truth in told):
         return False
-    unknown = found.at_once.value is None or behaviour.family in (None, Family.OWN_QUEUES)
+    unknown = found.at_once.value is None or behaviour.family in (
+        None,
+        Family.OWN_QUEUES,
+        Family.SHARED_QUEUES,
+    )
     return unknown or _within(behaviour.workers, found.at_once.value)
 
 

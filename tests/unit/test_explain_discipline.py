@@ -4,15 +4,16 @@ import math
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from jostle.explain.burst import Burst, Job
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.design import bursts_to_send, duration, equal_bursts, parallelism, sized_bursts
-from jostle.explain.discipline import REMEDIES, Range, Reason, infer
+from jostle.explain.discipline import MOST_ERROR, REMEDIES, Range, Reason, infer
 from jostle.explain.fit import Observed, unsteadiness
 from jostle.generator.bursts import simulated_answers
-from support.known_servers import BEHAVIOURS, NOISE, explained, judged
+from support.known_servers import BEHAVIOURS, NOISE, explained, in_batches, judged
 
 BY_NAME = {behaviour.name: behaviour for behaviour in BEHAVIOURS}
 
@@ -94,7 +95,7 @@ def test_the_work_of_a_burst_over_its_time_is_how_many_progress() -> None:
 
 
 def test_plugs_hold_all_workers_until_all_others_have_come() -> None:
-    for jobs in sized_bursts([0.005, 0.01, 0.02, 0.04], 4, random.Random(1))[:4]:
+    for jobs in sized_bursts([0.005, 0.01, 0.02, 0.04], 4, 32, random.Random(1))[:4]:
         assert [job.at for job in jobs[:4]] == [0.0] * 4
         assert all(job.demand == 0.04 for job in jobs[:4])
         assert len(jobs) == 4 + 10
@@ -140,6 +141,73 @@ def test_of_next_to_nothing_nothing_is_told(bursts: list[Burst]) -> None:
     found = infer(bursts, spread=0.0)
     assert found.discipline.value is None
     assert found.discipline.reason in (Reason.UNSATURATED, Reason.UNANSWERED)
+
+
+def off_in(bursts: list[Burst], some: int) -> list[Burst]:
+    """The same, where noise changed who was next in `some` of them."""
+    slower = [Burst(burst.jobs, tuple(end and end * 2.5 for end in burst.ends)) for burst in bursts[:some]]
+    return slower + bursts[some:]
+
+
+def test_a_burst_in_which_noise_changed_who_was_next_is_one_accident_and_many_are_a_misfit() -> None:
+    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, most=16, budget=8, seed=1)
+    bursts = answered({"lifo": {"workers": 1}}, plan)
+    candidate = Candidate(Family.LAST_COME, 1)
+    few, many = len(bursts) // 10, len(bursts) // 6
+    some, more = (Observed(off_in(bursts, count)).fit(candidate) for count in (few, many))
+    assert some is not None
+    assert more is not None
+    assert some.error() < MOST_ERROR < more.error()
+    assert np.sqrt(np.mean(some.residuals**2)) > MOST_ERROR  # it was the accidents that were off
+
+
+def test_who_takes_those_at_the_ends_of_the_line_has_no_random_order() -> None:
+    rng = random.Random(1)
+    plan = bursts_to_send([0.005, 0.01, 0.02, 0.04], 1, most=16, budget=8, seed=1)
+    candidate = Candidate(Family.GATED_RANDOM_ORDER, 1)
+    slot = Observed(answered("gated-slot", plan)).fit(candidate)
+    assert slot is None
+    requests = [[(round(j.at * 1e9), round(j.demand * 1e9), j.connection) for j in jobs] for jobs in plan]
+    ends = [in_batches(each, rng) for each in requests]
+    random_order = [
+        Burst(jobs, tuple(end / 1e9 for end in each)) for jobs, each in zip(plan, ends, strict=True)
+    ]
+    assert Observed(random_order).fit(candidate) is not None
+
+
+@pytest.mark.parametrize("family", [Family.LOCKED_THREADS, Family.SHARED_QUEUES])
+def test_threads_on_one_core_are_parted_by_whether_each_has_a_queue_of_its_own(family: Family) -> None:
+    """A burst of fewer requests than threads is served alike by both."""
+    specs = {
+        Family.LOCKED_THREADS: {"locked-threads": {"processes": 1, "threads": 5, "slice_ns": 3_000_000}},
+        Family.SHARED_QUEUES: {"shared-queues": {"workers": 5, "slice_ns": 3_000_000}},
+    }
+    demands = [0.0057, 0.0113, 0.0217, 0.043]
+    bursts = equal_bursts(0.043, 16) + bursts_to_send(demands, 1, most=16, budget=4, seed=1)
+    found = infer(answered(specs[family], bursts), spread=0.01)
+    assert found.discipline.value is family
+
+
+def test_how_a_timer_stood_is_paid_for_only_where_it_changes_something() -> None:
+    timer = {"gated-by-timer": {"cores": 1, "period_ns": 20_000_000, "phase_ns": 7_000_000}}
+    candidate = Candidate(Family.GATED_ANSWERS, 1, slice=0.020, timer=True)
+    equal, sized = equal_bursts(0.043, 16), sized_bursts([0.005, 0.01, 0.043], 1, 16, random.Random(1))
+    long, mixed = (Observed(answered(timer, plan)).fit(candidate) for plan in (equal, sized))
+    assert long is not None
+    assert mixed is not None
+    assert long.costs.sum() == 0.0
+    assert mixed.costs.sum() > 0.0
+    assert mixed.error() < 0.05
+
+
+def test_what_repeats_differ_by_most_is_named() -> None:
+    jobs = (Job(0.0, 0.04, 0), Job(0.002, 0.005, 1))
+    bursts = [Burst(jobs, (0.041, end)) for end in (0.012, 0.015, 0.031)]
+    unlike = Observed(bursts).most_unlike()
+    assert unlike is not None
+    assert (unlike.demand, unlike.bursts) == (0.005, 3)
+    assert (unlike.low, unlike.high) == pytest.approx((0.010, 0.029))
+    assert Observed(bursts[:1]).most_unlike() is None
 
 
 @pytest.mark.parametrize("longest", [0.0374, 0.0395])

@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -12,13 +12,18 @@ import pytest
 from jostle.analysis.results import Estimate
 from jostle.contestant import is_known
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
+from jostle.explain import discipline
+from jostle.explain.burst import Burst
+from jostle.explain.discipline import Decision, Inference
 from jostle.explain.document import explanation_document
 from jostle.explain.finding import Finding, Reason, Topic, found
+from jostle.explain.fit import Unlike
 from jostle.explain.limits import GENTLE, THOROUGH, Budget
 from jostle.explain.observe import Usage
 from jostle.explain.paragraph import paragraph
 from jostle.explain.probes.blocking import verdict
 from jostle.explain.probes.cache import asked_anew
+from jostle.explain.probes.discipline import discipline as told_discipline
 from jostle.explain.probes.gone import PATIENCE, gone
 from jostle.explain.probes.gone import verdict as verdict_of_gone
 from jostle.explain.probes.keep_alive import between
@@ -514,3 +519,28 @@ def test_on_a_machine_that_other_programs_use_an_unsteady_server_is_not_told(
     assert busy.family is None
     steady = explained(Server(workers=2), FAST, SLOW, HALF, QUARTER, limits=THOROUGH)
     assert "Two workers" in of(steady, Topic.DISCIPLINE).says
+
+
+class NoBursts:
+    """A session in which nothing was sent."""
+
+    def observed(self, _probe: str) -> list[Burst]:
+        return []
+
+
+def undecided_with(reason: discipline.Reason, **seen: Any) -> str:
+    nothing: Decision[bool] = Decision(reason=reason)
+    inference = Inference(nothing, Decision(reason=reason), nothing, Decision(reason=reason), **seen)
+    finding = told_discipline(cast("Session", NoBursts()), inference)
+    assert not finding.decided
+    return " ".join(finding.evidence)
+
+
+def test_what_cannot_be_told_names_what_was_measured_and_what_would_tell() -> None:
+    repeats = Unlike(demand=0.005, low=0.012, high=0.031, bursts=3)
+    noisy = undecided_with(discipline.Reason.TOO_NOISY, error=0.12, typical=0.14, unlike=repeats)
+    assert "takes 5.00 ms by itself took 12.0 ms to 31.0 ms in 3 bursts that were alike" in noisy
+    assert "routes that take longer than this difference of 19.0 ms would tell more" in noisy
+    assert "off by 14 %; 10 % is the most" in noisy
+    alike = undecided_with(discipline.Reason.TOO_ALIKE, error=0.02, typical=0.02, lead=4.0)
+    assert "A lead of 10 would decide" in alike

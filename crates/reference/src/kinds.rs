@@ -99,6 +99,16 @@ fn spec(name: &str, settings: &mut Settings) -> Option<DisciplineSpec> {
             workers: workers(1),
         },
         "gated-lifo" => DisciplineSpec::GatedLifo,
+        "gated-slot" => DisciplineSpec::GatedSlot,
+        "gated-by-timer" => DisciplineSpec::GatedByTimer {
+            cores: settings.cores.take().unwrap_or(1),
+            period_ns: settings.slice.take().unwrap_or(DEFAULT_GATED_SLICE),
+            phase_ns: 0,
+        },
+        "shared-queues" => DisciplineSpec::SharedQueues {
+            workers: workers(DEFAULT_WORKERS),
+            slice_ns: settings.slice.take().unwrap_or(DEFAULT_SLICE),
+        },
         "gated-answers" => DisciplineSpec::GatedAnswers {
             cores: settings.cores.take().unwrap_or(1),
             slice_ns: settings.slice.take().unwrap_or(DEFAULT_GATED_SLICE),

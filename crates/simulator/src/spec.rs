@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::discipline::{
-    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, LeastAttained, Lifo,
-    LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, Watchdog, Workers,
+    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedByTimer, GatedLifo, LeastAttained,
+    Lifo, LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, SharedQueues,
+    Watchdog, Workers,
 };
 
 /// A server: who is served when, and how much service each request demands.
@@ -37,6 +38,8 @@ pub enum DisciplineSpec {
     },
     /// A batch at a time, served from its end.
     GatedLifo,
+    /// A batch at a time, its last one first and then the others as they came, as a worker of Tokio's does.
+    GatedSlot,
     ProcessorSharing {
         cores: usize,
     },
@@ -75,6 +78,18 @@ pub enum DisciplineSpec {
         cores: usize,
         slice_ns: Nanos,
     },
+    /// Each to its end; while whose computation a timer ticked goes to the end of the queue before the answer
+    /// leaves, as with GHC. `phase_ns`: of the first tick.
+    GatedByTimer {
+        cores: usize,
+        period_ns: Nanos,
+        phase_ns: Nanos,
+    },
+    /// Each worker has a queue of its own, connections are dealt out in turn, and all share one core.
+    SharedQueues {
+        workers: usize,
+        slice_ns: Nanos,
+    },
     /// Nobody waits.
     Unlimited,
 }
@@ -90,6 +105,7 @@ impl DisciplineSpec {
                 RandomOrder::new(SmallRng::seed_from_u64(seed)),
             )),
             Self::GatedLifo => Box::new(GatedLifo::default()),
+            Self::GatedSlot => Box::new(GatedLifo::slot()),
             Self::ProcessorSharing { cores } => Box::new(ProcessorSharing::new(cores)),
             Self::RoundRobin { cores, slice_ns } => Box::new(RoundRobin::new(cores, slice_ns)),
             Self::NewestFirst { cores, slice_ns } => {
@@ -109,6 +125,14 @@ impl DisciplineSpec {
                 slice_ns,
             } => Box::new(LockedThreads::new(processes, threads, slice_ns)),
             Self::GatedAnswers { cores, slice_ns } => Box::new(GatedAnswers::new(cores, slice_ns)),
+            Self::GatedByTimer {
+                cores,
+                period_ns,
+                phase_ns,
+            } => Box::new(GatedByTimer::new(cores, period_ns, phase_ns)),
+            Self::SharedQueues { workers, slice_ns } => {
+                Box::new(SharedQueues::new(workers, slice_ns))
+            }
             Self::Unlimited => Box::new(Delay::default()),
         }
     }
@@ -119,14 +143,16 @@ impl DisciplineSpec {
             Self::Workers { workers }
             | Self::Lifo { workers }
             | Self::RandomOrder { workers }
-            | Self::OwnQueues { workers, .. } => workers,
-            Self::GatedLifo => 1,
+            | Self::OwnQueues { workers, .. }
+            | Self::SharedQueues { workers, .. } => workers,
+            Self::GatedLifo | Self::GatedSlot => 1,
             Self::ProcessorSharing { cores }
             | Self::RoundRobin { cores, .. }
             | Self::NewestFirst { cores, .. }
             | Self::LeastAttained { cores, .. }
             | Self::Watchdog { cores, .. }
-            | Self::GatedAnswers { cores, .. } => cores,
+            | Self::GatedAnswers { cores, .. }
+            | Self::GatedByTimer { cores, .. } => cores,
             Self::LockedThreads {
                 processes, threads, ..
             } => processes * threads,
@@ -163,7 +189,13 @@ impl DisciplineSpec {
                 ("threads", threads as u64),
                 ("slice_ns", slice_ns),
             ]),
-            Self::GatedLifo | Self::Unlimited => Ok(()),
+            Self::GatedByTimer {
+                cores, period_ns, ..
+            } => at_least_one(&[("cores", cores as u64), ("period_ns", period_ns)]),
+            Self::SharedQueues { workers, slice_ns } => {
+                at_least_one(&[("workers", workers as u64), ("slice_ns", slice_ns)])
+            }
+            Self::GatedLifo | Self::GatedSlot | Self::Unlimited => Ok(()),
         }
     }
 }

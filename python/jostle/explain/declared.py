@@ -65,9 +65,15 @@ def declared(file: ContestantFile, settings: Mapping[str, VariantValue], cores: 
         return Declared(frozenset({Family.SHARING, *watched}), None, whole)
     if "latest of a batch first" in main:
         return Declared(frozenset({Family.GATED_LAST_COME}), None, whole)
+    if "answers gated" in main:
+        return Declared(frozenset({Family.GATED_ANSWERS}), None, whole)
     if count > cores and file.runtime != SLEEPS:
         shared = f"{whole}; together on {cores} core{'' if cores == 1 else 's'}"
+        if "dealt round robin" in main:
+            return Declared(frozenset({Family.SHARED_QUEUES}), None, shared)
         return Declared(frozenset({Family.LOCKED_THREADS, Family.SHARING}), None, shared)
+    if "the newest of a batch before" in main and count == 1:
+        return Declared(frozenset({Family.GATED_SLOT}), None, whole)
     if "dealt" in main and count > 1:
         return Declared(frozenset({Family.OWN_QUEUES}), None, whole)
     return Declared(frozenset({Family.FIRST_COME}), count, whole)

@@ -33,21 +33,24 @@ def equal_bursts(demand: float, most: int) -> list[Jobs]:
     return [tuple(Job(0.0, demand, number) for number in range(count)) for count in [*counts, most]]
 
 
-def sized_bursts(demands: Sequence[float], at_once: int, rng: random.Random) -> list[Jobs]:
+def sized_bursts(demands: Sequence[float], at_once: int, most: int, rng: random.Random) -> list[Jobs]:
     """Requests of all `demands`, `GAP_S` apart: behind `at_once` plugs, the longest first, the shortest
     first, and twice in random order; without plugs, the longest first and the shortest first.
 
-    More than twice as many as progress at once, so that most of them are chosen while others wait.
+    More than twice as many as progress at once, so that most of them are chosen while others wait. Where one
+    progresses at a time, also once three times as many in random order, as far as `most` allows: threads that
+    share a core serve a few requests all at once, whether each has a queue of its own or not.
     """
     count = max(4, len(demands), 2 * at_once + 2)
     sizes = sorted(islice(cycle(sorted(demands, reverse=True)), count))
     shuffled = [rng.sample(sizes, count) for _ in range(2)]
+    many = rng.sample(list(islice(cycle(sizes), 3 * count)), min(most, 3 * count)) if at_once == 1 else []
     plugs = [max(demands)] * at_once
     half = count // 2
     return [
         *(_apart(plugs, order) for order in (sizes, sizes[::-1])),
         *(_apart(plugs, order[:half], order[half:], rng.uniform(1.1, 1.9)) for order in shuffled),
-        *(_apart([], order) for order in (sizes, sizes[::-1])),
+        *(_apart([], order) for order in (sizes, sizes[::-1], many) if order),
     ]
 
 
@@ -66,7 +69,7 @@ def bursts_to_send(
     while True:
         fresh = equal_bursts(max(demands), most)[1:]
         if 3 * at_once + 2 <= most:
-            fresh += sized_bursts(demands, at_once, rng)
+            fresh += sized_bursts(demands, at_once, most, rng)
         cost = sum(duration(jobs, at_once) for jobs in fresh)
         if repeats >= 2 and spent + cost > budget:
             break

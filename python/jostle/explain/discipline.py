@@ -15,9 +15,9 @@ import numpy as np
 
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import SLICE_STEP, Candidate, Family, candidates, finer_slices
-from jostle.explain.fit import LEAST_ERROR, TOGETHER_S, Fit, Observed
+from jostle.explain.fit import LEAST_ERROR, TOGETHER_S, Fit, Observed, Unlike
 
-__all__ = ["REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
+__all__ = ["LEAD", "MOST_ERROR", "REMEDIES", "Decision", "Inference", "Range", "Reason", "infer"]
 
 LEAD = 10.0
 """In BIC over the best candidate of any other family: very strong evidence [Kass and Raftery, 1995]."""
@@ -96,7 +96,9 @@ class Inference:
     where it is too short to be seen, or of gated answers the time from which on an answer waits. These three
     are None where the discipline has no such number, or is not told. `slots`: of the waiting route. `error`:
     root mean square of the best candidate's log errors, and `lead`: its distance in BIC from the best one of
-    another family, `rival`; `best` and `rival` stand also where nothing is decided.
+    another family, `rival`; `best` and `rival` stand also where nothing is decided. `typical`: the error of
+    all bursts but the worst sixth, in the probe that is explained worst. `unlike`: by what repeats differ
+    most.
     """
 
     overtaking: Decision[bool]
@@ -112,6 +114,8 @@ class Inference:
     rival: Candidate | None = None
     error: float | None = None
     lead: float | None = None
+    typical: float | None = None
+    unlike: Unlike | None = None
 
 
 def infer(
@@ -148,6 +152,8 @@ def infer(
         rival=rival.candidate,
         error=best.error(),
         lead=lead,
+        typical=_typical_error(observed, best),
+        unlike=observed.most_unlike(),
     )
     return found if reason else _with_parameters(found, fits, best, floor)
 
@@ -199,7 +205,12 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     demands = [float(demand) for demand in np.unique(observed.demand)]
     tried = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
     fits = [fit for fit in tried if fit is not None]
-    for family in (Family.SHARING, Family.LEAST_ATTAINED, Family.LOCKED_THREADS):
+    for family in (
+        Family.SHARING,
+        Family.LEAST_ATTAINED,
+        Family.LOCKED_THREADS,
+        Family.SHARED_QUEUES,
+    ):
         sliced = [fit for fit in fits if fit.candidate.family is family and fit.candidate.slice]
         # Errors are rugged over slices: the coarse one next to the true slice may be worse than one far away.
         for coarse in sorted({fit.candidate.slice for fit in sliced if fit.candidate.slice}):
@@ -225,12 +236,10 @@ def _objection(
         return Reason.TOO_NOISY
     if abs(observed.drift()) > max(DRIFT, unsteady):
         return Reason.NOT_STATIONARY
-    probes = (observed.equal, ~observed.equal)
-    worst = max(best.error(), *(best.typical_error(probe) for probe in probes if probe.any()))
-    if worst > MOST_ERROR:
-        repeat = observed.repeat_error()
-        noise = repeat is not None and repeat > MOST_ERROR / 2
-        return Reason.TOO_NOISY if noise else Reason.NO_CANDIDATE_FITS
+    repeat = observed.repeat_error() or 0.0
+    typical = _typical_error(observed, best)
+    if max(best.error(), typical) > MOST_ERROR:
+        return Reason.TOO_NOISY if repeat > MOST_ERROR / 2 else Reason.NO_CANDIDATE_FITS
     if best.grows():
         return Reason.NO_CANDIDATE_FITS
     if lead < LEAD or not _agree(observed, fits, best, floor):
@@ -238,6 +247,12 @@ def _objection(
     if (floor > LEAST_ERROR or unsteady) and _one_burst_decides(fits, best, floor):
         return Reason.TOO_ALIKE
     return None
+
+
+def _typical_error(observed: Observed, best: Fit) -> float:
+    """In the probe that is explained worse."""
+    probes = (observed.equal, ~observed.equal)
+    return max(best.typical_error(probe) for probe in probes if probe.any())
 
 
 def _one_burst_decides(fits: Sequence[Fit], best: Fit, floor: float) -> bool:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
 from jostle.explain.unknown_order import Explained, Served, any_order, any_queue
-from jostle.generator.bursts import simulated_answers
+from jostle.generator.bursts import Request, simulated_answers
 
-__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed", "unsteadiness"]
+__all__ = ["LEAST_ERROR", "TOGETHER_S", "Fit", "Observed", "Unlike", "unsteadiness"]
 
 TOGETHER_S = 0.0008
 """Requests that came so close to one another may be served in either order."""
@@ -36,9 +36,20 @@ MOST_BY_CHANCE = 3.0
 """Standard errors by which a machine's speed may seem to depend on the size of a burst."""
 LEAST_ERROR = 0.01
 """Smaller errors than this are nobody's merit: a clock, a network and a timer make them."""
+MOST_OFF = 0.3
+"""Where noise changes who is next, all that follows in the burst is off, by much where requests differ in
+size. It is one accident, however far off they are: no burst counts for more than this. A candidate that is so
+far off in more than one burst of nine does not fit all the same.
+"""
+ALIKE = 0.02
+"""Of what a burst may have met, all that explain it so nearly as well as the best one may have been it."""
 LEAST_CHOICES = 20
 MOST_RANDOM = 3.5
 """Standard errors by which the middle of all choices may lie from that of a random order."""
+MOST_AT_ENDS = 5.0
+"""Standard errors by which choices may prefer the ends of the line. Others hang on this: a random order that
+is excluded by chance leaves its place to another one.
+"""
 
 Floats = NDArray[np.float64]
 Part = NDArray[np.bool_] | None
@@ -61,9 +72,14 @@ class Fit:
     paces: Floats
 
     def error(self, part: Part = None) -> float:
-        """Root mean square of log errors."""
+        """Root mean square of log errors, of which no burst has more than `MOST_OFF`."""
         chosen = self.residuals if part is None else self.residuals[part]
-        return math.sqrt(float(chosen @ chosen) / len(chosen)) if len(chosen) else 0.0
+        bursts = self.bursts if part is None else self.bursts[part]
+        if not len(chosen):
+            return 0.0
+        sizes = np.bincount(bursts)
+        squares = np.minimum(np.bincount(bursts, chosen**2), sizes * MOST_OFF**2)
+        return math.sqrt(float(squares.sum()) / len(chosen))
 
     def typical_error(self, part: Part = None) -> float:
         """That of all bursts but the worst sixth, where noise may have changed who was next."""
@@ -107,6 +123,18 @@ class Fit:
         return 2 * n * math.log(error) + self.candidate.parameters() * math.log(max(2, n)) + 2 * cost
 
 
+@dataclass(frozen=True)
+class Unlike:
+    """A request that demands `demand` took `low` to `high` in so many `bursts` that were alike, all in
+    seconds.
+    """
+
+    demand: float
+    low: float
+    high: float
+    bursts: int
+
+
 def unsteadiness(paces: Sequence[float]) -> float:
     """Standard deviation of ln speed from one burst to the next; 0: the machine is steady, and bursts need
     no correction. `paces`: how long the same request took before each burst, in any unit.
@@ -132,10 +160,8 @@ class Observed:
         self._parts = [slice(end - len(served), end) for served, end in zip(self.bursts, ends, strict=True)]
         self._at = np.array([job.at for job in flat])
         self._group = np.array([job.group for job in flat])
-        self._requests = [
-            [(round(job.at * 1e9), round(job.demand * 1e9), number) for number, job in enumerate(served)]
-            for served in self.bursts
-        ]
+        self._requests = [_requests(served, [job.at for job in served]) for served in self.bursts]
+        self._gathered = [_requests(served, _gathered(served)) for served in self.bursts]
         self.demand = np.array([job.demand for job in flat])
         self.equal = np.array([_all_equal(served) for served in self.bursts], dtype=bool)[self.burst]
         self.seen = self._logs(np.array([job.end for job in flat]))
@@ -151,17 +177,18 @@ class Observed:
 
     def fit(self, candidate: Candidate) -> Fit | None:
         """None where the candidate leaves something open that the observation refutes."""
-        spec = candidate.spec()
-        if spec is None:
+        specs = candidate.specs()
+        if not specs:
             explained = [self._explained(served, candidate) for served in self.bursts]
             if candidate.family is not Family.OWN_QUEUES and not _random(explained):
                 return None
             ends = [end for burst in explained for end in burst.ends]
             costs = [burst.cost / len(burst.ends) for burst in explained for _ in burst.ends]
         else:
-            answers = simulated_answers(spec, self._requests)
-            ends = [(end or 0) / 1e9 for burst in answers for end in burst]
-            costs = [0.0] * len(ends)
+            met = [simulated_answers(spec, self._requests) for spec in specs]
+            if candidate.gathers:
+                met += [simulated_answers(spec, self._gathered) for spec in specs]
+            ends, costs = self._best_met(met)
         residuals = self.seen - self._logs(np.array(ends))
         shift = float(np.clip(np.median(residuals), -MOST_RESCALED, MOST_RESCALED))
         residuals, paid = residuals - shift, np.array(costs)
@@ -174,6 +201,24 @@ class Observed:
             residuals = residuals - factors[self.burst]
             paid = paid + ((factors / self._unsteady) ** 2 / 2 / sizes)[self.burst]
         return Fit(candidate, residuals, paid, self.burst, paces)
+
+    def _best_met(self, met: Sequence[list[list[int | None]]]) -> tuple[list[float], list[float]]:
+        """Of what each burst may have met, the ends that explain it best, and the cost of choosing these: of
+        so many, as many would have explained it.
+        """
+        each = [[(end or 0) / 1e9 for burst in answers for end in burst] for answers in met]
+        if len(each) == 1:
+            return each[0], [0.0] * len(each[0])
+        off = np.array([self.seen - self._logs(np.array(ends)) for ends in each])
+        ends, costs = [], []
+        for part in self._parts:
+            errors = np.sqrt(np.mean(off[:, part] ** 2, axis=1))
+            best = int(np.argmin(errors))
+            alike = int(np.count_nonzero(errors <= errors[best] + ALIKE))
+            size = part.stop - part.start
+            ends += each[best][part]
+            costs += [math.log(len(each) / alike) / size] * size
+        return ends, costs
 
     @staticmethod
     def _explained(served: Sequence[Served], candidate: Candidate) -> Explained:
@@ -193,6 +238,21 @@ class Observed:
             squares += float(((rows - rows.mean(axis=0)) ** 2).sum())
             freedom += rows[1:].size
         return math.sqrt(squares / freedom) if freedom else None
+
+    def most_unlike(self) -> Unlike | None:
+        """Of the requests of repeated bursts, the one whose times differ by the largest factor; None where no
+        burst was repeated.
+        """
+        found: Unlike | None = None
+        demands = self.demand[np.lexsort((self._group, self.burst))]
+        for repeats in self._repeats():
+            times = np.exp(self._rows(repeats))
+            low, high = times.min(axis=0), times.max(axis=0)
+            place = int(np.argmax(high / low))
+            if found is None or high[place] / low[place] > found.high / found.low:
+                demand = float(demands[self.burst == repeats[0]][place])
+                found = Unlike(demand, float(low[place]), float(high[place]), len(repeats))
+        return found
 
     def drift(self) -> float:
         """By how much, as a logarithm, bursts in the second half took longer than in the first."""
@@ -228,9 +288,23 @@ def _served(burst: Burst) -> list[Served]:
         before = last.get(job.demand)
         together = before is not None and job.at - before.at <= TOGETHER_S
         group = before.group if before is not None and together else len(served)
-        last[job.demand] = Served(job.at, job.demand, end, group)
+        last[job.demand] = Served(job.at, job.demand, end, group, job.connection)
         served.append(last[job.demand])
     return served
+
+
+def _requests(served: Sequence[Served], times: Sequence[float]) -> list[Request]:
+    """As the simulator takes them, sent at these times."""
+    return [
+        (round(at * 1e9), round(job.demand * 1e9), job.connection)
+        for at, job in zip(times, served, strict=True)
+    ]
+
+
+def _gathered(served: Sequence[Served]) -> list[float]:
+    """When they came, where the first ones came together: a worker that sleeps takes a moment to wake."""
+    first = served[0].at
+    return [first if job.at - first <= TOGETHER_S else job.at for job in served]
 
 
 def _all_equal(served: Sequence[Served]) -> bool:
@@ -239,13 +313,19 @@ def _all_equal(served: Sequence[Served]) -> bool:
 
 
 def _random(explained: Sequence[Explained]) -> bool:
-    """Whether the choices look random: neither old nor short requests are preferred, nor avoided."""
-    by_age = [place for burst in explained for place in burst.by_age]
-    by_size = [place for burst in explained for place in burst.by_size]
-    for places in (by_age, by_size):
-        if len(places) < LEAST_CHOICES:
-            return False
-        deviation = float(np.std(places)) or 1e-9
-        if abs(float(np.mean(places)) - 0.5) > MOST_RANDOM * deviation / math.sqrt(len(places)):
-            return False
-    return True
+    """Whether the choices look random: neither old nor short requests are preferred or avoided, and those at
+    either end of the line are not preferred.
+    """
+    by_age = [place - 0.5 for burst in explained for place in burst.by_age]
+    by_size = [place - 0.5 for burst in explained for place in burst.by_size]
+    by_end = [excess for burst in explained for excess in burst.by_end]
+    if len(by_age) < LEAST_CHOICES:
+        return False
+    middle = max(abs(_standard_errors(places)) for places in (by_age, by_size))
+    return middle <= MOST_RANDOM and _standard_errors(by_end) <= MOST_AT_ENDS
+
+
+def _standard_errors(values: Sequence[float]) -> float:
+    """By which their mean lies from 0."""
+    deviation = float(np.std(values)) or 1e-9
+    return float(np.mean(values)) * math.sqrt(len(values)) / deviation

@@ -15,25 +15,29 @@ __all__ = ["Explained", "Served", "any_order", "any_queue"]
 @dataclass(frozen=True)
 class Served:
     """One answered request: when it came, its demand, when it was answered; `group`: those of one group
-    cannot be told apart, as they came together and demand the same.
+    cannot be told apart, as they came together and demand the same. `connection`: over which it came.
     """
 
     at: float
     demand: float
     end: float
     group: int
+    connection: int = 0
 
 
 @dataclass
 class Explained:
     """`ends`: as predicted. `cost`: of all choices, in nats of likelihood. `by_age`, `by_size`: where each
     choice stood among those who waited, from 0 (the first, the shortest) to 1, where there was a choice.
+    `by_end`: by how much more it stood at one of both ends of the line, in squares of such places, than any
+    of those who waited would on average.
     """
 
     ends: list[float]
     cost: float = 0.0
     by_age: list[float] = field(default_factory=list)
     by_size: list[float] = field(default_factory=list)
+    by_end: list[float] = field(default_factory=list)
 
 
 def any_order(served: Sequence[Served], workers: int, *, batches: bool = False) -> Explained:
@@ -67,7 +71,10 @@ def _note_choice(served: Sequence[Served], waiting: Sequence[int], chosen: int, 
     if alike == len(waiting):
         return
     explained.cost += math.log(len(waiting) / alike)
-    explained.by_age.append(_place([served[index].at for index in waiting], served[chosen].at))
+    came = [served[index].at for index in waiting]
+    explained.by_age.append(_place(came, served[chosen].at))
+    from_middle = [(_place(came, at) - 0.5) ** 2 for at in came]
+    explained.by_end.append((explained.by_age[-1] - 0.5) ** 2 - sum(from_middle) / len(from_middle))
     explained.by_size.append(_place([served[index].demand for index in waiting], served[chosen].demand))
 
 

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 16] = [
     "run-to-completion",
     "workers",
     "processor-sharing",
@@ -13,6 +13,9 @@ const KINDS: [&str; 13] = [
     "lifo",
     "random-order",
     "gated-lifo",
+    "gated-slot",
+    "gated-by-timer",
+    "shared-queues",
     "own-queues",
     "locked-threads",
     "gated-answers",

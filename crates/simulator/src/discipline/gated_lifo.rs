@@ -1,7 +1,9 @@
 //! One worker that takes all waiting jobs as a batch and serves the batch from its end.
 //!
 //! Who arrives meanwhile waits at the gate for the next batch. This is how an event loop behaves that
-//! collects ready sockets and invokes them last first, as the libev of Node's early years did.
+//! collects ready sockets and invokes them last first, as the libev of Node's early years did. A worker of
+//! Tokio's takes only the last of a batch first, out of a slot for whoever became ready most recently, and
+//! the others in the order in which they came.
 
 use super::{Discipline, Done, Nanos};
 
@@ -20,6 +22,8 @@ pub struct GatedLifo<J> {
     worker: Worker<J>,
     /// The rest of the batch in service; its end is served first.
     batch: Vec<(Nanos, J)>,
+    /// Only the last of a batch goes before the others; these are served as they came.
+    slot: bool,
     /// Who waits for the next batch.
     gate: Vec<(Nanos, J)>,
 }
@@ -29,12 +33,32 @@ impl<J> Default for GatedLifo<J> {
         Self {
             worker: Worker::Idle,
             batch: Vec::new(),
+            slot: false,
             gate: Vec::new(),
         }
     }
 }
 
 impl<J> GatedLifo<J> {
+    /// The last of a batch first, then the others as they came.
+    pub fn slot() -> Self {
+        Self {
+            slot: true,
+            ..Self::default()
+        }
+    }
+
+    /// All who are at the gate; whoever is served first stands at the end.
+    fn take_batch(&mut self) {
+        std::mem::swap(&mut self.batch, &mut self.gate);
+        if self.slot
+            && let Some(last) = self.batch.pop()
+        {
+            self.batch.reverse();
+            self.batch.push(last);
+        }
+    }
+
     /// What the worker does after `now`, when it has just become free.
     fn next_task(&mut self, now: Nanos) -> Worker<J> {
         match self.batch.pop() {
@@ -67,7 +91,7 @@ impl<J> Discipline<J> for GatedLifo<J> {
                     self.next_task(at)
                 }
                 Worker::Gathering(at) if !self.gate.is_empty() => {
-                    std::mem::swap(&mut self.batch, &mut self.gate);
+                    self.take_batch();
                     self.next_task(at)
                 }
                 Worker::Gathering(_) | Worker::Idle => Worker::Idle,

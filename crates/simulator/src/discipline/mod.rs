@@ -8,6 +8,7 @@
 mod calendar;
 mod delay;
 mod gated_answers;
+mod gated_by_timer;
 mod gated_lifo;
 mod least_attained;
 mod locked_threads;
@@ -18,18 +19,21 @@ mod processor_sharing;
 #[cfg(test)]
 mod properties;
 mod round_robin;
+mod shared_queues;
 mod waiting;
 mod watchdog;
 mod workers;
 
 pub use delay::Delay;
 pub use gated_answers::GatedAnswers;
+pub use gated_by_timer::GatedByTimer;
 pub use gated_lifo::GatedLifo;
 pub use least_attained::LeastAttained;
 pub use locked_threads::LockedThreads;
 pub use own_queues::{Assignment, OwnQueues};
 pub use processor_sharing::ProcessorSharing;
 pub use round_robin::RoundRobin;
+pub use shared_queues::SharedQueues;
 pub use waiting::{Fifo, Lifo, RandomOrder, Waiting};
 pub use watchdog::Watchdog;
 pub use workers::Workers;

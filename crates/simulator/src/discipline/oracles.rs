@@ -315,6 +315,39 @@ fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
     assert_eq!(burst(GatedAnswers::new(1, slice), &[8, 40, 8]), [8, 56, 56]);
 }
 
+/// As GHC was found to do: the timer ticks at 5, 25, 45, …; the second and the third, which take 10 and 5, are computed
+/// between two ticks or not.
+#[test]
+fn an_answer_waits_for_the_batch_if_the_timer_ticked_while_it_was_computed() {
+    let timer = |phase| GatedByTimer::new(1, 20, phase);
+    assert_eq!(burst(timer(5), &[40; 8]), [320; 8]);
+    // 0 to 40, then the newest: 40 to 45, in which the timer ticks at 45, then 45 to 55, in which it does not
+    assert_eq!(burst(timer(5), &[40, 10, 5]), [55, 55, 55]);
+    assert_eq!(burst(timer(10), &[40, 10, 5]), [55, 55, 45]);
+    assert_eq!(burst(timer(19), &[5, 5, 5]), [5, 15, 10]);
+}
+
+/// As Tokio was found to do with one worker: of those who wait the last, then the others as they came.
+#[test]
+fn the_last_of_a_batch_goes_first_and_the_others_as_they_came() {
+    let batch = burst(GatedLifo::slot(), &[S; 5]);
+    let steps: Vec<Nanos> = batch.iter().map(|at| at / S).collect();
+    assert_eq!(steps, [2, 3, 4, 5, 1]);
+}
+
+#[test]
+fn workers_that_share_a_core_take_turns_and_each_serves_its_own_connections_in_order() {
+    let slice = S / 1000;
+    // a burst's connections are numbered in order: 0 and 2 are of the first worker, 1 and 3 of the second
+    let ends = burst(SharedQueues::new(2, slice), &[S, 3 * S, S, S]);
+    for (end, expected) in ends.into_iter().zip([2 * S, 5 * S, 4 * S, 6 * S]) {
+        assert!(
+            end.abs_diff(expected) <= 4 * slice,
+            "{end} against {expected}"
+        );
+    }
+}
+
 #[test]
 fn the_newest_goes_first_until_it_has_had_a_slice() {
     let newest = burst(RoundRobin::newest_first(1, S), &[2 * S; 3]);

@@ -34,11 +34,14 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
         9 => Box::new(GatedAnswers::new(c, 1_000)),
         10 => Box::new(LeastAttained::new(c, 700)),
         11 => Box::new(Watchdog::new(c, 700)),
+        12 => Box::new(GatedLifo::slot()),
+        13 => Box::new(GatedByTimer::new(c, 1_000, 300)),
+        14 => Box::new(SharedQueues::new(c, 700)),
         _ => Box::new(GatedLifo::default()),
     }
 }
 
-const SERVERS: usize = 13;
+const SERVERS: usize = 16;
 const PROCESSOR_SHARING: usize = 3;
 
 /// Completion times by job, where the server is told the time only at arrivals (and is late for all else).

@@ -11,7 +11,7 @@ from jostle.analysis.results import Estimate
 from jostle.explain import design
 from jostle.explain.burst import Burst
 from jostle.explain.candidates import Candidate, Family
-from jostle.explain.discipline import Decision, Inference, Range, Reason, infer
+from jostle.explain.discipline import LEAD, MOST_ERROR, Decision, Inference, Range, Reason, infer
 from jostle.explain.finding import Finding, Topic, found, undecided
 from jostle.explain.probes.parallelism import SHORTEST_S, how_many, most
 from jostle.explain.session import Session
@@ -33,11 +33,13 @@ NAMES = {
     Family.RANDOM_ORDER: "random order",
     Family.GATED_LAST_COME: "batches served from their end",
     Family.GATED_RANDOM_ORDER: "batches served in random order",
+    Family.GATED_SLOT: "batches, the last of them first",
     Family.SHARING: "sharing",
     Family.LEAST_ATTAINED: "least attained service first",
     Family.WATCHDOG: "sharing by a watchdog",
     Family.LOCKED_THREADS: "threads under a lock",
     Family.OWN_QUEUES: "a queue for each worker",
+    Family.SHARED_QUEUES: "a queue for each worker, which share a core",
     Family.GATED_ANSWERS: "answers that wait for the whole batch",
 }
 
@@ -94,11 +96,35 @@ def discipline(session: Session, inference: Inference) -> Finding:
     if inference.lead is not None:
         figures["lead"] = Estimate(inference.lead, unit="")
     if answer.value is None:
-        return undecided(topic, answer.reason, evidence, figures)
+        return undecided(topic, answer.reason, [*evidence, *_objection(inference)], figures)
     if inference.workers is not None:
         high = inference.workers.high
         figures["workers"] = Estimate(inference.workers.low, inference.workers.low, high, "")
     return found(topic, words(answer.value, inference), evidence, figures)
+
+
+def _objection(inference: Inference) -> list[str]:
+    """What was measured that speaks against the best candidate, and what would tell more."""
+    error, typical, unlike, lead = inference.error, inference.typical, inference.unlike, inference.lead
+    reason = inference.discipline.reason
+    if reason in (Reason.TOO_NOISY, Reason.NO_CANDIDATE_FITS) and error is not None and typical is not None:
+        lines = []
+        if unlike is not None:
+            lines.append(
+                f"A request that takes {amount(unlike.demand, 's')} by itself took {amount(unlike.low, 's')} "
+                f"to {amount(unlike.high, 's')} in {plural(unlike.bursts, 'burst')} that were alike: routes "
+                f"that take longer than this difference of {amount(unlike.high - unlike.low, 's')} would "
+                "tell more, or a quieter machine."
+            )
+        if typical > MOST_ERROR:
+            lines.append(
+                f"Without the worst sixth of the bursts the best fit is off by {percent(typical)}; "
+                f"{percent(MOST_ERROR)} is the most that is believed."
+            )
+        return lines
+    if reason is Reason.TOO_ALIKE and lead is not None and lead < LEAD:
+        return [f"A lead of {LEAD:.0f} would decide: more bursts increase it (a longer --budget)."]
+    return []
 
 
 COUNTS = (
@@ -141,6 +167,11 @@ def words(family: Family, inference: Inference) -> str:
             return "One worker takes all who wait as a batch, and serves the batch from its end."
         case Family.GATED_RANDOM_ORDER:
             return "One worker takes all who wait as a batch, and serves the batch in random order."
+        case Family.GATED_SLOT:
+            return (
+                "One worker takes all who wait as a batch, and serves the last of them first, then the "
+                "others as they came, as in Tokio."
+            )
         case Family.SHARING:
             return f"Requests share {_count(workers, 'core').lower()}, {_slices(inference)}."
         case Family.LEAST_ATTAINED:
@@ -158,6 +189,14 @@ def words(family: Family, inference: Inference) -> str:
             return f"{_count(workers, 'process').replace('processs', 'processes')} of {threads} {each}."
         case Family.OWN_QUEUES:
             return f"{_count(workers, 'worker')}, each with a queue of its own."
+        case Family.SHARED_QUEUES:
+            return f"{_count(workers, 'worker')} on one core, each with a queue of its own."
+        case Family.GATED_ANSWERS if inference.best is not None and inference.best.timer:
+            return (
+                f"{_count(workers, 'worker')}; every request is computed to its end, but if a timer that "
+                f"ticks about every {_every(inference)} did so meanwhile, the answer leaves only when all "
+                "that wait are computed, as in GHC."
+            )
         case Family.GATED_ANSWERS:
             return (
                 f"{_count(workers, 'worker')}; every request is computed to its end, but the answer to "
