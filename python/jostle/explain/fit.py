@@ -47,9 +47,11 @@ LEAST_CHOICES = 20
 MOST_RANDOM = 3.5
 """Standard errors by which the middle of all choices may lie from that of a random order."""
 MOST_AT_ENDS = 5.0
-"""Standard errors by which choices may prefer the ends of the line. Others hang on this: a random order that
-is excluded by chance leaves its place to another one.
+"""Standard errors by which choices may prefer the ends of the line before a random order is excluded: many,
+since a random order that is excluded by chance leaves its place to another one.
 """
+DOUBTFUL_AT_ENDS = 2.5
+"""From here on it is not told, excluded or not: noise may have hidden a rule such as "the last first"."""
 
 Floats = NDArray[np.float64]
 Part = NDArray[np.bool_] | None
@@ -63,6 +65,7 @@ class Fit:
     `residuals`: log of seen over predicted. `costs`: nats for what the candidate leaves open, spread over the
     requests of each burst. `bursts`: which burst a request belongs to. `paces`: of each burst, the logarithm
     of how much longer than predicted it took, before it got a factor; zeros where the machine is steady.
+    `at_ends`: standard errors by which inferred choices prefer the ends of the line; 0 without choices.
     """
 
     candidate: Candidate
@@ -70,6 +73,7 @@ class Fit:
     costs: Floats
     bursts: NDArray[np.intp]
     paces: Floats
+    at_ends: float = 0.0
 
     def error(self, part: Part = None) -> float:
         """Root mean square of log errors, of which no burst has more than `MOST_OFF`."""
@@ -178,10 +182,13 @@ class Observed:
     def fit(self, candidate: Candidate) -> Fit | None:
         """None where the candidate leaves something open that the observation refutes."""
         specs = candidate.specs()
+        at_ends = 0.0
         if not specs:
             explained = [self._explained(served, candidate) for served in self.bursts]
-            if candidate.family is not Family.OWN_QUEUES and not _random(explained):
-                return None
+            if candidate.family is not Family.OWN_QUEUES:
+                at_ends = _at_ends(explained)
+                if at_ends > MOST_AT_ENDS or not _random(explained):
+                    return None
             ends = [end for burst in explained for end in burst.ends]
             costs = [burst.cost / len(burst.ends) for burst in explained for _ in burst.ends]
         else:
@@ -200,7 +207,7 @@ class Observed:
             sizes = np.bincount(self.burst)
             residuals = residuals - factors[self.burst]
             paid = paid + ((factors / self._unsteady) ** 2 / 2 / sizes)[self.burst]
-        return Fit(candidate, residuals, paid, self.burst, paces)
+        return Fit(candidate, residuals, paid, self.burst, paces, at_ends)
 
     def _best_met(self, met: Sequence[list[list[int | None]]]) -> tuple[list[float], list[float]]:
         """Of what each burst may have met, the ends that explain it best, and the cost of choosing these: of
@@ -313,16 +320,18 @@ def _all_equal(served: Sequence[Served]) -> bool:
 
 
 def _random(explained: Sequence[Explained]) -> bool:
-    """Whether the choices look random: neither old nor short requests are preferred or avoided, and those at
-    either end of the line are not preferred.
-    """
+    """Whether the choices look random: neither old nor short requests are preferred or avoided."""
     by_age = [place - 0.5 for burst in explained for place in burst.by_age]
     by_size = [place - 0.5 for burst in explained for place in burst.by_size]
-    by_end = [excess for burst in explained for excess in burst.by_end]
     if len(by_age) < LEAST_CHOICES:
         return False
-    middle = max(abs(_standard_errors(places)) for places in (by_age, by_size))
-    return middle <= MOST_RANDOM and _standard_errors(by_end) <= MOST_AT_ENDS
+    return max(abs(_standard_errors(places)) for places in (by_age, by_size)) <= MOST_RANDOM
+
+
+def _at_ends(explained: Sequence[Explained]) -> float:
+    """Standard errors by which those at either end of the line are preferred."""
+    choices = [excess for burst in explained for excess in burst.by_end]
+    return _standard_errors(choices) if choices else 0.0
 
 
 def _standard_errors(values: Sequence[float]) -> float:
