@@ -47,7 +47,7 @@ def test_the_record_has_what_was_collected_during_the_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any]], recorded: object
 ) -> None:
     lab = laboratory(tmp_path, monkeypatch)
-    lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc", absent={})
+    lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc", absent={}, speaks=[])
     told = iter(answers)
     monkeypatch.setattr(FakeServer, "ask", lambda _, path: next(told) if path == "/gc" else {}, raising=False)
     lab.run(lab.plan(workload="garbage = true"))
@@ -64,7 +64,7 @@ def test_a_server_is_not_asked_for_what_the_plan_does_not_want(
 ) -> None:
     """Node observes its collections from the first question on: not where nobody wants to know."""
     lab = laboratory(tmp_path, monkeypatch)
-    lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc", absent={})
+    lab.contestants["a"].file = SimpleNamespace(database=None, garbage="/gc", absent={}, speaks=[])
     asked: list[str] = []
     monkeypatch.setattr(FakeServer, "ask", lambda _, path: asked.append(path) or {}, raising=False)
     lab.run(lab.plan())

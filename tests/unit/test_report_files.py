@@ -67,7 +67,7 @@ def test_junit_gives_each_workload_its_own_reasons() -> None:
     told = {str(c.get("name")): e.get("message") for c in root.iter("testcase") for e in c.findall("error")}
     assert told == {"closed": "the trials were invalid", "closed-paced": "only the paced one is late"}
     (alone,) = ET.fromstring(report.to_junit(make_hit(Verdict.INVALID))).iter("error")
-    assert (alone.get("message") or "").startswith("without the generator")
+    assert (alone.get("message") or "").startswith("the generator sent requests late")
 
 
 def test_the_full_report_has_every_reason_and_table(folder: Path) -> None:

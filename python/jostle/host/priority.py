@@ -33,4 +33,7 @@ def at_low_priority(work: Callable[[], T]) -> T:
 
     with within_limits():
         threading.Thread(target=run, name="low priority").start()
-    return done.result()
+    try:
+        return done.result()
+    finally:
+        del done  # its error holds this frame: a circle, which would keep open whatever `work` had open
