@@ -4,9 +4,8 @@ A thread can lower its own priority without privilege, but not raise it again. S
 load has threads of its own, which end with it, and the main thread only waits.
 """
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from jostle._engine import lower_priority
@@ -22,17 +21,10 @@ def at_low_priority(work: Callable[[], T]) -> T:
 
     Signals still reach the waiting main thread. Raises `StartRefused` where no further thread can be started.
     """
-    done: Future[T] = Future()
-
-    def run() -> None:
-        lower_priority()
-        try:
-            done.set_result(work())
-        except BaseException as error:
-            done.set_exception(error)
-
+    pool = ThreadPoolExecutor(1, "low priority", lower_priority)
     with within_limits():
-        threading.Thread(target=run, name="low priority").start()
+        done = pool.submit(work)
+    pool.shutdown(wait=False)
     try:
         return done.result()
     finally:
