@@ -203,12 +203,6 @@ class Run:
     @property
     def started_unix_ns(self) -> int: ...
 
-def lower_priority() -> None:
-    """Lets load threads on the same core go before the calling thread, for good.
-
-    Does nothing where the system refuses, or where somebody chose another scheduling policy for the thread.
-    """
-
 def merge_v2(parts: list[bytes]) -> Hist | None:
     """The sum of several `Hist["v2"]`, exactly; None when nothing is in them. Raises ValueError."""
 

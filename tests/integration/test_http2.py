@@ -110,6 +110,7 @@ def narrow(target: Path) -> Iterator[int]:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # no 40 ms behind an unacknowledged head
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(str(target))
                 for way in ((client, server, float("inf")), (server, client, SLOWLY)):

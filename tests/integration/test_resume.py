@@ -16,7 +16,6 @@ from jostle.generator.processes import LocalExecutor
 from jostle.plan import parse_plan
 from jostle.runner.experiment import run_experiment
 from jostle.runner.observer import Silent
-from support.interrupt import ctrl_c
 from support.real import Jostle, as_json, command, environment
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ class StoppedAt:
                 count += 1
                 self.sent += sum(load["sent"] for load in interval["workloads"])
                 if count == self.when or (self.when == -1 and interval["last"]):
-                    ctrl_c()
+                    signal.raise_signal(signal.SIGINT)
             return interval
 
         running.next_interval = next_interval  # type: ignore[method-assign]

@@ -27,7 +27,7 @@ def imports_at_run_time(path: Path) -> set[str]:
     return found
 
 
-def test_only_generators_and_the_priority_of_threads_import_the_engine() -> None:
+def test_only_generators_import_the_engine() -> None:
     importers = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
@@ -40,5 +40,4 @@ def test_only_generators_and_the_priority_of_threads_import_the_engine() -> None
         "generator/merge.py",
         "generator/scripts.py",
         "generator/simulated.py",
-        "host/priority.py",
     }

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from jostle.runner.experiment import resume_experiment
 from jostle.runner.observer import Silent, UntilItFails
 from jostle.runner.resume import unfinished
 from support.fakes import Laboratory, laboratory
-from support.interrupt import ctrl_c
 
 
 @pytest.fixture
@@ -157,8 +157,9 @@ def test_a_lost_executor_ends_the_run_and_keeps_what_was_measured(lab: Laborator
     assert (last["event"], last["why"]) == ("run stopped", "the head is gone")
 
 
-def test_ctrl_c_ends_the_trial_whole_and_the_run(lab: Laboratory) -> None:
-    lab.executor.loads = [lambda: None, ctrl_c]
+@pytest.mark.parametrize("number", [signal.SIGINT])
+def test_ctrl_c_ends_the_trial_whole_and_the_run(lab: Laboratory, number: signal.Signals) -> None:
+    lab.executor.loads = [lambda: None, lambda: signal.raise_signal(number)]
     with pytest.raises(KeyboardInterrupt):
         lab.run(lab.plan(rounds=2))
     assert statuses(lab) == [("ended", ""), ("cut short", "stopped by the user")]
@@ -168,7 +169,7 @@ def test_ctrl_c_ends_the_trial_whole_and_the_run(lab: Laboratory) -> None:
 
 
 def test_a_run_goes_on_where_it_was_stopped(lab: Laboratory) -> None:
-    lab.executor.loads = [lambda: None, ctrl_c]
+    lab.executor.loads = [lambda: None, lambda: signal.raise_signal(signal.SIGINT)]
     with pytest.raises(KeyboardInterrupt):
         lab.run(lab.plan(rounds=2))
     before = [(t.number, t.contestant) for t in RunRecord.open(lab.folder).trials]

@@ -1,6 +1,5 @@
 """Ctrl-C, SIGTERM and SIGHUP: noted where something must be done whole, raised after it."""
 
-import contextlib
 import signal
 import threading
 from collections.abc import Iterator
@@ -56,28 +55,6 @@ def test_a_second_one_does_not_wait() -> None:
 def test_an_error_inside_is_not_hidden_by_it() -> None:
     with pytest.raises(ValueError, match="the reason"):
         inside(signal.SIGINT, error=ValueError("the reason"))
-
-
-@pytest.mark.parametrize("thread", ["main", "another"])
-def test_whoever_is_left_behind_is_to_end(thread: str) -> None:
-    """Another thread may be at work inside when the main one leaves."""
-    left: list[bool] = []
-
-    def work() -> None:
-        with contextlib.suppress(ValueError), stopping() as stop:
-            try:
-                raise ValueError
-            finally:
-                left.append(stop.asked)
-        left.append(stop.asked)
-
-    if thread == "main":
-        work()
-    else:
-        another = threading.Thread(target=work)
-        another.start()
-        another.join()
-    assert left == [False, True]
 
 
 def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:

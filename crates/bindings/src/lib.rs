@@ -140,12 +140,6 @@ fn script_requests(
         .collect())
 }
 
-/// Lets load threads go before the calling thread, for good.
-#[pyfunction]
-fn lower_priority() {
-    jostle_engine::lower_priority();
-}
-
 /// The sum of `Hist["v2"]` of several; `None` when nothing was recorded in any.
 #[pyfunction]
 #[expect(
@@ -171,6 +165,5 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(grpc::grpc_methods, module)?)?;
     module.add_function(wrap_pyfunction!(grpc::grpc_reflected, module)?)?;
     module.add_function(wrap_pyfunction!(grpc::grpc_refusal, module)?)?;
-    module.add_function(wrap_pyfunction!(lower_priority, module)?)?;
     module.add_function(wrap_pyfunction!(merge_v2, module)?)
 }

@@ -25,7 +25,6 @@ mod wire;
 mod worker;
 
 pub use hdrhistogram;
-pub use machine::lower_priority;
 pub use record::collect::Poll;
 pub use record::encoding::{encode_v2, merge_v2};
 pub use record::ports::PortUse;

@@ -83,36 +83,6 @@ pub fn precede() -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// What [`lower_priority`] adds to a thread's nice value. Beside a load that never sleeps, 110 parts of 1,134 of a core
-/// are left to it: several times what recording needs.
-const NICER: i32 = 10;
-/// So many times as long as a thread's own time slice is the one that it then asks for.
-const LONGER: u64 = 4;
-/// The longest that the kernel gives.
-const LONGEST_SLICE_NS: u64 = 100_000_000;
-
-/// Lets load threads on the same core go before the calling thread as soon as they wake up, for good: no privilege is
-/// needed for that, but to go back. Where the system refuses, everything stays as it is. A thread that is scheduled by
-/// another policy than the usual one was placed by somebody, and stays there.
-///
-/// Nice values alone decide about shares, not about who waits: since Linux 6.6 a thread goes on until its slice (1.4 ms
-/// on two cores) is used up, whoever wakes up meanwhile; since 6.12 one with a shorter slice does not wait for that. A
-/// longer slice alone would not do, because a thread that had its share does wait.
-pub fn lower_priority() {
-    // SAFETY: all fields are integers; the kernel writes no more than `size` bytes; 0 is the calling thread.
-    unsafe {
-        let mut own: libc::sched_attr = std::mem::zeroed();
-        let size = size_of_val(&own);
-        let asked = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut own, size, 0);
-        if asked != 0 || own.sched_policy != libc::SCHED_OTHER.cast_unsigned() {
-            return;
-        }
-        own.sched_nice = (own.sched_nice + NICER).min(19);
-        own.sched_runtime = (own.sched_runtime * LONGER).min(LONGEST_SLICE_NS);
-        libc::syscall(libc::SYS_sched_setattr, 0, &raw const own, 0);
-    }
-}
-
 fn allowed_cores() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status
@@ -123,8 +93,6 @@ fn allowed_cores() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use super::*;
 
     #[test]
@@ -132,50 +100,5 @@ mod tests {
         let before = open_files();
         let _file = std::fs::File::open("/dev/null").unwrap();
         assert!(before > 2 && open_files() > 2);
-    }
-
-    fn own_attributes() -> libc::sched_attr {
-        // SAFETY: as in `lower_priority`.
-        unsafe {
-            let mut own: libc::sched_attr = std::mem::zeroed();
-            let size = size_of_val(&own);
-            let asked = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut own, size, 0);
-            assert_eq!(asked, 0);
-            own
-        }
-    }
-
-    #[test]
-    fn a_lower_priority_is_the_thread_s_own_and_ends_with_it() {
-        let before = own_attributes();
-        let lowered = thread::spawn(|| {
-            lower_priority();
-            own_attributes()
-        });
-        let lowered = lowered.join().unwrap();
-        assert_eq!(lowered.sched_policy, before.sched_policy);
-        assert_eq!(lowered.sched_nice, (before.sched_nice + NICER).min(19));
-        assert_eq!(lowered.sched_runtime, before.sched_runtime * LONGER);
-        let after = own_attributes();
-        assert_eq!(
-            (after.sched_nice, after.sched_runtime),
-            (before.sched_nice, before.sched_runtime)
-        );
-    }
-
-    #[test]
-    fn a_thread_of_another_policy_stays_as_it_is() {
-        let found = thread::spawn(|| {
-            // SAFETY: `parameters` is all that is read; 0 is the calling thread.
-            unsafe {
-                let parameters = libc::sched_param { sched_priority: 0 };
-                libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters);
-            }
-            let before = own_attributes();
-            lower_priority();
-            (before.sched_nice, own_attributes().sched_nice)
-        });
-        let (before, after) = found.join().unwrap();
-        assert_eq!(before, after);
     }
 }

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
 use crate::load::finish::Finish;
-use crate::machine::{Cores, lower_priority, pin, precede};
+use crate::machine::{Cores, pin, precede};
 use crate::plan::Plan;
 use crate::prepare::prepare;
 use crate::record::collect::{Outbox, Poll, collect};
@@ -148,7 +148,6 @@ fn start_collector(
     thread::Builder::new()
         .name("jostle-collect".into())
         .spawn(move || {
-            lower_priority();
             collect(
                 &incoming,
                 &emptied,

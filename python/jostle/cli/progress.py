@@ -156,7 +156,6 @@ class Progress(Silent):
                 TextColumn("{task.fields[said]}"),
                 console=Console(stderr=True),
                 transient=True,
-                auto_refresh=False,  # its thread would take time from the load
             )
             self._line = self._bars.add_task("", total=None, said="")
             self._bars.start()
@@ -168,14 +167,7 @@ class Progress(Silent):
         assert self._line is not None
         course = self._course
         completed = course.done + within
-        bars.update(
-            self._line,
-            description=description,
-            completed=completed,
-            total=course.total,
-            said=said,
-            refresh=True,
-        )
+        bars.update(self._line, description=description, completed=completed, total=course.total, said=said)
 
     def building(self, label: str) -> None:
         self._display().console.print(f"building {label} …", style="dim", markup=False)

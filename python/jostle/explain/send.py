@@ -18,7 +18,6 @@ from jostle.explain.limits import Budget
 from jostle.explain.target import Route, Target
 from jostle.generator import LocalExecutor, Running
 from jostle.host.cores import real_time_allowed
-from jostle.host.priority import at_low_priority
 from jostle.record.outcomes import Outcome
 from jostle.record.rows import COLUMNS
 
@@ -264,8 +263,7 @@ class EngineSender:
         answers = [answer for interval in intervals for _, _, answer in _rows(interval, workloads, 0.0)]
         return sorted(answers, key=lambda answer: answer.due_s)
 
-    def _intervals(self, workloads: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """All of the load, which is over."""
+    def _intervals(self, workloads: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         spec = {
             "seed": 1,
             "threads": 1,
@@ -278,14 +276,19 @@ class EngineSender:
             "start_unix_ns": None,
             "workloads": list(workloads),
         }
-        began = time.monotonic()
+        began, requests = time.monotonic(), 0
         running = self._executor.start(self._executor.prepare(spec))
         with _stopped(running):
-            intervals = at_low_priority(lambda: list(_to_the_last(running)))
-        requests = sum(state["sent"] for interval in intervals for state in interval["workloads"])
+            while True:
+                interval = running.next_interval(POLL_S)
+                if interval is None:
+                    continue
+                requests += sum(state["sent"] for state in interval["workloads"])
+                yield interval
+                if interval["last"]:
+                    break
         self._budget.sent(requests, sum(map(_connections, workloads)))
         time.sleep(max(0.0, requests / self._budget.limits.rate_per_s - (time.monotonic() - began)))
-        return intervals
 
 
 @contextlib.contextmanager
@@ -296,15 +299,6 @@ def _stopped(running: Running) -> Iterator[None]:
     except BaseException:
         running.stop()
         raise
-
-
-def _to_the_last(running: Running) -> Iterator[Any]:
-    last = False
-    while not last:
-        interval = running.next_interval(POLL_S)
-        if interval is not None:
-            last = interval["last"]
-            yield interval
 
 
 def _connections(workload: Mapping[str, Any]) -> int:

@@ -27,7 +27,6 @@ from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame
 from jostle.host.exhaustion import within_limits
 from jostle.host.out_of_memory import MemoryWatch
-from jostle.host.priority import lower_priority
 
 if TYPE_CHECKING:
     from jostle._engine import Interval
@@ -152,7 +151,6 @@ class _Child:
 
 
 def _listen(index: int, file: IO[bytes], inbox: Inbox) -> None:
-    lower_priority()
     with file:
         while (frame := read_frame(file)) is not None:
             inbox.put((index, frame))

@@ -14,7 +14,6 @@ from jostle.errors import StartRefused
 from jostle.generator.api import Running
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.generator.wire import write_frame
-from jostle.host.priority import lower_priority
 
 WAIT_S = 1.0
 
@@ -37,7 +36,6 @@ def main() -> int:
     del spec  # the feeds in it may be large, and the engine has its own
     write_frame(out, {"started_unix_ns": running.started_unix_ns})
     threading.Thread(target=_listen, args=(running,), daemon=True).start()
-    lower_priority()  # the threads of the load are there, and this process ends with it
     last = False
     while not last:
         interval = running.next_interval(WAIT_S)

@@ -100,8 +100,9 @@ def _move_to(cores: set[int]) -> None:
 def real_time_allowed() -> bool:
     """Whether this process may let its threads run before all ordinary ones: it takes root or RLIMIT_RTPRIO.
 
-    A paced generator sleeps most of the time. On a core where others work too, the kernel's fair scheduler
-    wakes it up to some milliseconds late, real-time scheduling some tens of microseconds.
+    A paced generator sleeps most of the time. On a core where others work too, if only its own Python, the
+    kernel's fair scheduler wakes it up to some milliseconds late, real-time scheduling some tens of
+    microseconds.
     """
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
     try:

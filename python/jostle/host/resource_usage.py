@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from jostle.host.cpu_time import TreeCpu
 from jostle.host.exhaustion import within_limits
 from jostle.host.files import open_to_append
-from jostle.host.priority import lower_priority
 from jostle.host.process_tree import ProcessTree
 from jostle.host.procfs import ENDED
 
@@ -96,7 +95,6 @@ class Watcher:
 
     def _watch(self) -> None:
         """On a full disk the samples end: whoever records the load meets the same error, and tells it."""
-        lower_priority()
         with contextlib.suppress(OSError):
             self._run()
 

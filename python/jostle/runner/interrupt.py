@@ -36,8 +36,7 @@ def stopping() -> Iterator[Stop]:
     """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
-        with _asked_on_error(stop):
-            yield stop  # signals reach the main thread only
+        yield stop  # signals reach the main thread only
         return
     before = {
         number: handler
@@ -53,20 +52,9 @@ def stopping() -> Iterator[Stop]:
     for number in before:
         signal.signal(number, note)
     try:
-        with _asked_on_error(stop):
-            yield stop
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     if stop.asked:
         raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _asked_on_error(stop: Stop) -> Iterator[None]:
-    """Whoever is left behind in another thread ends, too."""
-    try:
-        yield
-    except BaseException:
-        stop.asked = True
-        raise

@@ -29,7 +29,6 @@ from jostle.host.facts import machine
 from jostle.host.floor import stored_floor
 from jostle.host.limits import cgroup_limits
 from jostle.host.machine_usage import MachineSampler
-from jostle.host.priority import at_low_priority
 from jostle.host.resource_usage import Sampler, Samples, Watcher
 from jostle.plan import OpenLoad, Plan, Workload
 from jostle.record import RunWriter, TrialWriter, written
@@ -433,7 +432,7 @@ def _measure(
             with written(context.writer.folder):
                 running.keep(record.folder)
                 with _watched(context, servers, record.folder, running):
-                    ending = at_low_priority(lambda: _record_load(context, record, servers, load, stop))
+                    ending = _record_load(context, record, servers, load, stop)
                 running.pull()
         except ExecutorLost as error:
             _finish(record, _Ending("cut short", str(error)), running)

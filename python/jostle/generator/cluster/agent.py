@@ -13,7 +13,6 @@ from jostle.generator.cluster.lease import Lease
 from jostle.generator.cluster.spool import Spool, log_path, read_from
 from jostle.generator.inprocess import InProcessExecutor
 from jostle.host.limits import open_files
-from jostle.host.priority import lower_priority
 
 __all__ = ["Agent", "Answer", "Hello"]
 
@@ -99,7 +98,6 @@ class Agent:
 
     def _record(self) -> None:
         """Until the last interval. Without its spool a generator generates nothing, whatever the reason."""
-        lower_priority()
         last = False
         try:
             while not last:
