@@ -110,7 +110,7 @@ def narrow(target: Path) -> Iterator[int]:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # no 40 ms behind an unacknowledged head
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a body would wait 40 ms
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(str(target))
                 for way in ((client, server, float("inf")), (server, client, SLOWLY)):
