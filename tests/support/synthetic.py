@@ -251,6 +251,26 @@ def histogram(seconds: Iterable[float]) -> dict[str, Any]:
     }
 
 
+def engine_interval(**fields: Any) -> dict[str, Any]:
+    """As the engine gives it: the only one of a process, a second long and empty, but for these `fields`."""
+    return {
+        "index": 0,
+        "start_ns": 0,
+        "end_ns": 1_000_000_000,
+        "last": True,
+        "open_files": 1,
+        "ports": [],
+        "loop_lag": None,
+        "series": [],
+        "workloads": [],
+        "threads": [],
+        "rows": None,
+        "rows_lost": 0,
+        "workers_lost": 0,
+        **fields,
+    }
+
+
 def engine_spec(trial: Trial) -> dict[str, Any]:
     """The RunSpec that would have given this trial."""
 

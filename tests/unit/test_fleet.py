@@ -22,6 +22,7 @@ from jostle.generator.cluster.ledger import collect, read_ledger
 from jostle.generator.cluster.transport import Gone, Node, Unavailable
 from jostle.generator.merge import STATE
 from jostle.generator.wire import write_frame
+from support.synthetic import engine_interval
 
 MS = 10**6
 LENGTH = 100 * MS
@@ -29,21 +30,14 @@ LENGTH = 100 * MS
 
 def frame(number: int, *, last: bool = False, sent: int = 10) -> bytes:
     file = io.BytesIO()
-    interval = {
-        "index": number,
-        "start_ns": number * LENGTH,
-        "end_ns": (number + 1) * LENGTH,
-        "last": last,
-        "open_files": 1,
-        "ports": [],
-        "loop_lag": None,
-        "series": [],
-        "workloads": [{**dict.fromkeys(STATE, 0), "sent": sent, "excess": {}, "passed_over": {}}],
-        "threads": [{"cpu_ns": 1, "wall_ns": LENGTH}],
-        "rows": None,
-        "rows_lost": 0,
-        "workers_lost": 0,
-    }
+    interval = engine_interval(
+        index=number,
+        start_ns=number * LENGTH,
+        end_ns=(number + 1) * LENGTH,
+        last=last,
+        workloads=[{**dict.fromkeys(STATE, 0), "sent": sent, "excess": {}, "passed_over": {}}],
+        threads=[{"cpu_ns": 1, "wall_ns": LENGTH}],
+    )
     write_frame(file, {"interval": interval})
     return file.getvalue()
 

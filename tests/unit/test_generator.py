@@ -15,7 +15,7 @@ from jostle.generator.partition import partition
 from jostle.generator.wire import read_frame, write_frame
 from jostle.host.limits import RESERVED_FILES
 from jostle.record.hlog import empty_histogram
-from support.synthetic import histogram
+from support.synthetic import engine_interval, histogram
 
 SECOND = 1_000_000_000
 
@@ -127,7 +127,7 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "bytes_in": 4,
         "bytes_out": 5,
     }
-    return {
+    found = {
         "index": index,
         "start_ns": index * SECOND,
         "end_ns": (index + 1) * SECOND,
@@ -138,11 +138,8 @@ def interval(index: int, seconds: list[float], *, last: bool = False, **more: An
         "series": [series] if seconds else [],
         "workloads": [dict.fromkeys(STATE, 1) | {"excess": {"more": 1}, "passed_over": {}}],
         "threads": [{"cpu_ns": 7, "wall_ns": SECOND}],
-        "rows": None,
-        "rows_lost": 0,
-        "workers_lost": 0,
-        **more,
     }
+    return engine_interval(**{**found, **more})
 
 
 def all_of(merging: Merger) -> list[Any]:

@@ -12,26 +12,11 @@ from jostle.analysis.trial.counters import Counts
 from jostle.generator.merge import Merger
 from jostle.record.hlog import empty_histogram
 from jostle.report.sections import pings as section
-from support.synthetic import histogram
+from support.synthetic import engine_interval, histogram
 
 
 def interval(*parts: dict[str, Any]) -> Any:
-    return {
-        "index": 0,
-        "start_ns": 0,
-        "end_ns": 1_000_000_000,
-        "last": True,
-        "open_files": 1,
-        "ports": [],
-        "loop_lag": None,
-        "series": [],
-        "workloads": [],
-        "threads": [],
-        "rows": None,
-        "rows_lost": 0,
-        "workers_lost": 0,
-        "pings": list(parts),
-    }
+    return engine_interval(pings=list(parts))
 
 
 def part(request: int, sent: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from jostle.report.document import Table
 from jostle.report.sections.streams import stream_table, time_table
 from support.one_request import asked, plan
 from support.pictures import validated
-from support.synthetic import histogram
+from support.synthetic import engine_interval, histogram
 
 MS = 1_000_000
 NONE = {"events": None, "until": None, "stall_ns": None, "usage": None, "bounds": None}
@@ -86,22 +86,7 @@ def test_the_streams_of_several_processes_are_added_up() -> None:
         return {"workload": 0, "request": request, "histograms": histograms, **sums}
 
     def interval(*streams: dict[str, Any]) -> Any:
-        return {
-            "index": 0,
-            "start_ns": 0,
-            "end_ns": 1000 * MS,
-            "last": True,
-            "open_files": 1,
-            "ports": [],
-            "loop_lag": None,
-            "series": [],
-            "workloads": [],
-            "threads": [],
-            "rows": None,
-            "rows_lost": 0,
-            "workers_lost": 0,
-            "streams": list(streams),
-        }
+        return engine_interval(streams=list(streams))
 
     merging = Merger(2, 0, 1)
     merging.add(0, interval(part(0, 1), part(2, 1)))

@@ -15,7 +15,7 @@ from jostle.analysis.stats.enough import REQUESTS_FOR_A_SHAPE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.trial.data import TrialData
 
-__all__ = ["Key", "definition", "differs", "side", "with_the_first", "without_given_rate"]
+__all__ = ["Key", "definition", "differs", "side", "with_the_first"]
 
 Key = tuple[str, str]
 """Contestant and workload."""
@@ -44,11 +44,11 @@ def with_the_first(
         chosen = primary or _usual(grouped[names[0], workload])
         for other in sides[1:]:
             compared = replace(compare_sides(*pair(sides[0], other), family), primary=chosen)
-            found.append(without_given_rate(compared, grouped[names[0], workload]))
+            found.append(_without_given_rate(compared, grouped[names[0], workload]))
     return beyond_chance(found)
 
 
-def without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
+def _without_given_rate(c: Comparison, trials: Sequence[TrialData]) -> Comparison:
     """The same without the throughput of an open loop that both kept up with: it was given to them."""
     if all(f.open is None for f in trials):
         return c

@@ -136,8 +136,7 @@ def _compared(
         labels = _labels(ours[0], theirs[0])
         left = side(a.grouped[ours], a.summaries[ours], labels[0], runs[0])
         right = side(b.grouped[theirs], b.summaries[theirs], labels[1], runs[1])
-        compared = compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right)))
-        found.append(compared)
+        found.append(compare_sides(*(pair(left, right) if runs[0] == runs[1] else (left, right))))
         doubts += [
             f"{label}, {summary.workload}: trials were {summary.verdict}: see `jostle report`"
             for label, summary in zip(labels, (a.summaries[ours], b.summaries[theirs]), strict=True)

@@ -5,13 +5,12 @@ from typing import Any
 
 from jostle.analysis.results import RunResult
 from jostle.formatting import listed
+from jostle.plan.request import METHODS
 from jostle.plan.toml import TOMLDecodeError, read_toml
 from jostle.report.document import Block, Depth, Finding, Findings, Section
 from jostle.report.workload import describe_load
 
 __all__ = ["section"]
-
-METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 
 MOST_REQUESTS = 3
 
