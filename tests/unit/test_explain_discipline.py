@@ -274,6 +274,12 @@ def test_a_machine_that_changes_its_speed_hides_no_discipline(name: str) -> None
     pytest.fail("it was never told")
 
 
+def test_the_range_of_a_slice_allows_for_a_machine_that_changes_its_speed() -> None:
+    behaviour = BY_NAME["newest first, 10 ms"]
+    found = explained(behaviour, NOISE["shared machine"], 19, budget_s=4)  # its best slice is 8.3 ms
+    assert judged(behaviour, found) == "correct"
+
+
 def test_service_that_grows_with_the_load_is_not_taken_for_a_machine_that_changes_its_speed() -> None:
     plan = bursts_to_send([0.005, 0.02], 1, most=16, budget=4, seed=1)
     rng = random.Random(1)

@@ -161,7 +161,7 @@ def infer(
         typical=_typical_error(observed, best),
         unlike=observed.most_unlike(),
     )
-    return found if reason else _with_parameters(found, fits, best, floor)
+    return found if reason else _with_parameters(found, fits, best, unsteady, floor)
 
 
 def _mostly_unanswered(bursts: Sequence[Burst]) -> bool:
@@ -306,7 +306,9 @@ def _clearly_random(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
     return lead >= LEAD_AMONG_OPEN and best.at_ends <= DOUBTFUL_AT_ENDS
 
 
-def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: float) -> Inference:
+def _with_parameters(
+    found: Inference, fits: Sequence[Fit], best: Fit, unsteady: float, floor: float
+) -> Inference:
     """The numbers of the discipline: all that explain the bursts nearly as well."""
     near = [
         fit.candidate
@@ -322,7 +324,9 @@ def _with_parameters(found: Inference, fits: Sequence[Fit], best: Fit, floor: fl
         threads = Range(min(counts), max(counts))
     if best.candidate.family in (Family.SHARING, Family.WATCHDOG, Family.GATED_ANSWERS):
         slices = [one.slice or 0.0 for one in near]
-        margin = SLICE_STEP**2  # what lies between two steps was not tried
+        # What lies between two steps was not tried; and bursts that are rescaled to the machine's usual speed
+        # rescale the server's slice, which is a length of time, with them.
+        margin = SLICE_STEP**2 * math.exp(unsteady)
         slice_s = Range(min(slices) / margin, max(slices) * margin)
         orders = {one.newest_first for one in near if one.slice}
         newest = orders.pop() if slice_s.low and len(orders) == 1 else None
