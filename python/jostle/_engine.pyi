@@ -226,8 +226,9 @@ def grpc_refusal(
     Where in it, why, and a field that is not there with those that are.
     """
 
-def script_requests(file: str, source: str) -> list[tuple[str, str, list[int]]]:
-    """Method, name and accepted statuses of each request of a Luau script, in the order of their numbers.
+def script_requests(file: str, source: str) -> list[tuple[str, str, list[int], bool]]:
+    """Method, name and accepted statuses of each request of a Luau script, in the order of their numbers, and
+    whether it may ask for a whole URL.
 
     Raises ValueError for a script that cannot run, with the line in `file`.
     """

@@ -57,6 +57,12 @@ def test_requests_are_read(text: str, found: list[tuple[str, dict[str, Any]]]) -
     assert [(step["get"], step.get("headers", {})) for step in steps_of(text)] == found
 
 
+@pytest.mark.parametrize("url", ["{{b}}", "http://a{{b}}"])
+def test_a_captured_url_is_asked_for(url: str) -> None:
+    _, step, _ = steps_of(f"GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET {url}\nGET http://a/c")
+    assert (step["name"], step["get"]) == ("{{b}}", "{b}")
+
+
 BODIES = [
     ('{"a": "{{b}}"}', '{"a": "{b}"}'),
     ('{"a": {{b}}, "c": [{}, "}", "\\"{{d}}"]}', '{"a": {b:raw}, "c": [{}, "}", "\\"{d}"]}'),
@@ -122,7 +128,15 @@ def test_a_mistake_is_named_with_its_line(text: str, message: str) -> None:
 REFUSED = [
     ("GET http://a/\nGET http://b/", "line 2: another server (http://b, and http://a before)"),
     ("GET a/b", "line 1: a URL without http"),
-    ("GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET {{b}}", "line 5: {{b}}, captured, before the path"),
+    ("GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET {{b}}/c", "line 5: {{b}}, captured, before the path"),
+    (
+        "GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET http://c{{b}}",
+        "line 5: another server (http://c, and",
+    ),
+    (
+        "GET http://a/\nHTTP 200\n[Captures]\nb: body\nGET {{b}}\n[Query]\nc: d",
+        "line 6: [Query] of a captured",
+    ),
     ("GET http://a/{{now}}", "line 1: a variable of the name now, which is built in"),
     ("GET http://a/\nX: {b}", "line 2: {b} as a text"),
     ("GET http://a/\n[Form]\na: b\na: c", "line 4: a field of a form for the second time (a)"),

@@ -90,7 +90,7 @@ def test_names_become_slots_and_files_become_rows(folder: Path) -> None:
     slots = {name: param["slot"]["slot"] for name, param in login["params"].items()}
     assert set(slots) == {"user", "password"}
     token = buy["steps"][0]["capture"][0]
-    assert token == {"name": "token", "slot": token["slot"], "from": {"json": "/token"}}
+    assert token == {"name": "token", "slot": token["slot"], "from": {"json": "/token"}, "base": None}
     assert order["params"]["token"] == {"slot": {"slot": token["slot"], "raw": False}}
     assert order["params"]["random:1..6"] == {"range": {"from": 1, "to": 6}}
     found = buy["steps"][1]["capture"][0]
@@ -157,6 +157,46 @@ def test_an_open_load_ends_with_the_rows_that_come_once(folder: Path) -> None:
     assert spec_of(read(folder, text))["load"]["open"]["requests"] == 2
 
 
+def test_a_variable_alone_is_a_url_relative_to_the_answer_that_it_comes_from(folder: Path) -> None:
+    workload = spec_of(read(folder, PLAN.replace('"/orders/{id}"', '"{id}"')))
+    login, search, order = workload["journeys"][0]["steps"]
+    (captured,) = search["capture"]
+    assert order["url"] == {"slot": captured["slot"], "base": captured["base"]}
+    assert login["url"] is None
+    assert login["capture"][0]["base"] is None
+    assert captured["base"] < workload["slots"]
+    assert workload["requests"][2]["path"] == "/"
+    assert workload["redirects"] == {"most": 0, "hosts": []}
+    assert spec_of(read(folder))["redirects"] is None
+
+
+def test_a_url_of_a_feed_is_relative_to_the_server(folder: Path) -> None:
+    workload = spec_of(read(folder, PLAN.replace('"/search?q={word}"', '"{word}"')))
+    assert workload["journeys"][0]["steps"][1]["url"]["base"] is None
+
+
+def test_only_a_step_asks_for_a_url() -> None:
+    text = (
+        PLAN[: PLAN.index("journeys =")] + 'request = { get = "{next}" }\nload = { clients = 1, for = "1s" }'
+    )
+    with pytest.raises(PlanError) as refused:
+        parse_plan(text, "plan.toml")
+    assert "{next} does not begin with /" in refused.value.message
+    assert "only a step of a journey asks for a whole URL" in refused.value.hint
+
+
+@pytest.mark.parametrize(("path", "anywhere"), [("`/a/{x}`", False), ("x", True), ("`{x}`", True)])
+def test_a_script_that_may_ask_for_urls_says_to_which_hosts(folder: Path, path: str, anywhere: bool) -> None:
+    (folder / "s.luau").write_text(f'return function() local x = "/" http.get({path}, {{ name = "n" }}) end')
+    plan = read(
+        folder,
+        PLAN[: PLAN.index("[journey.buy]")]
+        + '[journey.buy]\nscript = "s.luau"\n'
+        + PLAN[PLAN.index("[journey.browse]") :],
+    )
+    assert spec_of(plan)["redirects"] == ({"most": 0, "hosts": []} if anywhere else None)
+
+
 WRONG = [
     ("{word}", "{wrd}", "step 2 (search): {wrd} is not known", "did you mean 'word'"),
     (', when = "{id} exists"', "", "needs {id}, which may not be there", 'when = "{id} exists"'),
@@ -167,6 +207,12 @@ WRONG = [
     ('"{id} exists"', '"{ix} exists"', "{ix} is not known", "did you mean 'id'"),
     ("json:/token", "jsn:/token", "does not say what to keep of an answer", "json:/user/token"),
     ("json:/token", "json:token", "a JSON pointer begins with /", "json:/items"),
+    ('"/orders/{id}"', '"{id:raw}"', "{id:raw}: a whole URL is never escaped", 'write "{id}"'),
+    ('"/orders/{id}"', '"{uuid}"', "{uuid} is not a URL", "/{uuid}"),
+    ('"/orders/{id}"', '"{id}?page=2"', "'{id}?page=2' does not begin with /", "with nothing beside it"),
+    ('"/orders/{id}"', '"http://h/"', "'http://h/' does not begin with /", "write the path only"),
+    ('"/search?q={word}"', '"{wrd}"', "{wrd} is not known", "did you mean 'word'"),
+    ('post = "/login", json', 'ws = "{user}", send', "{user} is no path of a WebSocket", "/chat/{name}"),
     ("item/(", "item/((", "is not a regular expression", ""),
     ("item/(", "(?=item/)(", "looks around or refers back", "group"),
     ("browse = 7", "brows = 7", "there is no journey 'brows'", "did you mean 'browse'?"),

@@ -126,17 +126,16 @@ fn burst_answers(
         .map_err(|error| PyValueError::new_err(format!("the discipline: {error}")))
 }
 
-/// Method, name and accepted statuses of each request of a script.
+/// Method, name, accepted statuses, and whether it may ask for a URL.
+type ScriptRequest = (String, String, Vec<u16>, bool);
+
+/// Each request of a script, in the order of their numbers.
 #[pyfunction]
-fn script_requests(
-    py: Python<'_>,
-    file: &str,
-    source: &str,
-) -> PyResult<Vec<(String, String, Vec<u16>)>> {
+fn script_requests(py: Python<'_>, file: &str, source: &str) -> PyResult<Vec<ScriptRequest>> {
     let found = py.detach(|| jostle_engine::scenario::script::requests(file, source));
     let sites = found.map_err(PyValueError::new_err)?.into_iter();
     Ok(sites
-        .map(|site| (site.method, site.name, site.expect))
+        .map(|site| (site.method, site.name, site.expect, site.anywhere))
         .collect())
 }
 

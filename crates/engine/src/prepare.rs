@@ -127,7 +127,7 @@ fn prepare_workload(
     let mut programs = Vec::with_capacity(spec.journeys.len());
     let weights: Vec<u32> = spec.journeys.iter().map(|journey| journey.weight).collect();
     for journey in spec.journeys {
-        let script = script_of(&name, &journey, &spec.requests, &host)?;
+        let script = script_of(&name, &journey, &spec.requests, redirects.as_ref(), &host)?;
         let number = script.is_some().then_some(scripts.len());
         scripts.extend(script);
         programs.push(compile(journey, &requests, &spec.load, share, number));
@@ -150,7 +150,7 @@ fn prepare_workload(
         limits: Limits {
             timeouts: spec.timeouts,
             body: spec.body_limit,
-            follow: redirects.is_some(),
+            follow: redirects.as_ref().is_some_and(Redirects::follows),
         },
         redirects,
     })
@@ -195,6 +195,10 @@ fn compile(
     let mut program = Program::compile(spec, feeds.collect(), first_tap);
     program.script = script;
     program
+}
+
+fn keeps_url(step: &StepSpec) -> bool {
+    step.capture.iter().any(|capture| capture.base.is_some())
 }
 
 /// What the step keeps of the answer's body, in the order in which it says so.
@@ -275,6 +279,7 @@ fn prepare_request(
             (None, None, None) => spec.expect.status.clone(),
         },
         cookies: spec.cookies,
+        reads_path: spec.cookies || step.is_some_and(keeps_url),
         reads_head: spec.cookies
             || spec.stream.is_some()
             || step.is_some_and(in_head)
@@ -310,6 +315,7 @@ fn request_of_script(
         turns,
         statuses: spec.expect.status.clone(),
         cookies: spec.cookies,
+        reads_path: spec.cookies,
         reads_head: true,
         decodes: source.contains("accept-encoding"),
         taps: vec![Tap::Keep(InBody::Whole {
@@ -328,6 +334,7 @@ fn script_of(
     workload: &str,
     journey: &JourneySpec,
     requests: &[RequestSpec],
+    redirects: Option<&Redirects>,
     host: &str,
 ) -> Result<Option<Script>, StartError> {
     let Some(script) = &journey.script else {
@@ -342,6 +349,12 @@ fn script_of(
     if !same {
         let field = format!("journey {:?}", journey.name);
         let problem = "its steps are not the requests of its script";
+        return Err(StartError::invalid(workload, &field, problem));
+    }
+    if redirects.is_none() && sites.iter().any(|site| site.anywhere) {
+        let field = format!("journey {:?}", journey.name);
+        let problem =
+            "its script may ask for URLs, and redirects do not say to which hosts they may lead";
         return Err(StartError::invalid(workload, &field, problem));
     }
     Ok(Some(Script {
@@ -364,7 +377,7 @@ fn raise_open_files(spec: &RunSpec) -> Result<(), StartError> {
         };
         let shared = workload.target.http2.and_then(|http2| http2.connections);
         let connections = shared.map_or(clients, |shared| shared.min(clients));
-        // A redirect may lead a client to another server while its own connection stays.
+        // A redirect or a URL may lead a client to another server while its own connection stays.
         let away = workload.redirects.as_ref().map_or(0, |_| clients);
         let journeys = workload.journeys.iter();
         let each = journeys.map(|journey| u64::from(journey.connections)).max();

@@ -76,7 +76,7 @@ AllowTargets = Annotated[
     typer.Option(
         "--allow-target",
         metavar="HOST",
-        help="A host that a cluster may load, or that redirects may lead to; repeatable.",
+        help="A host that a cluster may load, or that redirects and URLs of steps may lead to; repeatable.",
         rich_help_panel=GENERATOR,
     ),
 ]

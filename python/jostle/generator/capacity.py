@@ -44,7 +44,7 @@ def generator_processes(spec: Mapping[str, Any], wanted: int | None) -> int:
 
 
 def connections_of(workload: Mapping[str, Any]) -> int:
-    """The most connections that it can have at once: a redirect may lead each client to a second server."""
+    """The most connections that it can have at once: a redirect or URL may lead each client elsewhere."""
     load = workload["load"]
     clients = int(load["closed"]["clients"] if "closed" in load else load["open"]["max_connections"])
     clients *= connections_of_a_client(workload)

@@ -37,13 +37,16 @@ def engine_journeys(
     *,
     request: Callable[[Step], dict[str, Any]],
     think: Callable[[Think], Any],
+    redirects: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The keys `requests`, `journeys` and `slots` of a `WorkloadSpec`.
+    """The keys `requests`, `journeys`, `slots` and `redirects` of a `WorkloadSpec`.
 
     The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of
-    any request; `think`: a `ThinkSpec`. Reads the feeds and scripts.
+    any request; `think`: a `ThinkSpec`; `redirects`: a `RedirectSpec`, which is left out where none is
+    followed and no step asks for a URL. Reads the feeds and scripts.
     Raises `PlanError`.
     """
+    urls = False
     requests: list[dict[str, Any]] = []
     compiled: list[dict[str, Any]] = []
     slots = _Slots()
@@ -51,7 +54,13 @@ def engine_journeys(
         journey, own = journeys[name], _Names(slots)
         script = None if journey.script is None else script_spec(journey.script, _columns(journey, own))
         steps: list[dict[str, Any]] = []
-        groups = journey.groups if script is None else [[step] for step in steps_of(script)]
+        groups = journey.groups
+        asked = {step.url for step in journey.requests if step.url is not None}
+        own.urls = asked & {name for step in journey.requests for name in step.capture}
+        urls |= bool(asked)
+        if script is not None:
+            listed, anywhere = steps_of(script)
+            groups, urls = [[step] for step in listed], urls or anywhere
         for together, step in ((place > 0, step) for group in groups for place, step in enumerate(group)):
             label = step.label if len(weights) == 1 else f"{name}: {step.label}"
             spec = request(step) | {"name": label, "weight": 1, "cookies": journey.cookies}
@@ -73,7 +82,8 @@ def engine_journeys(
                 "script": script,
             }
         )
-    return {"requests": requests, "journeys": compiled, "slots": slots.count}
+    rule = dict(redirects) if redirects["most"] or urls else None
+    return {"requests": requests, "journeys": compiled, "slots": slots.count, "redirects": rule}
 
 
 class _Slots:
@@ -88,16 +98,24 @@ class _Slots:
 
 
 class _Names:
-    """Of one journey: the slot of each variable."""
+    """Of one journey: the slot of each variable. `urls`: those that are captured as whole URLs."""
 
     def __init__(self, slots: _Slots) -> None:
+        self.urls: set[str] = set()
         self._slots = slots
         self._known: dict[str, int] = {}
+        self._bases: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> int:
         if name not in self._known:
             self._known[name] = self._slots.new()
         return self._known[name]
+
+    def base(self, name: str) -> int | None:
+        """The slot of the URL to which this one is relative; None for what is not captured as a URL."""
+        if name in self.urls and name not in self._bases:
+            self._bases[name] = self._slots.new()
+        return self._bases.get(name)
 
     def unnamed(self) -> int:
         return self._slots.new()
@@ -119,6 +137,8 @@ def _filled(step: Step, spec: Mapping[str, Any], names: _Names) -> dict[str, Any
         pairs = (f"{as_in_forms(key)}={as_in_forms(value)}" for key, value in step.form.items())
         kind, body = "form", "&".join(pairs)
     filled: dict[str, Any] = {"fill": kind, "params": _params(step, names)}
+    if step.url is not None:
+        filled["path"] = "/"  # the URL takes its place
     if body is not None:
         filled["body_base64"] = base64.b64encode(body.encode()).decode()
         if not given:
@@ -141,8 +161,10 @@ def _step(step: Step, request: int, names: _Names, think: Callable[[Think], Any]
     return {
         "request": request,
         "capture": [
-            {"name": name, "slot": names[name], "from": source(text)} for name, text in step.capture.items()
+            {"name": name, "slot": names[name], "from": source(text), "base": names.base(name)}
+            for name, text in step.capture.items()
         ],
+        "url": None if step.url is None else {"slot": names[step.url], "base": names.base(step.url)},
         "when": _condition(step.condition, names),
         "stop_when": _condition(step.stop_condition, names),
         "repeat": step.repeat,

@@ -21,15 +21,19 @@ def script_spec(path: Path, columns: Sequence[tuple[str, int]]) -> dict[str, Any
     return {"file": path.name, "source": source, "columns": [list(each) for each in columns], "sleeps": True}
 
 
-def steps_of(script: Mapping[str, Any]) -> list[Step]:
-    """The requests of a script as the steps of its journey. Raises `PlanError`, with the line."""
+def steps_of(script: Mapping[str, Any]) -> tuple[list[Step], bool]:
+    """The requests of a script as the steps of its journey; whether it may ask for whole URLs.
+
+    Raises `PlanError`, with the line.
+    """
     from jostle._engine import script_requests
 
     try:
         found = script_requests(script["file"], script["source"])
     except ValueError as error:
         raise PlanError(str(error), "docs/how-to/scripts.md says how a script is written") from None
-    return [
+    steps = [
         Step.model_validate({method.lower(): "/", "name": name, "expect": {"status": statuses}})
-        for method, name, statuses in found
+        for method, name, statuses, _ in found
     ]
+    return steps, any(anywhere for *_, anywhere in found)

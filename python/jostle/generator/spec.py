@@ -56,10 +56,10 @@ def engine_spec(
 ) -> dict[str, Any]:
     """One run of a workload: the measured load first, then the background, if any.
 
-    `allowed_hosts`: to which redirects may lead, in addition to the server's own. `journeys`: those of the
-    plan. `attentive`: None leaves it to the executor, which knows how many threads there will be. Files that
-    the workload names are read here. `reflect`: the server is there, and can be asked what its gRPC services
-    are. Raises `PlanError` for a file that is missing.
+    `allowed_hosts`: to which redirects and URLs may lead, in addition to the server's own. `journeys`: those
+    of the plan. `attentive`: None leaves it to the executor, which knows how many threads there will be.
+    Files that the workload names are read here. `reflect`: the server is there, and can be asked what its
+    gRPC services are. Raises `PlanError` for a file that is missing.
     """
     target = _target(workload.connection, address)
     if workload.has_calls(journeys):
@@ -73,6 +73,7 @@ def engine_spec(
         "first_byte_ns": _ns(workload.first_byte_timeout) if workload.first_byte_timeout else None,
         "total_ns": _ns(workload.timeout),
     }
+    redirects = _redirects(workload.redirects, address.host, allowed_hosts)
     measured: dict[str, Any] = {
         "name": name,
         "role": "measured",
@@ -82,10 +83,12 @@ def engine_spec(
         "load": _load(workload.load),
         "timeouts": timeouts,
         "body_limit": workload.body_limit,
-        "redirects": _redirects(workload.redirects, address.host, allowed_hosts),
+        "redirects": redirects if workload.redirects is not None else None,
     }
     if workload.journeys:
-        measured |= engine_journeys(workload.journeys, journeys, request=asked, think=think_spec)
+        measured |= engine_journeys(
+            workload.journeys, journeys, request=asked, think=think_spec, redirects=redirects
+        )
         _bound_by_feeds(measured)
         _share_connections(measured)
     workloads = [measured]
@@ -94,6 +97,7 @@ def engine_spec(
             "name": "background",
             "role": "background",
             "requests": [asked(workload.background)],
+            "redirects": redirects if workload.redirects is not None else None,
         }
         common = {key: value for key, value in measured.items() if key not in ("journeys", "slots")}
         workloads.append(
@@ -212,11 +216,9 @@ def _tls(tls: Tls) -> dict[str, Any]:
     }
 
 
-def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any] | None:
+def _redirects(most: int | None, host: str, allowed: Sequence[str]) -> dict[str, Any]:
     """From loopback they may lead to loopback, under whatever name."""
-    if most is None:
-        return None
-    return {"most": most, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
+    return {"most": most or 0, "hosts": [*allowed, *(LOOPBACK if is_loopback(host) else ())]}
 
 
 def _pem(path: Path, kind: str) -> str:

@@ -30,5 +30,5 @@ class Cluster(Table):
     allow_targets: list[str] = Field(
         default=[],
         description="hosts that the cluster may load, in addition to loopback and the driver's address; with "
-        "or without a cluster, hosts to which `redirects` may lead",
+        "or without a cluster, hosts to which `redirects` and the URLs of steps may lead",
     )

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jostle.errors import BadValue
 from jostle.plan.hurl_syntax import Body, Entry, Item, Message, Placeholder, Text, Word, read_entries
 from jostle.plan.request import CODINGS, METHODS
-from jostle.plan.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms
+from jostle.plan.variables import BUILT_IN, GAP, NAME, RAW, as_in_forms, url_in
 from jostle.text import one_line, reason
 
 __all__ = ["hurl_journey", "journey_of"]
@@ -85,6 +85,8 @@ class _Conversion:
         ]
         for section in request.sections:
             match section.name:
+                case "Query" | "QueryStringParams" if url_in(path) is not None:
+                    self._refuse(section.line, f"[{section.name}] of a captured URL")
                 case "Query" | "QueryStringParams":
                     path += ("&" if "?" in path else "?") + "&".join(self._pairs(section.items, as_in_forms))
                 case "Form" | "FormParams":
@@ -113,19 +115,22 @@ class _Conversion:
         return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
 
     def _path(self, request: Message) -> str:
-        """What stands behind the server in the URL. All requests must go to the same one."""
+        """What stands behind the server in the URL; a captured URL as a variable alone.
+
+        All requests with a server in their URL must go to the same one.
+        """
         rest = list(request.url or ("",))
         site = ""
+        captured = None
         if isinstance(rest[0], str) and (scheme := _SITE.match(rest[0])):
             site, rest[0] = scheme[0].lower(), rest[0][scheme.end() :]
         elif isinstance(rest[0], str):
             self._refuse(request.line, "a URL without http:// or https:// or a variable before it")
-        while rest:
+        while rest and captured is None:
             part = rest.pop(0)
-            if isinstance(part, Placeholder):
-                if part.expression in self._captured:
-                    self._refuse(request.line, f"{{{{{part.expression}}}}}, captured, before the path")
-                    return "/"
+            if isinstance(part, Placeholder) and part.expression in self._captured:
+                captured = part.expression
+            elif isinstance(part, Placeholder):
                 site += f"{{{{{part.expression}}}}}"
             elif slash := re.search("[/?]", part):
                 site += part[: slash.start()]
@@ -133,9 +138,14 @@ class _Conversion:
                 break
             else:
                 site += part
-        if self._site not in (None, site):
-            self._refuse(request.line, f"another server ({site}, and {self._site} before)")
-        self._site = site
+        if captured is not None and rest:
+            self._refuse(request.line, f"{{{{{captured}}}}}, captured, before the path")
+        if captured is None or site:
+            if self._site not in (None, site):
+                self._refuse(request.line, f"another server ({site}, and {self._site} before)")
+            self._site = site
+        if captured is not None:
+            return f"{{{captured}}}"
         path = "".join(self._in_url(request.line, rest))
         return path if path.startswith("/") else f"/{path}"
 

@@ -13,7 +13,7 @@ from jostle.plan.feed import Feed
 from jostle.plan.hurl import hurl_journey
 from jostle.plan.request import Call
 from jostle.plan.values import File, PositiveCount, Think, ThinkTime, check_regex, file_named, shown
-from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, without_raw
+from jostle.plan.variables import BUILT_IN, NAME, built_in, names_in, url_in, without_raw
 from jostle.plan.when import When
 
 __all__ = ["Group", "Journey", "Step", "source"]
@@ -127,6 +127,25 @@ class Step(Call):
         ):
             raise BadValue("the answer to HEAD has no body to keep something of", "use get")
         return self
+
+    @model_validator(mode="after")
+    def _has_a_url(self) -> "Step":
+        if self.url is None:
+            return self
+        if self.ws is not None:
+            raise BadValue(f"{self.path} is no path of a WebSocket", 'write for example "/chat/{name}"')
+        if built_in(self.url) is not None:
+            raise BadValue(f"{self.path} is not a URL", 'a path begins with /, for example "/{uuid}"')
+        if without_raw(self.url) != self.url:
+            raise BadValue(
+                f"{self.path}: a whole URL is never escaped", f'write "{{{without_raw(self.url)}}}"'
+            )
+        return self
+
+    @property
+    def url(self) -> str | None:
+        """The variable that is the whole URL for which it asks; None where it has a path."""
+        return url_in(self.path)
 
     def _check_socket(self) -> None:
         for key in ("json", "form"):

@@ -11,6 +11,7 @@ from jostle.plan.base import Table
 from jostle.plan.grpc import GrpcMethod, GrpcStatus, ImportPaths, Message, ProtoFiles, check_metadata
 from jostle.plan.raw import PLACEHOLDER, SERIALS, RawSent, RawUntil, Sent, bytes_matched
 from jostle.plan.values import Count, File, Param, PositiveCount, PositiveDuration, check_regex, shown
+from jostle.plan.variables import url_in
 
 __all__ = [
     "CODINGS",
@@ -183,8 +184,12 @@ def _stream(value: Any) -> Any:
 
 def _path(value: Any) -> Any:
     if isinstance(value, str):
-        if not value.startswith("/") and value != "*":
-            raise BadValue(f"{value!r} does not begin with /", 'write the path only, for example "/fast/44"')
+        if not value.startswith("/") and value != "*" and url_in(value) is None:
+            raise BadValue(
+                f"{value!r} does not begin with /",
+                'write the path only, for example "/fast/44"; a step of a journey can also ask for a '
+                'variable that is a whole URL, with nothing beside it: "{next}"',
+            )
         if any(c <= " " or c == "\x7f" for c in value):
             raise BadValue(f"{value!r} holds a space or a control character", "write a space as %20")
     return value
@@ -240,7 +245,10 @@ class Call(Table):
     """What every request has: exactly one method with its path, headers, a body, what is expected."""
 
     get: Path | None = Field(
-        default=None, description="path and query to GET; `{name}` is filled from `params`"
+        default=None,
+        description="path and query to GET; `{name}` is filled from `params`, in a step from its variables. "
+        'In a step also a variable and nothing else, "{next}": a whole URL, absolute or relative to the '
+        "answer that it comes from. Another host must be in `allow-targets` of [cluster]",
     )
     post: Path | None = Field(default=None, description="path to POST to")
     put: Path | None = Field(default=None, description="path to PUT to")
@@ -472,6 +480,11 @@ class Request(Call):
 
     @model_validator(mode="after")
     def _filled(self) -> "Request":
+        if (variable := url_in(self.path)) is not None:
+            raise BadValue(
+                f"{{{variable}}} does not begin with /",
+                'write the path only, for example "/fast/44"; only a step of a journey asks for a whole URL',
+            )
         if self.tcp is not None:
             self._check_tcp(self.tcp)
             return self

@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 
 from jostle.errors import BadValue
 
-__all__ = ["BUILT_IN", "GAP", "NAME", "RAW", "as_in_forms", "built_in", "names_in", "without_raw"]
+__all__ = ["BUILT_IN", "GAP", "NAME", "RAW", "as_in_forms", "built_in", "names_in", "url_in", "without_raw"]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 RAW = ":raw"
@@ -39,6 +39,12 @@ def names_in(value: Any) -> Iterator[str]:
 
 def without_raw(name: str) -> str:
     return name.removesuffix(RAW)
+
+
+def url_in(path: str) -> str | None:
+    """The variable, as it stands there, where a path is nothing else: it is a whole URL then."""
+    found = GAP.fullmatch(path)
+    return None if found is None else found[1]
 
 
 def as_in_forms(text: str) -> str:

@@ -23,6 +23,9 @@ use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
 
+/// A URL that may not be asked for takes its client so long: one that finds no other must not keep others from running.
+const REFUSED_NS: u64 = 1_000_000;
+
 /// A request that is to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
@@ -38,8 +41,10 @@ pub struct Job {
 pub struct Answer {
     pub outcome: Outcome,
     pub head: Option<Box<[u8]>>,
-    /// Of the request, where it has cookies.
+    /// Of the request, where it is wanted.
     pub path: Box<[u8]>,
+    /// Of the request, where a URL of its answer may be relative to it.
+    pub url: Option<String>,
     pub transcript: Option<Box<Transcript>>,
     /// The client is sent elsewhere, and goes there.
     pub redirects: bool,
@@ -215,6 +220,19 @@ impl Client {
             events: None,
             coded: None,
         };
+        if detour.hop.is_none()
+            && let Some(hop) = visit.as_deref().and_then(|visit| visit.hop(workload))
+        {
+            match hop {
+                Ok(hop) => detour.hop = Some(Box::new(hop)),
+                Err(failure) => {
+                    let outcome = watch.failed(failure);
+                    let rest = self.seat.now() + REFUSED_NS;
+                    self.seat.sleep_until(rest, || true, |_| {}).await;
+                    return finish(&self.seat, &shared, sample, outcome);
+                }
+            }
+        }
         let hop = detour.hop.take();
         let route = &mut self.route;
         let beside = request.websocket.is_some() && workload.journeys.is_some();
@@ -269,8 +287,10 @@ impl Client {
             }
         }
         if let Some(visit) = visit {
+            let url = workload.redirects.as_ref().filter(|_| visit.keeps_url());
             let answer = Answer {
                 outcome,
+                url: url.map(|urls| urls.url_of(hop.as_deref(), &watch.path)),
                 head: watch.head,
                 path: watch.path,
                 transcript: watch.transcript,

@@ -19,6 +19,8 @@ use crate::scenario::traveller::{Next, Source, Traveller};
 use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::spec::{OnCaptureFailed, OnFailure};
+use crate::wire::failure::Failure;
+use crate::wire::redirect::Hop;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
 
@@ -288,6 +290,32 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// Whether a URL is kept of the answer.
+    pub fn keeps_url(&self) -> bool {
+        let mut captures = self.step().captures.iter();
+        captures.any(|capture| capture.base.is_some())
+    }
+
+    /// The request that is made, if it asks for a URL that is known only now.
+    pub fn hop(&self, workload: &Workload) -> Option<Result<Hop, Failure>> {
+        let redirects = workload.redirects.as_ref()?;
+        let Step { request, url, .. } = self.step();
+        let traveller = self.traveller.borrow();
+        let value = |slot| traveller.slots.get(slot);
+        match (url, traveller.asked()) {
+            (Some(url), _) => {
+                let base = url.base.and_then(value);
+                let reference = value(url.slot).unwrap_or_default();
+                Some(redirects.begin(*request, None, base, reference))
+            }
+            (None, Some(asked)) => {
+                let reference = asked.url()?;
+                Some(redirects.begin(*request, Some(asked), None, reference))
+            }
+            (None, None) => None,
+        }
+    }
+
     /// Takes cookies and captures from the answer. How the request is counted.
     pub fn take_in(
         &self,
@@ -307,7 +335,9 @@ impl<'a> Visit<'a> {
         }
         let mut outcome = answer.outcome;
         if outcome == Outcome::Ok && !answer.redirects {
-            if let Some(why) = self.capture(&mut traveller.slots, head.as_ref(), request, taps) {
+            let url = answer.url.as_deref();
+            let found = self.capture(&mut traveller.slots, head.as_ref(), url, request, taps);
+            if let Some(why) = found {
                 outcome = Outcome::CaptureFailed;
                 sample.why = Some(why.into());
             } else if let Some(once) = self.step().once {
@@ -346,11 +376,13 @@ impl<'a> Visit<'a> {
         outcome
     }
 
-    /// Puts what the step keeps of a right answer into its slots. Why something is missing, if that counts.
+    /// Puts what the step keeps of a right answer into its slots; `url`: of its request, if that is kept, too. Why
+    /// something is missing, if that counts.
     fn capture(
         &self,
         slots: &mut Slots,
         head: Option<&Head<'_>>,
+        url: Option<&str>,
         request: &Request,
         taps: &mut TapStates,
     ) -> Option<String> {
@@ -362,6 +394,9 @@ impl<'a> Visit<'a> {
                 From::Tap(number) => taps.kept(&request.taps, *number),
             };
             slots.set(capture.slot, found.as_deref().ok());
+            if let Some(base) = capture.base {
+                slots.set(base, url.map(str::as_bytes));
+            }
             if let Err(missing) = found {
                 why.get_or_insert_with(|| {
                     format!("{}: {} {missing}", capture.name, capture.source)

@@ -1,5 +1,7 @@
 //! A journey, compiled: a flat list of operations with jumps that are known before the run.
 
+use std::iter::once;
+
 use super::Mix;
 use super::capture::InHead;
 use super::cookies::Site;
@@ -8,7 +10,7 @@ use super::values::{Place, Scope};
 use crate::schedule::random::Stream;
 use crate::spec::{
     ConditionSpec, JourneySpec, OnCaptureFailed, OnFailure, ParamSpec, StepSpec, TestSpec,
-    ThinkSpec,
+    ThinkSpec, UrlSpec,
 };
 
 /// The journeys of a workload.
@@ -66,6 +68,8 @@ pub struct Step {
     pub together: usize,
     /// Of one that is sent together with others: it is left out unless this holds.
     when: Option<ConditionSpec>,
+    /// It asks for this URL, and not for the path of its request.
+    pub url: Option<UrlSpec>,
     pub captures: Vec<Capture>,
     pub think: ThinkSpec,
     pub once: Option<usize>,
@@ -79,6 +83,8 @@ pub struct Step {
 pub struct Capture {
     pub name: String,
     pub slot: usize,
+    /// It is a URL: the slot that gets the URL of the answer.
+    pub base: Option<usize>,
     /// As the plan writes it.
     pub source: String,
     pub from: From,
@@ -107,7 +113,7 @@ impl Program {
                     operations.push(Operation::Ask(index));
                 }
                 if step.once.is_none() {
-                    forgotten.extend(step.capture.iter().map(|capture| capture.slot));
+                    forgotten.extend(captured(step));
                 }
                 continue;
             }
@@ -118,7 +124,7 @@ impl Program {
             if let Some(slot) = step.once {
                 operations.push(Operation::UnlessEmpty { slot, to: behind });
             } else {
-                forgotten.extend(step.capture.iter().map(|capture| capture.slot));
+                forgotten.extend(captured(step));
             }
             if let Some(condition) = step.when.clone() {
                 operations.push(Operation::Unless {
@@ -168,6 +174,12 @@ impl Program {
     }
 }
 
+/// The slots that its answer fills.
+fn captured(step: &StepSpec) -> impl Iterator<Item = usize> {
+    let captures = step.capture.iter();
+    captures.flat_map(|capture| once(capture.slot).chain(capture.base))
+}
+
 /// For each step, how many are sent together beginning with it; 0 for those that belong to one before them.
 fn groups(steps: &[StepSpec]) -> Vec<usize> {
     let after = |index: usize| steps[index + 1..].iter();
@@ -186,6 +198,7 @@ impl Step {
         let captures = spec.capture.into_iter().map(|capture| Capture {
             name: capture.name,
             slot: capture.slot,
+            base: capture.base,
             source: capture.from.to_string(),
             from: InHead::of(&capture.from).map_or_else(
                 || {
@@ -198,6 +211,7 @@ impl Step {
         Self {
             request: spec.request,
             together,
+            url: spec.url,
             when: spec.when.filter(|_| together != 1),
             captures: captures.collect(),
             think: spec.think,

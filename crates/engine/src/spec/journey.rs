@@ -1,12 +1,13 @@
 //! Journeys: what a user does, step by step, with values that are carried on from one answer to the next request.
 
 use std::fmt;
+use std::iter::once;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::StartError;
 use super::rows::FeedRows;
-use super::{LoadSpec, ParamSpec, ThinkSpec, WorkloadSpec, one, yes};
+use super::{LoadSpec, ParamSpec, RequestSpec, ThinkSpec, WorkloadSpec, one, yes};
 
 /// A row of steps that a client goes through from the first to the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,9 @@ pub struct StepSpec {
     /// the pause of the last of them.
     #[serde(default)]
     pub together: bool,
+    /// It asks for this URL, and not for the path of its request.
+    #[serde(default)]
+    pub url: Option<UrlSpec>,
     /// The step is passed over unless this holds.
     #[serde(default)]
     pub when: Option<ConditionSpec>,
@@ -77,6 +81,17 @@ pub struct StepSpec {
     pub on_failure: OnFailure,
     #[serde(default)]
     pub on_capture_failed: OnCaptureFailed,
+}
+
+/// A URL that a client knows. It may lead to the target's host and to the hosts of the workload's `redirects`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UrlSpec {
+    /// What holds it, absolute or relative.
+    pub slot: usize,
+    /// What holds the URL that it is relative to; the workload's target, if there is none.
+    #[serde(default)]
+    pub base: Option<usize>,
 }
 
 /// What follows a request that failed.
@@ -108,6 +123,9 @@ pub struct CaptureSpec {
     pub name: String,
     pub slot: usize,
     pub from: SourceSpec,
+    /// What is kept is a URL: the slot that gets the URL of the answer.
+    #[serde(default)]
+    pub base: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,6 +248,9 @@ fn check_journey(
             Some(_) => return Err("two steps make the same request"),
             None => return Err("a step makes a request that is not there"),
         }
+        if step.url.is_some() {
+            check_url(workload, &workload.requests[step.request])?;
+        }
         let socket = workload.requests[step.request].websocket.is_some();
         if socket && journey.script.is_some() {
             return Err("a script makes requests of HTTP, and no messages");
@@ -240,11 +261,11 @@ fn check_journey(
         if step.close && !socket {
             return Err("a step closes a WebSocket, and is no message over one");
         }
-        let mut named = step
-            .capture
-            .iter()
-            .map(|capture| capture.slot)
-            .chain(step.once);
+        let captured = step.capture.iter();
+        let captured = captured.flat_map(|capture| once(capture.slot).chain(capture.base));
+        let url = step.url.iter();
+        let url = url.flat_map(|url| once(url.slot).chain(url.base));
+        let mut named = captured.chain(url).chain(step.once);
         if step.repeat == 0 || named.any(|slot| slot >= slots) {
             return Err("a step has no repeat, or a slot that is not there");
         }
@@ -274,6 +295,17 @@ fn check_journey(
         {
             return Err("an open load has more arrivals than a feed has rows that come once");
         }
+    }
+    Ok(())
+}
+
+/// A step that asks for a URL.
+fn check_url(workload: &WorkloadSpec, request: &RequestSpec) -> Result<(), &'static str> {
+    if workload.redirects.is_none() {
+        return Err("a step asks for a URL, and redirects do not say to which hosts it may lead");
+    }
+    if request.websocket.is_some() || request.grpc.is_some() {
+        return Err("a step asks for a URL, and is no plain request of HTTP");
     }
     Ok(())
 }

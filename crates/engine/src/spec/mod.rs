@@ -21,7 +21,7 @@ pub use grpc::GrpcSpec;
 pub use http2::Http2Spec;
 pub use journey::{
     CaptureSpec, ConditionSpec, FeedEach, FeedOrder, FeedSpec, JourneySpec, OnCaptureFailed,
-    OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec,
+    OnFailure, ScriptSpec, SourceSpec, StepSpec, TestSpec, UrlSpec,
 };
 pub use load::{Arrivals, ClosedSpec, LoadSpec, OpenSpec, PhaseSpec, RateSpec, ThinkSpec};
 pub use params::ParamSpec;
@@ -106,18 +106,19 @@ pub struct WorkloadSpec {
     /// A longer body is not read to its end: `too_large`. No limit when `None`.
     #[serde(default)]
     pub body_limit: Option<u64>,
-    /// Redirects are followed; without it they are answers like any other.
+    /// Redirects are followed, and where journeys may ask for URLs; without it redirects are answers like any other.
     #[serde(default)]
     pub redirects: Option<RedirectSpec>,
 }
 
-/// How redirects are followed, as `curl -L` does: each is a request of its own.
+/// How redirects are followed, as `curl -L` does: each is a request of its own; and where URLs may lead for which
+/// journeys ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedirectSpec {
-    /// Of one request, at least 1; one more is a failure.
+    /// Of one request; one more is a failure. 0: they are answers like any other.
     pub most: u32,
-    /// Hosts to which a redirect may lead, beside that of the target.
+    /// Hosts to which a redirect or a URL may lead, beside that of the target.
     #[serde(default)]
     pub hosts: Vec<String>,
 }

@@ -108,11 +108,8 @@ fn check_workload(workload: &WorkloadSpec) -> Result<(), StartError> {
             return invalid(field, "it is 0: nothing answers in no time");
         }
     }
-    if workload
-        .redirects
-        .as_ref()
-        .is_some_and(|rule| rule.most == 0)
-    {
+    let followed = workload.redirects.as_ref().map(|rule| rule.most);
+    if followed == Some(0) && workload.journeys.is_empty() {
         return invalid(
             "redirects.most",
             "it is 0: leave redirects out if none is to be followed",

@@ -1,4 +1,4 @@
-//! Redirects, followed as `curl -L` follows them: each is a request of its own.
+//! Where redirects lead, followed as `curl -L` follows them, each a request of its own; and URLs for which steps ask.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ const MOST_PLACES: usize = 16;
 /// Headers that are for the workload's own server and go to no other (curl does the same).
 const FOR_HOME_ONLY: [&str; 4] = ["authorization", "cookie", "host", "proxy-authorization"];
 
-/// How the redirects of one workload are followed. Shared by all workers.
+/// How the redirects of one workload are followed, and where its journeys may ask for URLs. Shared by all workers.
 #[derive(Debug)]
 pub struct Redirects {
     rule: RedirectSpec,
@@ -39,7 +39,7 @@ pub struct Redirect {
     pub from: String,
 }
 
-/// A request to which a redirect led.
+/// A request to which a redirect led, or that asks for a URL.
 #[derive(Debug)]
 pub struct Hop {
     url: Url,
@@ -66,6 +66,57 @@ impl Redirects {
             workload: spec.name.clone(),
             places: Mutex::default(),
         })
+    }
+
+    /// Whether any redirect is followed.
+    pub fn follows(&self) -> bool {
+        self.rule.most > 0
+    }
+
+    /// The URL of a request: that of its hop, or this path at the workload's own server.
+    pub fn url_of(&self, hop: Option<&Hop>, path: &[u8]) -> String {
+        match hop {
+            Some(hop) => hop.url.to_string(),
+            None => format!("{}{}", self.home, String::from_utf8_lossy(path)),
+        }
+    }
+
+    /// Request number `request`, which asks for a URL. `reference`: absolute, or relative to `base`; `asked` as for
+    /// [`Self::next`].
+    pub fn begin(
+        &self,
+        request: usize,
+        asked: Option<&Asked>,
+        base: Option<&[u8]>,
+        reference: &[u8],
+    ) -> Result<Hop, Failure> {
+        self.to_url(request, asked, base, reference)
+            .map_err(|why| Failure::new(Outcome::RedirectFailed, format!("its URL {why}")))
+    }
+
+    fn to_url(
+        &self,
+        request: usize,
+        asked: Option<&Asked>,
+        base: Option<&[u8]>,
+        reference: &[u8],
+    ) -> Result<Hop, String> {
+        let unfit = |why: String| format!("cannot be asked for: {why}");
+        if reference.trim_ascii().is_empty() {
+            return Err("is empty".into());
+        }
+        let mut url = Url {
+            origin: self.home.clone(),
+            path: "/".into(),
+        };
+        for reference in base.into_iter().chain([reference]) {
+            url = url.join(reference).map_err(unfit)?;
+        }
+        let first = &self.requests[request];
+        let asked = asked.map(|asked| asked.spec(first));
+        let first = asked.as_ref().unwrap_or(first);
+        self.hop(first, url, first.method.clone(), true, 0)
+            .map_err(|why| format!("leads {why}"))
     }
 
     /// What is asked for next on the way that began with request number `request` and has led to `hop`. `asked`: what
@@ -106,10 +157,22 @@ impl Redirects {
         let url = here
             .join(&redirect.location)
             .map_err(|why| format!("its Location cannot be followed: {why}"))?;
+        let (method, with_body) = changed(redirect.status, method, with_body);
+        self.hop(first, url, method, with_body, count)
+    }
+
+    /// On the model of `first`.
+    fn hop(
+        &self,
+        first: &RequestSpec,
+        url: Url,
+        method: String,
+        with_body: bool,
+        count: u32,
+    ) -> Result<Hop, String> {
         if !self.allows(&url.origin.host) {
             return Err(format!("to {}, which may not be loaded", url.origin));
         }
-        let (method, with_body) = changed(redirect.status, method, with_body);
         let spec = self.request(first, &url, &method, with_body);
         let encode = |keep_alive| {
             encode_request(&spec, &url.origin.authority(), keep_alive).map_err(|e| e.to_string())
@@ -344,6 +407,43 @@ mod tests {
             failure.why,
             "its Location cannot be followed: ftp is not HTTP"
         );
+    }
+
+    #[test]
+    fn a_step_asks_for_a_url_relative_to_the_answer_that_it_comes_from() {
+        let redirects = redirects(&post(), &json!({"most": 0, "hosts": ["other"]}));
+        assert!(!redirects.follows());
+        let begin = |base: Option<&str>, reference: &str| {
+            let base = base.map(str::as_bytes);
+            redirects.begin(0, None, base, reference.as_bytes())
+        };
+        for (base, reference, target) in [
+            (None, "c?x=1", "http://home/c?x=1"),
+            (None, "http://HOME:80/{c} d#e", "http://home/%7Bc%7D%20d"),
+            (Some("http://home/a/b?q"), "../c", "http://home/c"),
+            (Some("http://other:81/a/b"), "c", "http://other:81/a/c"),
+            (Some("http://other:81/a/b"), "//home", "http://home/"),
+        ] {
+            let hop = begin(base, reference).unwrap();
+            assert_eq!(redirects.url_of(Some(&hop), b"/a/b"), target);
+            let home = target.starts_with("http://home/");
+            assert_eq!(hop.elsewhere.is_none(), home);
+            assert!(text(&hop).starts_with("POST "));
+            assert_eq!(text(&hop).contains("Cookie: c"), home);
+        }
+        assert_eq!(redirects.url_of(None, b"/a/b"), "http://home/a/b");
+        for (reference, why) in [
+            (
+                "//stranger/x",
+                "leads to http://stranger, which may not be loaded",
+            ),
+            ("ftp://home/", "cannot be asked for: ftp is not HTTP"),
+            (" ", "is empty"),
+        ] {
+            let failure = begin(Some("http://other/"), reference).unwrap_err();
+            assert_eq!(failure.outcome, Outcome::RedirectFailed);
+            assert_eq!(failure.why, format!("its URL {why}"));
+        }
     }
 
     #[test]

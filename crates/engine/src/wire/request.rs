@@ -15,6 +15,10 @@ use crate::wire::udp::{Matching, write_serial};
 use crate::wire::ws::Upgrade;
 
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what is wanted of a request, each by itself"
+)]
 pub struct Request {
     /// For a connection that stays open afterwards, and for one that does not; of a WebSocket, and of raw
     /// bytes, both are what is sent.
@@ -30,6 +34,8 @@ pub struct Request {
     pub cookies: bool,
     /// It says which content codings it accepts: what looks at the body of its answer sees it decoded.
     pub decodes: bool,
+    /// Its path is wanted when the answer is there: for cookies, or for a URL that is relative to it.
+    pub reads_path: bool,
     /// Something is wanted of the head of its answer.
     pub reads_head: bool,
     /// A right answer is a stream of events. Where it says how many tokens it had, the last tap keeps that.

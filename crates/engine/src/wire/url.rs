@@ -1,4 +1,4 @@
-//! Where a redirect leads: references in URLs by RFC 3986 section 5, for http and https.
+//! Where a redirect or a captured URL leads: references in URLs by RFC 3986 section 5, for http and https.
 
 use std::fmt::{self, Write as _};
 
@@ -49,6 +49,12 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.authority())
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.origin, self.path)
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Watch<'a> {
     pub redirect: Option<Box<Redirect>>,
     /// Of the answer, where something is wanted of it.
     pub head: Option<Box<[u8]>>,
-    /// Of the request, where it has cookies.
+    /// Of the request, where it is wanted.
     pub path: Box<[u8]>,
     /// What is said, where the run shows it.
     pub transcript: Option<Box<Transcript>>,
@@ -171,7 +171,7 @@ impl Watch<'_> {
         if let Some(transcript) = &mut self.transcript {
             transcript.asked(bytes);
         }
-        if self.request.cookies {
+        if self.request.reads_path {
             self.path = path_of(bytes).into();
         }
     }

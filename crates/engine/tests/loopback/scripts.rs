@@ -97,6 +97,31 @@ fn by_request(seen: &Seen, request: u32, outcome: Outcome) -> u64 {
 }
 
 #[test]
+fn who_asks_only_for_what_is_refused_does_not_keep_others_from_running() {
+    let (address, requests) = shop();
+    let source = r#"return function() while true do http.get("http://stranger/") end end"#;
+    let load = json!({"closed": {"clients": 2}});
+    let refused = going(address, load, source, json!({"redirects": {"most": 0}}));
+    let spec = with(one(refused, 0), "", json!({"duration_ns": 100 * MS}));
+    let seen = run(spec);
+    let failed = by_request(&seen, 0, Outcome::RedirectFailed);
+    assert!((1..=200).contains(&failed), "{failed}");
+    assert!(requests.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_script_that_may_ask_for_urls_says_to_which_hosts() {
+    let (address, _) = shop();
+    let source = "return function() http.get(`{1}`) end";
+    let spec = one(going(address, closed(1, 1), source, json!({})), 0);
+    let problem = start(spec).err().unwrap().to_string();
+    assert!(
+        problem.contains("to which hosts they may lead"),
+        "{problem}"
+    );
+}
+
+#[test]
 fn clients_carry_values_on_and_every_request_is_recorded_under_its_name() {
     let (address, seen_by_server) = shop();
     let source = r#"

@@ -15,6 +15,15 @@ pub struct Site {
     pub method: String,
     /// Accepted statuses; 200 to 399 when empty.
     pub expect: Vec<u16>,
+    /// It does not stand in the script that it asks for a path: it may ask for a URL.
+    pub anywhere: bool,
+}
+
+impl Site {
+    /// Whether both can be counted together.
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.method, &self.expect) == (&other.method, &other.expect)
+    }
 }
 
 /// Requests by number, and the source in which each call has that number as its first argument. An error names the
@@ -32,7 +41,10 @@ pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
         let at = |problem: String| format!("{file}:{}: {problem}", word.line);
         let (site, open) = site(&words[place..]).map_err(at)?;
         let number = match sites.iter().position(|known| known.name == site.name) {
-            Some(number) if sites[number] == site => number,
+            Some(number) if sites[number].is_like(&site) => {
+                sites[number].anywhere |= site.anywhere;
+                number
+            }
             Some(_) => {
                 let name = &site.name;
                 return Err(at(format!(
@@ -98,10 +110,13 @@ fn site(words: &[Token<'_>]) -> Result<(Site, usize), String> {
              {{name = \"…\"}}), or the path as one text: `/items/{{id}}`"
         )
     })?;
+    let is_path =
+        matches!(path, [word] if matches!(word.kind, Kind::Text(text) if text.starts_with('/')));
     let site = Site {
         name,
         method: method.to_uppercase(),
         expect: given.expect,
+        anywhere: !is_path,
     };
     Ok((site, words[3].end))
 }
@@ -246,6 +261,18 @@ mod tests {
             numbered,
             "a = http.get(0,\"/a\")\nhttp.post(1,\n'/b')http.get(0,'/a')"
         );
+    }
+
+    #[test]
+    fn it_is_known_which_requests_may_ask_for_a_url() {
+        let source = r#"
+            http.get("/a") http.get(`/b/{x}`) http.get(`{next}`) http.get(next, {name = "n"})
+            http.get("http://other/") http.get("/c", {name = "c"}) http.get("/c" .. x, {name = "c"})
+        "#;
+        let (sites, _) = find("s.luau", source).unwrap();
+        let found = sites.iter().map(|site| site.anywhere);
+        let expected = [false, false, true, true, true, true];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::spec::{Fill, RequestSpec};
 /// What is filled into the template of such a request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Path, header lines and body, one after another.
+    /// Path or URL, header lines and body, one after another.
     bytes: Vec<u8>,
     path: usize,
     headers: usize,
@@ -48,16 +48,18 @@ const TYPE: usize = 2;
 const ENCODE: &str = ", or percent-encode it: escape(text)";
 
 impl Asked {
-    /// With the path only.
-    pub fn of(path: &[u8]) -> Result<Self, EncodeError> {
-        let path = std::str::from_utf8(path).unwrap_or("\u{fffd}");
-        check("the path", path, |byte| byte.is_ascii_graphic(), ENCODE)?;
-        if !path.starts_with('/') {
-            let path = path.to_owned();
-            return Err(EncodeError::Path { path });
+    /// With the path only, or the URL.
+    pub fn of(target: &[u8]) -> Result<Self, EncodeError> {
+        if !is_url(target) {
+            let path = std::str::from_utf8(target).unwrap_or("\u{fffd}");
+            check("the path", path, |byte| byte.is_ascii_graphic(), ENCODE)?;
+            if !path.starts_with('/') {
+                let target = path.to_owned();
+                return Err(EncodeError::Target { target });
+            }
         }
-        let mut bytes = Vec::with_capacity(path.len() + 128);
-        bytes.extend_from_slice(path.as_bytes());
+        let mut bytes = Vec::with_capacity(target.len() + 128);
+        bytes.extend_from_slice(target);
         Ok(Self {
             path: bytes.len(),
             headers: bytes.len(),
@@ -92,6 +94,11 @@ impl Asked {
         Ok(())
     }
 
+    /// What it asks for, if that is a URL: it goes where the URL leads, and not to the server of its script.
+    pub fn url(&self) -> Option<&[u8]> {
+        Some(self.part(Part::Path)).filter(|target| is_url(target))
+    }
+
     /// Whether it says of which type its body is.
     pub fn has_type(&self) -> bool {
         self.given[TYPE]
@@ -122,14 +129,18 @@ impl Asked {
         }
     }
 
-    /// As the specification of a request has it, on the model of `site`, which says all else of it: for a redirect.
+    /// As the specification of a request has it, on the model of `site`, which says all else of it: for a redirect, or a
+    /// URL.
     pub fn spec(&self, site: &RequestSpec) -> RequestSpec {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let added = ["host", "content-length"];
+        let added = |name: &str| {
+            let is = |known| name.eq_ignore_ascii_case(known);
+            is("content-length") || (is("host") && !self.given[HOST])
+        };
         let own = self
             .lines()
             .map(|(name, value)| (text(name), text(value)))
-            .filter(|(name, _)| !added.contains(&name.to_ascii_lowercase().as_str()));
+            .filter(|(name, _)| !added(name));
         let body = self.part(Part::Body);
         RequestSpec {
             path: text(self.part(Part::Path)),
@@ -156,6 +167,15 @@ impl Asked {
             Some((&line[..colon], line[colon + 1..].trim_ascii()))
         })
     }
+}
+
+/// Whether it begins as one, and not as a path.
+fn is_url(target: &[u8]) -> bool {
+    let begins = |scheme: &str| {
+        let start = target.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+    };
+    begins("http://") || begins("https://")
 }
 
 #[cfg(test)]
@@ -210,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn a_url_is_known_by_its_scheme() {
+        for target in ["http://a/b c", "HTTPS://a", "http://"] {
+            let asked = Asked::of(target.as_bytes()).unwrap();
+            assert_eq!(asked.url(), Some(target.as_bytes()));
+        }
+        assert_eq!(Asked::of(b"/http://").unwrap().url(), None);
+        assert!(Asked::of(b"ftp://a/").is_err());
+    }
+
+    #[test]
     fn what_would_break_the_request_is_refused() {
         for path in [
             &b"/a b"[..],
@@ -247,5 +277,14 @@ mod tests {
         assert_eq!(spec.headers[0], ("X".into(), "{y}".into()));
         assert_eq!(spec.headers.len(), 2, "{:?}", spec.headers);
         assert_eq!(spec.body_base64.as_deref(), Some("aGk="));
+        let mut asked = Asked::of(b"/a").unwrap();
+        asked.header(b"Host", b"other", AROUND).unwrap();
+        asked.finish(None, AROUND);
+        let spec = asked.spec(&site);
+        assert_eq!(
+            spec.headers[0],
+            ("Host".into(), "other".into()),
+            "its own word"
+        );
     }
 }

@@ -31,6 +31,10 @@ pub enum EncodeError {
     )]
     Path { path: String },
     #[error(
+        "{target:?} is neither a path, which begins with '/', nor a URL with http:// or https://"
+    )]
+    Target { target: String },
+    #[error(
         "path {path:?} has '{{' without '}}': close the parameter's name, or write %7B for a brace"
     )]
     OpenBrace { path: String },
