@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::discipline::{
-    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedByTimer, GatedLifo, LeastAttained,
-    Lifo, LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, SharedQueues,
+    Assignment, Delay, Discipline, Fifo, GatedAnswers, GatedLifo, LeastAttained, Lifo,
+    LockedThreads, Nanos, OwnQueues, ProcessorSharing, RandomOrder, RoundRobin, SharedQueues,
     Watchdog, Workers,
 };
 
@@ -124,12 +124,14 @@ impl DisciplineSpec {
                 threads,
                 slice_ns,
             } => Box::new(LockedThreads::new(processes, threads, slice_ns)),
-            Self::GatedAnswers { cores, slice_ns } => Box::new(GatedAnswers::new(cores, slice_ns)),
+            Self::GatedAnswers { cores, slice_ns } => {
+                Box::new(GatedAnswers::by_slice(cores, slice_ns))
+            }
             Self::GatedByTimer {
                 cores,
                 period_ns,
                 phase_ns,
-            } => Box::new(GatedByTimer::new(cores, period_ns, phase_ns)),
+            } => Box::new(GatedAnswers::by_timer(cores, period_ns, phase_ns)),
             Self::SharedQueues { workers, slice_ns } => {
                 Box::new(SharedQueues::new(workers, slice_ns))
             }

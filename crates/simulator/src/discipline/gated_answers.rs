@@ -1,12 +1,33 @@
-//! Jobs are computed one after another, each to its end, but the answer of a long one waits for its turn.
+//! Jobs are computed one after another, each to its end, but an answer may have to wait for its turn.
 //!
-//! Who has computed for a whole slice goes to the end of the queue before the answer leaves. So of a batch of
+//! Whoever has to give way after computing goes to the end of the queue before the answer leaves. So of a batch of
 //! long jobs no answer leaves before the last of them is computed. GHC's threads do this while they do not
 //! allocate: its timer cannot stop them, so they give way at the first heap check, which comes before they send.
 
 use super::calendar::Calendar;
 use super::{Discipline, Done, Nanos};
 use std::collections::VecDeque;
+
+/// Who gives way, and at which end of the queue a new job comes in.
+enum Rule {
+    /// Who computes for so long. Jobs come in at the end.
+    Slice(Nanos),
+    /// Who computes while a timer ticks, first at `phase` and then once in a `period`. Jobs come in at the beginning.
+    Timer { period: Nanos, phase: Nanos },
+}
+
+impl Rule {
+    /// Whether a job that is computed from `since` until `at` gives way.
+    fn gives_way(&self, since: Nanos, at: Nanos) -> bool {
+        match *self {
+            Self::Slice(slice) => at - since >= slice,
+            Self::Timer { period, phase } => {
+                let ticks = |until: Nanos| (until + period - phase) / period;
+                ticks(at) > ticks(since)
+            }
+        }
+    }
+}
 
 /// A job in the queue.
 enum Queued<J> {
@@ -16,15 +37,15 @@ enum Queued<J> {
     Computed(J),
 }
 
-/// A job on a core.
+/// A job on a core, since when.
 struct Computing<J> {
-    gives_way: bool,
+    since: Nanos,
     job: J,
 }
 
 pub struct GatedAnswers<J> {
     cores: usize,
-    slice: Nanos,
+    rule: Rule,
     /// By the end of the computation.
     running: Calendar<Nanos, Computing<J>>,
     /// Empty unless all cores are busy.
@@ -32,21 +53,34 @@ pub struct GatedAnswers<J> {
 }
 
 impl<J> GatedAnswers<J> {
-    /// `slice`: who computes for so long gives way; 0: everybody does.
-    pub fn new(cores: usize, slice: Nanos) -> Self {
+    /// Who computes for a whole `slice` gives way; 0: everybody does.
+    pub fn by_slice(cores: usize, slice: Nanos) -> Self {
+        Self::new(cores, Rule::Slice(slice))
+    }
+
+    /// Who computes while a timer ticks gives way, and the newest of those who wait is next.
+    ///
+    /// The timer ticks for the whole server, whoever is computing. So a job that takes longer than a `period` never
+    /// answers before all that wait are computed, and a shorter one by chance: as the timer stands.
+    pub fn by_timer(cores: usize, period: Nanos, phase: Nanos) -> Self {
+        assert!(period > 0, "a period lasts at least a nanosecond");
+        let phase = phase % period;
+        Self::new(cores, Rule::Timer { period, phase })
+    }
+
+    fn new(cores: usize, rule: Rule) -> Self {
         assert!(cores > 0, "a server needs at least one core");
         Self {
             cores,
-            slice,
+            rule,
             running: Calendar::new(),
             queue: VecDeque::new(),
         }
     }
 
     fn run(&mut self, now: Nanos, demand: Nanos, job: J) {
-        let gives_way = demand >= self.slice;
-        self.running
-            .insert(now + demand, Computing { gives_way, job });
+        let since = now;
+        self.running.insert(now + demand, Computing { since, job });
     }
 }
 
@@ -54,8 +88,12 @@ impl<J> Discipline<J> for GatedAnswers<J> {
     fn arrive(&mut self, now: Nanos, demand: Nanos, _connection: u64, job: J) {
         if self.running.len() < self.cores {
             self.run(now, demand, job);
-        } else {
-            self.queue.push_back(Queued::New(demand, job));
+            return;
+        }
+        let newcomer = Queued::New(demand, job);
+        match self.rule {
+            Rule::Slice(_) => self.queue.push_back(newcomer),
+            Rule::Timer { .. } => self.queue.push_front(newcomer),
         }
     }
 
@@ -64,8 +102,8 @@ impl<J> Discipline<J> for GatedAnswers<J> {
     }
 
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done<J>>) {
-        while let Some((at, Computing { gives_way, job })) = self.running.pop_until(now) {
-            if gives_way {
+        while let Some((at, Computing { since, job })) = self.running.pop_until(now) {
+            if self.rule.gives_way(since, at) {
                 self.queue.push_back(Queued::Computed(job));
             } else {
                 done.push(Done { at, job });

@@ -8,7 +8,6 @@
 mod calendar;
 mod delay;
 mod gated_answers;
-mod gated_by_timer;
 mod gated_lifo;
 mod least_attained;
 mod locked_threads;
@@ -18,6 +17,7 @@ mod own_queues;
 mod processor_sharing;
 #[cfg(test)]
 mod properties;
+mod queues;
 mod round_robin;
 mod shared_queues;
 mod waiting;
@@ -26,7 +26,6 @@ mod workers;
 
 pub use delay::Delay;
 pub use gated_answers::GatedAnswers;
-pub use gated_by_timer::GatedByTimer;
 pub use gated_lifo::GatedLifo;
 pub use least_attained::LeastAttained;
 pub use locked_threads::LockedThreads;

@@ -308,18 +308,21 @@ fn threads_under_a_lock_are_workers_with_one_thread_each_and_processor_sharing_w
 #[test]
 fn no_answer_of_a_batch_of_long_jobs_leaves_before_the_last_is_computed() {
     let slice = 20;
-    assert_eq!(burst(GatedAnswers::new(1, slice), &[40; 8]), [320; 8]);
+    assert_eq!(burst(GatedAnswers::by_slice(1, slice), &[40; 8]), [320; 8]);
     let staircase: Vec<Nanos> = (1..=8).map(|n| n * 8).collect();
-    assert_eq!(burst(GatedAnswers::new(1, slice), &[8; 8]), staircase);
+    assert_eq!(burst(GatedAnswers::by_slice(1, slice), &[8; 8]), staircase);
     // a short one that is computed before the others is answered at once, and one that gave way is not
-    assert_eq!(burst(GatedAnswers::new(1, slice), &[8, 40, 8]), [8, 56, 56]);
+    assert_eq!(
+        burst(GatedAnswers::by_slice(1, slice), &[8, 40, 8]),
+        [8, 56, 56]
+    );
 }
 
 /// As GHC was found to do: the timer ticks at 5, 25, 45, …; the second and the third, which take 10 and 5, are computed
 /// between two ticks or not.
 #[test]
 fn an_answer_waits_for_the_batch_if_the_timer_ticked_while_it_was_computed() {
-    let timer = |phase| GatedByTimer::new(1, 20, phase);
+    let timer = |phase| GatedAnswers::by_timer(1, 20, phase);
     assert_eq!(burst(timer(5), &[40; 8]), [320; 8]);
     // 0 to 40, then the newest: 40 to 45, in which the timer ticks at 45, then 45 to 55, in which it does not
     assert_eq!(burst(timer(5), &[40, 10, 5]), [55, 55, 55]);

@@ -1,12 +1,12 @@
-//! A number of workers, each with a queue of its own: first come, first served in each, and nobody changes queues.
+//! Workers with a queue each, and a core each.
 //!
 //! So a request may wait although another worker is idle. This is what several processes do that each accept
 //! connections of their own (`SO_REUSEPORT`), or a balancer that deals requests out.
 
 use super::calendar::Calendar;
+use super::queues::Queues;
 use super::{Discipline, Done, Nanos};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// Which worker a request belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,16 +18,9 @@ pub enum Assignment {
     ByConnection,
 }
 
-struct Queue<J> {
-    busy: bool,
-    /// Empty unless the worker is busy.
-    waiting: VecDeque<(Nanos, J)>,
-}
-
 pub struct OwnQueues<J> {
     assignment: Assignment,
-    /// By worker.
-    queues: Vec<Queue<J>>,
+    queues: Queues<J>,
     /// Jobs in service with their workers, by the moment of completion.
     in_service: Calendar<Nanos, (usize, J)>,
     arrived: u64,
@@ -35,14 +28,9 @@ pub struct OwnQueues<J> {
 
 impl<J> OwnQueues<J> {
     pub fn new(workers: usize, assignment: Assignment) -> Self {
-        assert!(workers > 0, "a server needs at least one worker");
-        let idle = || Queue {
-            busy: false,
-            waiting: VecDeque::new(),
-        };
         Self {
             assignment,
-            queues: std::iter::repeat_with(idle).take(workers).collect(),
+            queues: Queues::new(workers),
             in_service: Calendar::new(),
             arrived: 0,
         }
@@ -56,12 +44,8 @@ impl<J> Discipline<J> for OwnQueues<J> {
             Assignment::ByConnection => connection,
         };
         self.arrived += 1;
-        let worker = (number % self.queues.len() as u64) as usize;
-        let queue = &mut self.queues[worker];
-        if queue.busy {
-            queue.waiting.push_back((demand, job));
-        } else {
-            queue.busy = true;
+        let worker = self.queues.worker(number);
+        if let Some((demand, job)) = self.queues.begin(worker, demand, job) {
             self.in_service.insert(now + demand, (worker, job));
         }
     }
@@ -73,9 +57,8 @@ impl<J> Discipline<J> for OwnQueues<J> {
     fn advance(&mut self, now: Nanos, done: &mut Vec<Done<J>>) {
         while let Some((at, (worker, job))) = self.in_service.pop_until(now) {
             done.push(Done { at, job });
-            match self.queues[worker].waiting.pop_front() {
-                Some((demand, next)) => self.in_service.insert(at + demand, (worker, next)),
-                None => self.queues[worker].busy = false,
+            if let Some((demand, next)) = self.queues.next(worker) {
+                self.in_service.insert(at + demand, (worker, next));
             }
         }
     }

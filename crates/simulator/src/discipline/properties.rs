@@ -31,11 +31,11 @@ fn server(which: usize, c: usize) -> Box<dyn Discipline<usize>> {
         6 => Box::new(OwnQueues::new(c, Assignment::InTurn)),
         7 => Box::new(OwnQueues::new(c, Assignment::ByConnection)),
         8 => Box::new(LockedThreads::new(c, 3, 700)),
-        9 => Box::new(GatedAnswers::new(c, 1_000)),
+        9 => Box::new(GatedAnswers::by_slice(c, 1_000)),
         10 => Box::new(LeastAttained::new(c, 700)),
         11 => Box::new(Watchdog::new(c, 700)),
         12 => Box::new(GatedLifo::slot()),
-        13 => Box::new(GatedByTimer::new(c, 1_000, 300)),
+        13 => Box::new(GatedAnswers::by_timer(c, 1_000, 300)),
         14 => Box::new(SharedQueues::new(c, 700)),
         _ => Box::new(GatedLifo::default()),
     }

@@ -3,35 +3,23 @@
 //! So two jobs of different workers progress together, and two of the same worker one after the other. This is what
 //! several processes on one core do whose connections are dealt out in turn, as by Node's cluster module.
 
+use super::queues::Queues;
 use super::round_robin::RoundRobin;
 use super::{Discipline, Done, Nanos};
-use std::collections::VecDeque;
-
-struct Queue<J> {
-    busy: bool,
-    /// Empty unless the worker is busy.
-    waiting: VecDeque<(Nanos, J)>,
-}
 
 pub struct SharedQueues<J> {
     /// Jobs with their workers.
     core: RoundRobin<(usize, J)>,
-    /// By worker.
-    queues: Vec<Queue<J>>,
+    queues: Queues<J>,
     /// Scratch space; empty between calls.
     finished: Vec<Done<(usize, J)>>,
 }
 
 impl<J> SharedQueues<J> {
     pub fn new(workers: usize, slice: Nanos) -> Self {
-        assert!(workers > 0, "a server needs at least one worker");
-        let idle = || Queue {
-            busy: false,
-            waiting: VecDeque::new(),
-        };
         Self {
             core: RoundRobin::new(1, slice),
-            queues: std::iter::repeat_with(idle).take(workers).collect(),
+            queues: Queues::new(workers),
             finished: Vec::new(),
         }
     }
@@ -40,12 +28,8 @@ impl<J> SharedQueues<J> {
 impl<J> Discipline<J> for SharedQueues<J> {
     /// The first connection belongs to the first worker, and so on in turn.
     fn arrive(&mut self, now: Nanos, demand: Nanos, connection: u64, job: J) {
-        let worker = (connection % self.queues.len() as u64) as usize;
-        let queue = &mut self.queues[worker];
-        if queue.busy {
-            queue.waiting.push_back((demand, job));
-        } else {
-            queue.busy = true;
+        let worker = self.queues.worker(connection);
+        if let Some((demand, job)) = self.queues.begin(worker, demand, job) {
             self.core.arrive(now, demand, connection, (worker, job));
         }
     }
@@ -63,10 +47,8 @@ impl<J> Discipline<J> for SharedQueues<J> {
             } in self.finished.drain(..)
             {
                 done.push(Done { at, job });
-                let queue = &mut self.queues[worker];
-                match queue.waiting.pop_front() {
-                    Some((demand, next)) => self.core.arrive(at, demand, 0, (worker, next)),
-                    None => queue.busy = false,
+                if let Some((demand, next)) = self.queues.next(worker) {
+                    self.core.arrive(at, demand, 0, (worker, next));
                 }
             }
         }
