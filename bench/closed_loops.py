@@ -1,31 +1,27 @@
-"""Closed loops of several tools at several numbers of clients: loop, ratios to a peer, table of costs."""
+"""Closed loops of several tools at several numbers of clients: in turns, ratios to a peer, table of costs."""
 
-import random
 import statistics
 from collections.abc import Mapping, Sequence
 
 from rows import Effort, spread
 from servers import Counting
 from tools import Tool
-from window import Sample, measure
+from turns import Turn, in_turns
+from window import Sample
 
-__all__ = ["cost_table", "in_turns", "ratios"]
+__all__ = ["closed_loops", "cost_table", "ratios"]
 
 
-def in_turns(
+def closed_loops(
     tools: Mapping[Tool, str], clients: Sequence[int], server: Counting, effort: Effort
 ) -> list[Sample]:
-    """Every tool, with the URL that it is given, at each number of clients; in random order in each round."""
-    samples = []
-    turns = [(tool, url, number) for tool, url in tools.items() for number in clients]
-    for round_number in range(effort.rounds):
-        for tool, url, number in random.sample(turns, len(turns)):
-            command = tool.closed(url, number)
-            sample = measure(tool, command, server, number, effort.seconds, round_number, effort.folder)
-            samples.append(sample)
-            cost = f"{sample.cpu_us:.2f} µs, {sample.rate:,.0f}/s"
-            print(f"  round {round_number + 1}: {tool.name}, {number}: {cost}", flush=True)
-    return samples
+    """Every tool, with the URL that it is given, at each number of clients."""
+    turns = {
+        f"{tool.name}, {number}": Turn(tool, tool.closed(url, number), number)
+        for tool, url in tools.items()
+        for number in clients
+    }
+    return [sample for samples in in_turns(turns, server, effort).values() for sample in samples]
 
 
 def ratios(samples: Sequence[Sample], peer: str, clients: int, *, start_up: bool = False) -> list[float]:

@@ -7,10 +7,10 @@ Tools take turns in random order in every round; ratios are of pairs from the sa
 import statistics
 from dataclasses import asdict
 
+from closed_loops import closed_loops, cost_table, ratios
 from rows import Effort, Row, Section, ratio_text, spread
 from servers import nginx
 from tools import JOSTLE, K6, OHA, WRK
-from turns import cost_table, in_turns, ratios
 from window import Sample
 
 BARS = {
@@ -24,7 +24,7 @@ SIZES = [64, 1_000, 10_000]
 
 def run(effort: Effort) -> Section:
     with nginx() as server:
-        samples = in_turns(dict.fromkeys(TOOLS, server.url), SIZES, server, effort)
+        samples = closed_loops(dict.fromkeys(TOOLS, server.url), SIZES, server, effort)
     rows = [_row(samples, peer, size, bar) for peer, bars in BARS.items() for size, bar in bars.items()]
     table = cost_table(samples, TOOLS, {size: size for size in SIZES}, "connections")
     return Section(rows, table, [asdict(sample) for sample in samples])

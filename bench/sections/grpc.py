@@ -7,10 +7,10 @@ every round; ratios are of pairs from the same round.
 import statistics
 from dataclasses import asdict
 
+from closed_loops import closed_loops, cost_table, ratios
 from rows import Effort, Row, Section, ratio_text, spread
 from servers import grpc_go
 from tools import GHZ, GRPC_CONNECTIONS, JOSTLE_GRPC
-from turns import cost_table, in_turns, ratios
 from window import Sample
 
 BAR = 1 / 3
@@ -21,7 +21,7 @@ CLIENTS = {calls: GRPC_CONNECTIONS * calls for calls in (1, 10, 100)}
 def run(effort: Effort) -> Section:
     with grpc_go() as server:
         addresses = dict.fromkeys(TOOLS, server.address)
-        samples = in_turns(addresses, list(CLIENTS.values()), server, effort)
+        samples = closed_loops(addresses, list(CLIENTS.values()), server, effort)
     rows = [_row(samples, calls) for calls in CLIENTS]
     table = cost_table(samples, TOOLS, CLIENTS, "calls at a time", "call")
     return Section(rows, table, [asdict(sample) for sample in samples])

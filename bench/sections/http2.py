@@ -7,10 +7,10 @@ take turns in random order in every round; ratios are of pairs from the same rou
 import statistics
 from dataclasses import asdict
 
+from closed_loops import closed_loops, cost_table, ratios
 from rows import Effort, Row, Section, ratio_text, spread
 from servers import nginx
 from tools import H2LOAD, HTTP2_CONNECTIONS, JOSTLE_HTTP1, JOSTLE_HTTP2, Tool
-from turns import cost_table, in_turns, ratios
 from window import Sample
 
 BARS = {H2LOAD: 1.0, JOSTLE_HTTP1: None}
@@ -21,7 +21,7 @@ CLIENTS = {streams: HTTP2_CONNECTIONS * streams for streams in (1, 10, 100)}
 def run(effort: Effort) -> Section:
     with nginx() as server:
         urls = {JOSTLE_HTTP2: server.http2_url, H2LOAD: server.http2_url, JOSTLE_HTTP1: server.url}
-        samples = in_turns(urls, list(CLIENTS.values()), server, effort)
+        samples = closed_loops(urls, list(CLIENTS.values()), server, effort)
     rows = [_row(samples, peer, streams, bar) for peer, bar in BARS.items() for streams in CLIENTS]
     table = cost_table(samples, TOOLS, CLIENTS, "streams")
     return Section(rows, table, [asdict(sample) for sample in samples])

@@ -4,7 +4,6 @@ Five steps, three captures, a JSON body; nginx answers each of them with the sam
 user is the slope of the peak between two numbers of users.
 """
 
-import random
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -12,7 +11,8 @@ from dataclasses import asdict
 from rows import Effort, Row, Section, ratio_text, spread
 from servers import nginx
 from tools import JOSTLE, K6_JOURNEY, Tool
-from window import Sample, measure
+from turns import Turn, in_turns
+from window import Sample
 
 from sections.memory import more_per_client
 
@@ -52,15 +52,12 @@ def run(effort: Effort) -> Section:
         ("k6", FEW_USERS): K6_JOURNEY,
         ("k6", USERS): K6_JOURNEY,
     }
-    found: dict[tuple[str, int], list[Sample]] = {key: [] for key in tools}
     with nginx() as server:
-        for number in range(effort.rounds):
-            for (name, clients), tool in random.sample(list(tools.items()), len(tools)):
-                command = tool.closed(server.url, clients)
-                sample = measure(tool, command, server, clients, effort.seconds, number, effort.folder)
-                found[name, clients].append(sample)
-                cost = f"{sample.cpu_us:.2f} µs, {sample.peak_mb:,.1f} MB"
-                print(f"  round {number + 1}: {name}, {clients}: {cost}")
+        turns = {
+            (name, clients): Turn(tool, tool.closed(server.url, clients), clients)
+            for (name, clients), tool in tools.items()
+        }
+        found = in_turns(turns, server, effort)
     slopes = more_per_client(effort, effort.folder / "four.toml")
     rows = [
         _ratio("CPU of a journey of one step ÷ a plain request", _cpu, found["one step", CLIENTS],

@@ -5,7 +5,6 @@ the lateness.
 """
 
 import json
-import random
 import statistics
 import subprocess
 import sys
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rows import Effort, Row, Section, spread
-from servers import Nginx, nginx, reference
+from servers import nginx, reference
 from tools import JOSTLE, Tool
-from window import Sample, measure
+from turns import Turn, in_turns
+from window import Sample
 
 BENCH = Path(__file__).parents[1]
 RATES, CONNECTIONS = [20_000, 40_000], [64, 1_000]
@@ -24,6 +24,9 @@ BAR = 1.25
 MIX_RATE, MIX = 50_000, 12
 ENOUGH = 0.9
 """Of the requests so many must have found a free connection."""
+
+Found = dict[tuple[str, int, int], list[Sample]]
+"""Samples by tool, rate and connections."""
 
 STALL_US = 500
 """A stall of this length at the end of each interval of 100 ms makes 0.5 % of the requests late, the first of
@@ -35,11 +38,18 @@ def run(effort: Effort) -> Section:
     subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "open_loop.c"], check=True)
     floor = Tool("C", closed=lambda _, __: [], open=lambda url, rate, c: _floor(compiled, url, rate, c))
     with nginx() as server:
-        samples = [s for n in range(effort.rounds) for s in _round([JOSTLE, floor], server, n, effort)]
+        turns = {
+            (tool.name, rate, size): _turn(tool, server.url, rate, size)
+            for tool in (JOSTLE, floor)
+            for rate in RATES
+            for size in CONNECTIONS
+        }
+        found = in_turns(turns, server, effort)
     mixes = [_mix(effort) for _ in range(effort.rounds)]
-    rows = [_row(samples, rate, size) for rate in RATES for size in CONNECTIONS]
+    rows = [_row(found, rate, size) for rate in RATES for size in CONNECTIONS]
     rows.append(_stall(mixes))
-    return Section(rows, _details(samples), [*({**asdict(s), "rate": r} for r, s in samples), *mixes])
+    samples = [{**asdict(s), "rate": rate} for (_, rate, _), each in found.items() for s in each]
+    return Section(rows, _details(found), [*samples, *mixes])
 
 
 def _floor(compiled: Path, url: str, rate: int, connections: int) -> list[str]:
@@ -47,17 +57,9 @@ def _floor(compiled: Path, url: str, rate: int, connections: int) -> list[str]:
     return [str(compiled), port, str(rate), str(connections)]
 
 
-def _round(tools: list[Tool], server: Nginx, number: int, effort: Effort) -> list[tuple[int, Sample]]:
-    """(Rate, sample)."""
-    turns = [(tool, rate, size) for tool in tools for rate in RATES for size in CONNECTIONS]
-    found = []
-    for tool, rate, size in random.sample(turns, len(turns)):
-        assert tool.open is not None
-        command = tool.open(server.url, rate, size)
-        sample = measure(tool, command, server, size, effort.seconds, number, effort.folder)
-        found.append((rate, sample))
-        print(f"  round {number + 1}: {tool.name} {rate}/s, {size}: {sample.cpu_us:.2f} µs", flush=True)
-    return found
+def _turn(tool: Tool, url: str, rate: int, size: int) -> Turn:
+    assert tool.open is not None
+    return Turn(tool, tool.open(url, rate, size), size)
 
 
 def _mix(effort: Effort) -> dict[str, Any]:
@@ -80,20 +82,14 @@ def _stall(mixes: list[dict[str, Any]]) -> Row:
     return Row(what, f"≤ {STALL_US}", f"{late:,.0f}", late <= STALL_US)
 
 
-def _of(samples: list[tuple[int, Sample]], rate: int, size: int, tool: str) -> list[Sample]:
-    """In the order of their rounds."""
-    found = [s for r, s in samples if (r, s.connections, s.tool) == (rate, size, tool)]
-    return sorted(found, key=lambda sample: sample.round)
-
-
-def _row(samples: list[tuple[int, Sample]], rate: int, size: int) -> Row:
-    pairs = zip(_of(samples, rate, size, "jostle"), _of(samples, rate, size, "C"), strict=True)
+def _row(found: Found, rate: int, size: int) -> Row:
+    pairs = zip(found["jostle", rate, size], found["C", rate, size], strict=True)
     ratios = [mine.cpu_us / floor.cpu_us for mine, floor in pairs]
     what = f"open loop, {rate:,}/s constant, {size:,} connections: CPU per request ÷ C"
     return Row(what, f"≤ {BAR:.2f}", spread(ratios), statistics.median(ratios) <= BAR)
 
 
-def _details(samples: list[tuple[int, Sample]]) -> str:
+def _details(found: Found) -> str:
     lines = [
         "| requests/s | connections | tool | CPU µs/request | sent/s |",
         "|---|---|---|---|---|",
@@ -101,7 +97,7 @@ def _details(samples: list[tuple[int, Sample]]) -> str:
     for rate in RATES:
         for size in CONNECTIONS:
             for tool in ("jostle", "C"):
-                found = _of(samples, rate, size, tool)
-                cpu, sent = spread([s.cpu_us for s in found]), spread([s.rate for s in found], ",.0f")
+                samples = found[tool, rate, size]
+                cpu, sent = spread([s.cpu_us for s in samples]), spread([s.rate for s in samples], ",.0f")
                 lines.append(f"| {rate:,} | {size:,} | {tool} | {cpu} | {sent} |")
     return "\n".join(lines)
