@@ -4,6 +4,7 @@ JostleError                 every message says what happened, where, and what to
 ├── UserError               the user's mistake: one message, no traceback, exit code 2
 │   ├── PlanError           a plan file or an option that cannot be run
 │   │   ├── BadValue        a text that does not give the value that is needed; a ValueError too
+│   │   ├── CannotServe     a workload in a protocol, on a route or of a size that a contestant does not have
 │   │   └── StartRefused    a load that this machine has no room for
 │   ├── UnknownName         a contestant, experiment or variant that does not exist
 │   ├── NotARun             a folder that is not a run, or of another format
@@ -16,7 +17,6 @@ JostleError                 every message says what happened, where, and what to
 ├── RecordLost              the run's folder takes no more: a full disk, a folder that is gone
 └── ContestantError         a server did not do its part
     ├── MissingRuntime      a command that the contestant needs is not installed
-    ├── TooFewFiles         it cannot hold so many connections: too few open files, or a limit of its own
     ├── BuildFailed         with the last lines of the build
     ├── StartFailed         with the server's own last output
     └── ServerDied          in the middle of a trial, with its own last output
@@ -27,6 +27,7 @@ from collections.abc import Iterable
 __all__ = [
     "BadValue",
     "BuildFailed",
+    "CannotServe",
     "ClusterLost",
     "ClusterRefused",
     "ContestantError",
@@ -41,7 +42,6 @@ __all__ = [
     "ServerDied",
     "StartFailed",
     "StartRefused",
-    "TooFewFiles",
     "UnknownName",
     "UnreachableTarget",
     "UserError",
@@ -71,6 +71,10 @@ class PlanError(UserError):
 
 class BadValue(PlanError, ValueError):
     """A value that cannot be; the hint says what can. A `ValueError` too, so that models may raise it."""
+
+
+class CannotServe(PlanError):
+    """The contestant cannot serve this workload: a protocol, a route or connections that it does not have."""
 
 
 class StartRefused(PlanError):
@@ -124,14 +128,6 @@ class ContestantError(JostleError):
 
 class MissingRuntime(ContestantError):
     """A command that the contestant needs is not installed."""
-
-
-class TooFewFiles(ContestantError):
-    """The contestant cannot hold the connections that are asked for."""
-
-
-class MissingRoute(ContestantError):
-    """The contestant does not have a route that is asked for."""
 
 
 class BuildFailed(ContestantError):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jostle.contestant import fit
 from jostle.errors import JostleError, StartFailed, UnknownName
 from jostle.generator import Generator, Running
 from jostle.plan import parse_plan
@@ -202,5 +203,5 @@ def laboratory(base: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
         return made[label]
 
     monkeypatch.setattr(experiment.contestants, "find", find)
-    monkeypatch.setattr(experiment, "check_capacity", lambda *_: None)
+    monkeypatch.setattr(fit, "check_capacity", lambda *_: None)
     return Laboratory(base, made)

@@ -123,6 +123,7 @@ def test_a_run_cut_short_before_the_sustained_phase_holds_nobody_yet(tmp_path: P
 def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     found = result(tmp_path, crowd_trial("whole", HELD), crowd_trial("half", HALF))
     found.skipped["go"] = "it cannot hold 100 connections here"
+    found.skipped_workloads["node"] = {"crowd": "it has no /sleep", "other": "nor this"}
     rows = {str(row[0]): row for row in phased.held(found).rows}
     assert [str(summary) for summary in rows["whole"][2:7]] == [
         "✓\N{NO-BREAK SPACE}yes",
@@ -133,6 +134,7 @@ def test_tables_pictures_and_exports_have_it(tmp_path: Path) -> None:
     ]
     assert str(rows["half"][2]) == "✗\N{NO-BREAK SPACE}no"
     assert "cannot hold" in str(rows["go"][3])
+    assert [str(cell) for cell in rows["node"][1:4]] == ["crowd", "not measured", "it has no /sleep"]
     picture = pictures_of(found)["phased-1"]
     assert picture.title == "whole holds 100 clients; half has 60 of 100 at most."
     assert len(validated(picture)["vconcat"]) == 7

@@ -16,6 +16,7 @@ from jostle.analysis.results import RunResult, Starvation, WorkloadSummary
 from jostle.analysis.run import analyse, analyse_trial
 from jostle.record import RunRecord
 from jostle.record.journal import append_event
+from jostle.report import to_markdown
 from support.synthetic import (
     SLOW_S,
     STARVATION_PLAN,
@@ -348,6 +349,28 @@ def test_skipped_contestants_are_named(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [])
     append_event(folder / "journal.ndjson", "contestant skipped", contestant="go", why="no go here")
     assert analyse(RunRecord.open(folder)).skipped == {"go": "no go here"}
+
+
+def test_who_was_skipped_in_one_workload_is_named_with_it(tmp_path: Path) -> None:
+    plan = """
+    title = "t"
+    [[require]]
+    that = "p50 < 1 s"
+    contestant = "a"
+    workload = "streams"
+    [[claim]]
+    says = "Streams are short."
+    holds = [{ contestant = "a", workload = "streams", quantity = "p50", below = 1 }]
+    """
+    folder = make_run(tmp_path, [Trial("a", "w", 1, closed(STEADY, 5.0))], plan_text=plan)
+    why = "a speaks HTTP/1.1"
+    append_event(folder / "journal.ndjson", "contestant skipped", contestant="a", workload="streams", why=why)
+    result = analyse(RunRecord.open(folder))
+    assert (result.skipped, result.skipped_workloads) == ({}, {"a": {"streams": why}})
+    (requirement,), (claim,) = result.requirements, result.claims
+    assert requirement.message == f"not measured (a: {why})"
+    assert claim.sentence == f"streams was not measured on a ({why})."
+    assert f"not measured: a in streams ({why})" in to_markdown(result)
 
 
 def test_phases_stand_in_the_timeline(tmp_path: Path) -> None:

@@ -290,14 +290,14 @@ def test_every_quantity_is_measured() -> None:
 
 def test_a_claim_on_one_that_was_skipped_is_not_judged_by_its_variants(judged: RunResult) -> None:
     summaries = {(name, "fast"): judged.summaries[0] for name in ("rails:workers=1", "go")}
-    measured = Measured(
-        {}, summaries, [], {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"}
-    )
+    reasons = {"rails:workers=4": "no ruby", "warp": "no ghc", "go:procs=1": "no"}
+    measured = Measured({}, summaries, [], reasons, {})
     assert measured.meant("rails") == ["rails:workers=1"]
     assert measured.meant("go") == ["go"]
     assert measured.meant("warp") == ["warp"]
     assert measured.meant("rust") == ["rust"]
-    skipped = Measured({}, summaries | {("warp:yields", "fast"): judged.summaries[0]}, [], measured.skipped)
+    summaries["warp:yields", "fast"] = judged.summaries[0]
+    skipped = Measured({}, summaries, [], reasons, {})
     assert skipped.meant("warp") == ["warp"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from jostle import contestant, roster
 from jostle.contestant.capacity import check_capacity, max_connections
-from jostle.errors import PlanError, TooFewFiles
+from jostle.errors import CannotServe, PlanError
 from jostle.plan.contestant import ContestantFile
 
 
@@ -31,16 +31,16 @@ def test_every_process_that_holds_connections_counts(label: str, held: int) -> N
     found = contestant.find(label)
     assert max_connections(found, 20_000) == held
     check_capacity(found, held)
-    with pytest.raises(TooFewFiles) as caught:
+    with pytest.raises(CannotServe) as caught:
         check_capacity(found, held + 1)
     assert found.label in str(caught.value)
     assert "20,000 files" in str(caught.value)
 
 
 def test_the_way_out_is_named() -> None:
-    with pytest.raises(TooFewFiles, match="node-cluster:workers=6 can hold them"):
+    with pytest.raises(CannotServe, match="node-cluster:workers=6 can hold them"):
         check_capacity(contestant.find("node-cluster"), 100_000)
-    with pytest.raises(TooFewFiles, match="ulimit -Hn"):
+    with pytest.raises(CannotServe, match="ulimit -Hn"):
         check_capacity(contestant.find("node"), 100_000)
 
 
@@ -76,7 +76,7 @@ def test_contestants_with_worker_processes_say_so() -> None:
 def test_a_limit_of_its_own_is_told_before_anything_starts() -> None:
     check_capacity(contestant.find("haskell-warp"), 1000)
     check_capacity(contestant.find("haskell-warp:threaded"), 1001)
-    with pytest.raises(TooFewFiles, match="haskell-warp:yields holds at most 1,000 connections") as told:
+    with pytest.raises(CannotServe, match="haskell-warp:yields holds at most 1,000 connections") as told:
         check_capacity(contestant.find("haskell-warp:yields"), 1001)
     assert "1,001 clients are needed: without -threaded the runtime waits with select" in told.value.message
     assert told.value.hint == "haskell-warp:threaded has no such limit"

@@ -5,12 +5,10 @@ import pytest
 from jostle import contestant as contestants
 from jostle import experiments
 from jostle.contestant.routes import check_routes
-from jostle.errors import MissingRoute, PlanError
+from jostle.errors import CannotServe, PlanError
 from jostle.plan import Plan, parse_plan
 from jostle.plan.model import Changes
-from jostle.runner.experiment import measured, with_their_labels, workloads_on
-from jostle.runner.observer import Silent
-from jostle.runner.schedule import schedule
+from jostle.runner.participants import participants, with_their_labels
 
 NEW = "bun"
 TWO = """
@@ -28,14 +26,19 @@ load = { clients = 1, for = "1s" }
 """
 
 
+@pytest.fixture
+def _all_can_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jostle.runner.participants.check_fit", lambda *_, **__: None)
+
+
 def on(plan: Plan) -> dict[str, list[str]]:
     """The workloads of each contestant that a run of the plan measures."""
-    plan = with_their_labels(plan)
-    labels = measured(plan, Silent())
-    trials = schedule(labels, plan, 1)
-    return {label: sorted({t.workload for t in trials if t.contestant == label}) for label in labels}
+    found = participants(with_their_labels(plan))
+    measured = [one.label for one in found.contestants]
+    return {label: sorted(name for whom, name in found.cells if whom == label) for label in measured}
 
 
+@pytest.mark.usefixtures("_all_can_serve")
 @pytest.mark.parametrize("name", experiments.names())
 def test_a_contestant_that_no_experiment_knows_is_measured_or_told_how_it_can_be(name: str) -> None:
     plan = experiments.load(name)
@@ -56,8 +59,9 @@ def test_contestants_of_an_experiment_have_what_it_asks_for(name: str) -> None:
     plan = with_their_labels(experiments.load(name))
     for label in plan.contestants:
         contestant = contestants.find(label, plan.contestant)
-        loads = {each: plan.workload[each] for each in workloads_on(plan, contestant, plan.contestants)}
-        check_routes(contestant, loads, plan.journey)
+        for each, workload in plan.selected.items():
+            if label in workload.measured_on(plan.contestants):
+                check_routes(contestant, each, workload, plan.journey)
 
 
 def test_who_is_named_by_no_chosen_workload_joins_all_of_them() -> None:
@@ -94,16 +98,16 @@ def test_a_route_that_a_contestant_declares_absent_is_not_asked_of_it(
         "plan.toml",
     )
     if says is None:
-        check_routes(contestants.find("bun"), plan.workload, plan.journey)
+        check_routes(contestants.find("bun"), "w", plan.workload["w"], plan.journey)
     else:
-        with pytest.raises(MissingRoute, match=says):
-            check_routes(contestants.find("bun"), plan.workload, plan.journey)
+        with pytest.raises(CannotServe, match=says):
+            check_routes(contestants.find("bun"), "w", plan.workload["w"], plan.journey)
 
 
 def test_routes_that_only_some_have_are_known_of_those_that_come_with_jostle() -> None:
     plan = experiments.load("pushes")
-    with pytest.raises(MissingRoute, match="php-fpm has no /events, which workload pushes-only asks for"):
-        check_routes(contestants.find("php-fpm"), plan.selected, plan.journey)
+    with pytest.raises(CannotServe, match="php-fpm has no /events, which workload pushes-only asks for"):
+        check_routes(contestants.find("php-fpm"), "pushes-only", plan.workload["pushes-only"], plan.journey)
     shop = experiments.load("shop")
-    with pytest.raises(MissingRoute, match="bun has no /shop"):
-        check_routes(contestants.find("bun"), shop.selected, shop.journey)
+    with pytest.raises(CannotServe, match="bun has no /shop"):
+        check_routes(contestants.find("bun"), "shop", next(iter(shop.selected.values())), shop.journey)

@@ -12,12 +12,14 @@ import pytest
 
 from jostle.errors import (
     BuildFailed,
+    CannotServe,
     ExecutorLost,
     GeneratorsLost,
     RecordLost,
     StartRefused,
     UserError,
 )
+from jostle.plan import parse_plan, to_toml
 from jostle.record import RunRecord
 from jostle.record import writer as writer_module
 from jostle.runner import disk_space
@@ -60,6 +62,35 @@ def test_every_round_measures_every_contestant_once_and_the_journal_says_so(lab:
     assert lab.observer.ended == [(number, "ended") for number in range(1, 7)]
     assert [running.pulled for running in lab.executor.started] == [True] * 6
     assert not any(contestant.running for contestant in lab.contestants.values())
+
+
+def test_who_cannot_serve_a_workload_is_skipped_in_it_and_the_run_is_not_complete(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check_fit(contestant: Any, name: str, **_: Any) -> None:
+        if (contestant.label, name) == ("b", "streams"):
+            raise CannotServe("b speaks HTTP/1.1", "these do: a")
+
+    monkeypatch.setattr("jostle.runner.participants.check_fit", check_fit)
+    streams = """
+    [workload.streams]
+    request = { get = "/" }
+    load = { clients = 1, for = "1s" }
+    """
+    plan = parse_plan(to_toml(lab.plan(rounds=1)) + streams, "plan.toml")
+    outcome = lab.run(plan)
+    record = RunRecord.open(lab.folder)
+    (skipped,) = (e for e in record.journal if e["event"] == "contestant skipped")
+    assert (skipped["contestant"], skipped["workload"], skipped["why"]) == (
+        "b",
+        "streams",
+        "b speaks HTTP/1.1",
+    )
+    measured = {(entry["contestant"], entry["workload"]) for entry in record.planned}
+    assert ("a", "streams") in measured
+    assert any(contestant == "b" for contestant, _ in measured)
+    assert ("b", "streams") not in measured
+    assert not outcome.complete
 
 
 def test_contestants_meet_the_same_arrivals_in_a_round_and_others_in_the_next(lab: Laboratory) -> None:

@@ -45,7 +45,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Laboratory:
 
 
 def test_they_follow_one_another_backwards_in_even_rounds() -> None:
-    trials = schedule(["a", "b"], plan(rounds=4), seed=3)
+    asked = plan(rounds=4)
+    trials = schedule([(c, w) for c in "ab" for w in asked.selected], asked, seed=3)
     assert len(trials) == 24
     for number in (1, 2, 3, 4):
         for contestant in ("a", "b"):

@@ -74,9 +74,10 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     counted = [one for one in data if one.trial.number not in aside]
     grouped = _in_order(by_workload(counted), plan, record)
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
-    skipped = _skipped(record)
+    skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
     published = published_figures(plan.published, grouped)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
+    measured = Measured(grouped, summaries, starvation, skipped, skipped_workloads)
     reasons = _reasons(trials, record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     level = _level(record, plan)
@@ -97,13 +98,14 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         published=published,
         contestants=_contestants(trials),
         skipped=skipped,
+        skipped_workloads=skipped_workloads,
         host=dict(record.host),
         plan_text=record.plan_text,
         rerun=rerun_of(record),
         seed=int(record.host.get("seed") or 0),
-        requirements=judge_requirements(plan, grouped, summaries, skipped, level),
+        requirements=judge_requirements(plan, grouped, summaries, skipped, skipped_workloads, level),
         comparisons=comparisons,
-        claims=judge_claims(plan.claim, Measured(grouped, summaries, starvation, skipped), level),
+        claims=judge_claims(plan.claim, measured, level),
         setup=used_here(data, plan.parameters, record.host) if plan.published else [],
         published_setup=plan.published.setup.strip() if plan.published else "",
         article=_web_address(plan.published.url if plan.published else ""),
@@ -189,8 +191,16 @@ def _skipped(record: RunRecord) -> dict[str, str]:
     return {
         str(e.get("contestant")): str(e.get("why", ""))
         for e in record.journal
-        if e["event"] == "contestant skipped"
+        if e["event"] == "contestant skipped" and "workload" not in e
     }
+
+
+def _skipped_workloads(record: RunRecord) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for e in record.journal:
+        if e["event"] == "contestant skipped" and "workload" in e:
+            found.setdefault(str(e.get("contestant")), {})[str(e["workload"])] = str(e.get("why", ""))
+    return found
 
 
 def analyse_trial(trial: TrialRecord) -> TrialResult:

@@ -115,20 +115,21 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
 
     plan = found.plan
     yield "plan", plan.title
-    yield "contestants", ", ".join(found.ready) or "none can run here"
-    for label, why in found.skipped.items():
-        yield "skipped", f"{label}: {why}"
+    ready = [contestant.label for contestant in found.taking_part.contestants]
+    yield "contestants", ", ".join(ready) or "none can run here"
+    for whom, why in found.taking_part.left_out():
+        yield "skipped", f"{whom}: {why}"
     if found.unbuilt:
         yield "to build", ", ".join(found.unbuilt)
     for name, tune in plan.tune.items():
         yield "to tune", f"{name}, {tune.goal}"
     for name, workload in plan.selected.items():
-        on = workload.measured_on(found.ready)
+        on = [label for label, measured in found.taking_part.cells if measured == name]
         if not workload.measured_on(plan.contestants):
             yield "not run", f"{name}: it is for {', '.join(workload.contestants)}"
         if not on:
             continue
-        whom = "" if on == found.ready else f", on {', '.join(on)}"
+        whom = "" if on == ready else f", on {', '.join(on)}"
         load = describe_load(workload.load.data(), workload.connection.data()) or "a load in phases"
         each = f"{_time(trial_s(plan, workload))}{' or more' if is_up_to_the_server(workload) else ''}"
         beside = ", beside a background load" if workload.background is not None else ""
@@ -142,8 +143,8 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
             yield f"round {number}", ", ".join(order)
     if plan.until_decided:
         yield "then", f"more rounds until all is decided, for at most {_time(plan.budget)}"
-    if len(found.ready) > 1:
-        yield "finds", rounds_will_find(plan.first_rounds, len(found.ready) - 1)
+    if len(ready) > 1:
+        yield "finds", rounds_will_find(plan.first_rounds, len(ready) - 1)
     more = (
         ", or more: some loads last until their requests are answered"
         if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)

@@ -6,7 +6,7 @@ Known before anything starts, so that a server is not measured at its limit of f
 import math
 
 from jostle.contestant.contestant import Contestant
-from jostle.errors import TooFewFiles
+from jostle.errors import CannotServe
 from jostle.host.limits import connections_within, open_files
 from jostle.units import format_count
 
@@ -19,7 +19,7 @@ def max_connections(contestant: Contestant, files: int) -> int:
 
 
 def check_capacity(contestant: Contestant, connections: int) -> None:
-    """Raises `TooFewFiles` when it cannot hold so many connections here, or by design anywhere.
+    """Raises `CannotServe` when it cannot hold so many connections here, or by design anywhere.
 
     Of a server that jostle does not start the limits are not known: it is let pass.
     """
@@ -31,7 +31,7 @@ def check_capacity(contestant: Contestant, connections: int) -> None:
         return
     processes = _processes(contestant)
     where = f"{processes} processes" if processes > 1 else "one process"
-    raise TooFewFiles(
+    raise CannotServe(
         f"{contestant.label} holds its connections in {where}, and a process may open {format_count(files)} "
         f"files here: too few for {format_count(connections)} clients",
         _remedy(contestant, connections, files),
@@ -42,7 +42,7 @@ def _check_own_limit(contestant: Contestant, connections: int) -> None:
     limit = contestant.file.limit
     if limit is None or connections <= limit.connections or contestant.variants.get(limit.unless):
         return
-    raise TooFewFiles(
+    raise CannotServe(
         f"{contestant.label} holds at most {format_count(limit.connections)} connections, and "
         f"{format_count(connections)} clients are needed: {limit.because}",
         f"{contestant.name}:{limit.unless} has no such limit" if limit.unless else "",

@@ -2,7 +2,7 @@
 
 from jostle import roster
 from jostle.contestant.contestant import Contestant
-from jostle.errors import PlanError
+from jostle.errors import CannotServe
 from jostle.formatting import listed
 from jostle.plan.connection import Protocol
 
@@ -10,7 +10,7 @@ __all__ = ["check_protocol"]
 
 
 def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None) -> None:
-    """Raises `PlanError` where it does not speak it, with those of the roster that do.
+    """Raises `CannotServe` where it does not speak it, with those of the roster that do.
 
     `what`: what is sent in the protocol, as a message calls it. Of a server that does not say what it speaks
     nothing is known: it is let pass.
@@ -19,7 +19,7 @@ def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None)
     if protocol is None or not speaks or protocol in speaks:
         return
     others = [name for name in roster.names() if protocol in roster.load(name)[0].speaks]
-    raise PlanError(
+    raise CannotServe(
         f"{what} is in {protocol}, and {contestant.label} speaks {listed(speaks)}",
         f"these speak {protocol}: {', '.join(others)}",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from jostle import roster
 from jostle.contestant.contestant import Contestant
 from jostle.contestant.contract import ALSO, ROUTES
-from jostle.errors import MissingRoute
+from jostle.errors import CannotServe
 from jostle.plan import Workload
 from jostle.plan.journey import Journey
 
@@ -13,23 +13,22 @@ __all__ = ["check_routes"]
 
 
 def check_routes(
-    contestant: Contestant, workloads: Mapping[str, Workload], journeys: Mapping[str, Journey]
+    contestant: Contestant, name: str, workload: Workload, journeys: Mapping[str, Journey]
 ) -> None:
-    """Raises `MissingRoute` where one of the workloads asks for what it does not have.
+    """Raises `CannotServe` where the workload `name` asks for what it does not have.
 
     That is what its file declares absent, and of those that come with jostle also what their files do not
     say that they have. What a script asks for is not known.
     """
     absent = _absent(contestant)
-    for name, workload in workloads.items():
-        for path in _paths(workload, journeys):
-            route = next((route for route in absent if _is_of(path, route)), None)
-            if route is not None:
-                because = f": {absent[route]}" if absent[route] else ""
-                raise MissingRoute(
-                    f"{contestant.label} has no {route}, which workload {name} asks for{because}",
-                    "leave out the contestant, or choose other workloads (--workloads)",
-                )
+    for path in _paths(workload, journeys):
+        route = next((route for route in absent if _is_of(path, route)), None)
+        if route is not None:
+            because = f": {absent[route]}" if absent[route] else ""
+            raise CannotServe(
+                f"{contestant.label} has no {route}, which workload {name} asks for{because}",
+                "leave out the contestant, or choose other workloads (--workloads)",
+            )
 
 
 def _absent(contestant: Contestant) -> dict[str, str]:

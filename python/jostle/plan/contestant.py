@@ -179,7 +179,8 @@ class ContestantFile(Table):
     speaks: list[Protocol] = Field(
         default=[],
         description="protocols that it speaks on its port without TLS; HTTP/2 means from the first byte on "
-        "(h2c). A workload in another one is refused before anything starts. If not given, none is refused",
+        "(h2c). It is skipped in a workload in another one; where nobody else can serve that, the plan is "
+        "refused. If not given, it is asked in any",
     )
     processes: int | str = Field(
         default=1,

@@ -146,7 +146,8 @@ class JournalEntry(TypedDict):
     """A line of journal.ndjson: what happened, and when. Which other keys there are depends on the event.
 
     run started: seed, contestants, base (the path from the run's folder to the one that the plan's commands
-    count from; absolute in older runs), files (plan.toml and host.json). contestant skipped: contestant, why.
+    count from; absolute in older runs), files (plan.toml and host.json). contestant skipped: contestant, why,
+    and workload where it is skipped in that one alone.
     trial planned: number, contestant, workload, round.
     trial started: number. trial ended, failed, cut short: number, why, verdict (if it ended), outcome.
     generator lost: number and the keys of LostGenerator. extra rounds planned ("cell repeated" in format 1):

@@ -99,7 +99,7 @@ class Chapter:
         yield Paragraph(text, verdict_mark(result.verdict).tone)
         if why := validity.incomplete(result):
             yield Paragraph(f"Cut short: {why}", "warning")
-        for name, why in result.skipped.items():
+        for name, why in result.not_measured():
             yield Paragraph(f"Not measured: {name} ({why})", "warning")
         yield published.claims(result.claims)
 

@@ -1,12 +1,11 @@
 """Which trials, in which order: rounds interleaved at random, every server started anew for each trial."""
 
 import contextlib
-import functools
 import itertools
 import os
 import random
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,18 +14,13 @@ from typing import TYPE_CHECKING, Any
 from jostle import contestant as contestants
 from jostle.analysis.validity.spoiled import MOST_REPEATS, spoiled_by
 from jostle.contestant import Contestant
-from jostle.contestant.capacity import check_capacity
-from jostle.contestant.protocols import check_protocol
-from jostle.contestant.routes import check_routes
+from jostle.contestant.fit import check_fit
 from jostle.errors import (
     ContestantError,
     JostleError,
-    MissingRoute,
     MissingRuntime,
-    PlanError,
     RecordLost,
     StartRefused,
-    TooFewFiles,
 )
 from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
@@ -42,7 +36,8 @@ from jostle.runner.disk_space import check_disk_space, least_bytes
 from jostle.runner.duration import load_s
 from jostle.runner.extra_rounds import plan_repeats
 from jostle.runner.observer import Observer
-from jostle.runner.schedule import Planned, schedule
+from jostle.runner.participants import Participants, participants, with_their_labels
+from jostle.runner.schedule import Pair, Planned, schedule
 from jostle.runner.trial import KeptServers, TrialContext, run_trial
 from jostle.text import host_and_port
 
@@ -53,14 +48,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Further",
     "Outcome",
-    "check_fit",
-    "check_protocols",
     "find_room",
-    "measured",
     "resume_experiment",
     "run_experiment",
-    "with_their_labels",
-    "workloads_on",
 ]
 
 Further = Callable[[RunWriter], Iterator[tuple[Plan, list[Planned]]]]
@@ -90,46 +80,53 @@ def run_experiment(
     `seed` goes before the plan's own; where neither is given, one is drawn and recorded. `further` gives the
     trials that follow those of the plan.
 
-    Contestants that cannot be built here are skipped by name. Raises the last such error when none is left,
-    and `KeyboardInterrupt` after what was measured has been recorded. Raises `PlanError` for a contestant
-    that no workload is measured on.
+    Who takes part in what is decided by `participants`. Of these, contestants that lack a runtime here are
+    skipped by name; raises `MissingRuntime` or `ContestantError` when none is left, and `KeyboardInterrupt`
+    after what was measured has been recorded.
     """
     if seed is None:
         seed = plan.seed if plan.seed is not None else secrets.randbits(32)
     plan = with_their_labels(plan)
-    found = [contestants.find(label, plan.contestant) for label in measured(plan, observer)]
-    check_protocols(plan, found)
-    find_room(plan, found, executor)
-    ready, skipped = _build(plan, found, observer)
-    trials = schedule([c.label for c in ready], plan, seed)
+    able = participants(plan)
+    find_room(plan, able.contestants, able.cells, executor)
+    for whom, why in able.left_out():
+        observer.skipped(whom, why)
+    taking_part = _built(able, observer)
+    ready = taking_part.contestants
+    trials = schedule(taking_part.cells, plan, seed)
     check_disk_space(base, least_bytes(plan, trials))
     facts = host_facts(seed)
     writer = RunWriter.create(base, slug, to_toml(plan), facts)
     way = os.path.relpath(Path.cwd(), writer.folder.resolve())
     writer.journal_start(seed=seed, contestants=[c.label for c in ready], base=way)
-    for label, why in skipped.items():
+    for label, why in taking_part.skipped.items():
         writer.journal("contestant skipped", contestant=label, why=why)
+    for label, reasons in taking_part.skipped_workloads.items():
+        for name, why in reasons.items():
+            writer.journal("contestant skipped", contestant=label, workload=name, why=why)
     for planned in trials:
         writer.journal("trial planned", **planned.as_record())
     observer.scheduled(trials, writer.folder)
     quiet = facts.get("cpu_pressure", 0.0) < BUSY
     session = _Session(plan, _by_label(ready), writer, executor, observer, seed, quiet)
     sound = _run_all(session, trials, further)
-    return Outcome(writer.folder, complete=sound and not skipped)
+    return Outcome(writer.folder, complete=sound and taking_part.all_take_part)
 
 
 def resume_experiment(run: "Unfinished", executor: Executor, observer: Observer) -> Outcome:
     """Run the trials of `run` that are left, into its own folder, with its own seed.
 
     What was cut short is kept beside the trials and not counted. Raises `UserError` when the run is still
-    going on, a `ContestantError` when a contestant that is left cannot run here any more, and
-    `KeyboardInterrupt` after what was measured has been recorded.
+    going on, `CannotServe` or a `ContestantError` when a contestant that is left cannot run here any more,
+    and `KeyboardInterrupt` after what was measured has been recorded.
     """
     left = [contestants.find(label, run.plan.contestant, run.base) for label in run.contestants_left]
-    find_room(run.plan, left, executor)
+    cells = list(dict.fromkeys((one.contestant, one.workload) for one in run.left))
+    find_room(run.plan, left, cells, executor)
     for contestant in left:
-        loads = [one.workload for one in run.left if one.contestant == contestant.label]
-        _build_one(run.plan, contestant, loads, observer)
+        for name in (workload for label, workload in cells if label == contestant.label):
+            check_fit(contestant, name, run.plan.workload[name], run.plan.journey)
+        _build(contestant, observer)
     writer = RunWriter.resume(run.folder)
     writer.journal("run resumed", done=len(run.done), left=len(run.left), host=machine())
     for planned in run.left:
@@ -226,30 +223,21 @@ def _databases(plan: Plan, ready: Iterable[Contestant]) -> AbstractContextManage
     return databases
 
 
-def check_protocols(plan: Plan, found: list[Contestant]) -> None:
-    """Raises `PlanError` for a workload in a protocol that one of its contestants does not speak."""
-    labels = [contestant.label for contestant in found]
-    for contestant in found:
-        if plan.explain is not None:
-            check_protocol(contestant, "what explain asks", "HTTP/1.1")
-        for name, workload in plan.selected.items():
-            if contestant.label in workload.measured_on(labels):
-                check_protocol(contestant, f"workload.{name}", workload.protocol(plan.journey))
-
-
-def find_room(plan: Plan, found: list[Contestant], executor: Executor, *, ask: bool = True) -> None:
+def find_room(
+    plan: Plan, found: Sequence[Contestant], cells: Collection[Pair], executor: Executor, *, ask: bool = True
+) -> None:
     """Raises `StartRefused` for a load that this machine has no room for, before anything is started.
 
-    `ask`: servers that run already may be asked what their gRPC services are.
+    `cells`: what is to be measured of `found`. `ask`: servers that run already may be asked what their gRPC
+    services are.
     """
-    for url in {contestant.url for contestant in found}:
+    urls = {contestant.label: contestant.url for contestant in found}
+    for url, name in dict.fromkeys((urls[label], workload) for label, workload in cells):
         host, port = _address(url, executor.here)
         address = Address(host=host, port=port, tls=(url or "").startswith("https:"))
-        for name, workload in plan.selected.items():
-            spec = engine_spec(
-                name, workload, address, journeys=plan.journey, reflect=ask and url is not None
-            )
-            executor.prepare(spec)
+        reflect = ask and url is not None
+        spec = engine_spec(name, plan.workload[name], address, journeys=plan.journey, reflect=reflect)
+        executor.prepare(spec)
 
 
 def _address(url: str | None, here: str) -> tuple[str, int]:
@@ -257,86 +245,31 @@ def _address(url: str | None, here: str) -> tuple[str, int]:
     return host_and_port(url or f"http://{here}")
 
 
-def _build(
-    plan: Plan, found: list[Contestant], observer: Observer
-) -> tuple[list[Contestant], dict[str, str]]:
-    """Those that can run here, built; the others by label, with the reason."""
-    ready: list[Contestant] = []
-    skipped: dict[str, str] = {}
-    labels = [contestant.label for contestant in found]
-    for contestant in found:
+def _built(taking_part: Participants, observer: Observer) -> Participants:
+    """Those that can run here, built. Raises `BuildFailed`, and `MissingRuntime` where it is the only one."""
+    missing: dict[str, str] = {}
+    for contestant in taking_part.contestants:
         try:
-            _build_one(plan, contestant, workloads_on(plan, contestant, labels), observer)
-        except (MissingRoute, MissingRuntime, TooFewFiles) as error:
-            if len(found) == 1:
+            _build(contestant, observer)
+        except MissingRuntime as error:
+            if len(taking_part.contestants) == 1:
                 raise
-            why = str(error) if isinstance(error, MissingRuntime) else error.message
-            skipped[contestant.label] = why
-            observer.skipped(contestant.label, why)
-        else:
-            ready.append(contestant)
-    if not ready:
+            missing[contestant.label] = str(error)
+            observer.skipped(contestant.label, missing[contestant.label])
+    ready = taking_part.without(missing)
+    if not ready.contestants:
         raise ContestantError(
             "none of the contestants can run here",
-            "\n".join(f"{name}: {why}" for name, why in skipped.items()),
+            "\n".join(f"{name}: {why}" for name, why in ready.skipped.items()),
         )
-    return ready, skipped
+    return ready
 
 
-def _build_one(plan: Plan, contestant: Contestant, workloads: Iterable[str], observer: Observer) -> None:
-    """Raises as `check_fit` does, and `MissingRuntime`, `BuildFailed`."""
-    check_fit(plan, contestant, workloads)
+def _build(contestant: Contestant, observer: Observer) -> None:
+    """Raises `MissingRuntime`, `BuildFailed`."""
     if not contestant.is_built():
         observer.building(contestant.label)
     contestant.build()
-
-
-def workloads_on(plan: Plan, contestant: Contestant, labels: Sequence[str]) -> list[str]:
-    """Those that it is measured under, being one of `labels`."""
-    return [name for name, load in plan.selected.items() if contestant.label in load.measured_on(labels)]
-
-
-def check_fit(plan: Plan, contestant: Contestant, workloads: Iterable[str]) -> None:
-    """Raises `MissingRoute` or `TooFewFiles` where it cannot serve every one of `workloads`."""
-    loads = {name: plan.workload[name] for name in workloads}
-    check_routes(contestant, loads, plan.journey)
-    connections = max((load.min_connections(plan.journey) for load in loads.values()), default=0)
-    check_capacity(contestant, connections)
-
-
-def with_their_labels(plan: Plan) -> Plan:
-    """Each contestant under its one label wherever the plan names it, "x:workers=1" or "./x" as "x".
-
-    Raises `UnknownName` for one that does not exist.
-    """
-    return plan.with_labels(functools.cache(lambda name: contestants.find(name, plan.contestant).label))
-
-
-def measured(plan: Plan, observer: Observer) -> list[str]:
-    """Those of the plan's contestants that a workload is driven on.
-
-    Raises `PlanError` where one stands there for nothing. Where only some of the workloads were asked for,
-    the observer is told of it.
-    """
-    loaded = {label for w in plan.selected.values() for label in w.measured_on(plan.contestants)}
-    left_out = [label for label in plan.contestants if label not in loaded]
-    if left_out and not (plan.workloads and loaded):
-        raise PlanError(
-            f"contestants: no workload is measured on {', '.join(left_out)}",
-            "choose workloads as well (--workloads), and they are measured under these; or name them there:\n"
-            + "\n".join(_who_is_named(plan)),
-        )
-    for label in left_out:
-        observer.skipped(label, "none of the chosen workloads is measured on it")
-    return [label for label in plan.contestants if label in loaded]
-
-
-def _who_is_named(plan: Plan) -> list[str]:
-    """For each workload the contestants that it is for; those that are for the same ones in one line."""
-    by_names: dict[str, list[str]] = {}
-    for name, workload in plan.selected.items():
-        by_names.setdefault(", ".join(workload.contestants), []).append(name)
-    return [f"{', '.join(workloads)}: for {names}" for names, workloads in by_names.items()]
 
 
 def _peer(plan: Plan, workload: Workload, measured: Contestant | None = None) -> Contestant | None:
@@ -349,9 +282,7 @@ def _build_peers(plan: Plan, observer: Observer) -> None:
     found = [_peer(plan, workload) for workload in plan.selected.values()]
     for peer in {contestant.label: contestant for contestant in found if contestant}.values():
         try:
-            if not peer.is_built():
-                observer.building(peer.label)
-            peer.build()
+            _build(peer, observer)
         except ContestantError as error:
             observer.skipped(f"{peer.label}, the peer", str(error))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jostle.plan import Plan
 
-__all__ = ["Planned", "in_order", "schedule"]
+__all__ = ["Pair", "Planned", "in_order", "schedule"]
 
 Pair = tuple[str, str]
 """A contestant and a workload."""
@@ -26,17 +26,11 @@ class Planned:
         return asdict(self)
 
 
-def schedule(contestants: list[str], plan: Plan, seed: int) -> list[Planned]:
-    """In every round each workload on each of its contestants once, in an order that follows from `seed`."""
+def schedule(cells: Sequence[Pair], plan: Plan, seed: int) -> list[Planned]:
+    """In every round each of `cells` once, in an order that follows from `seed`."""
     order = random.Random(seed)
     trials: list[Planned] = []
     for round_number in range(1, plan.first_rounds + 1):
-        cells = [
-            (contestant, name)
-            for contestant in contestants
-            for name, workload in plan.selected.items()
-            if contestant in workload.measured_on(contestants)
-        ]
         for contestant, workload in in_order(cells, plan, round_number, order):
             trials.append(Planned(len(trials) + 1, contestant, workload, round_number))
     return trials

@@ -28,7 +28,6 @@ from jostle.plan import Plan, Workload
 from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
 from jostle.record.outcomes import Outcome
-from jostle.runner.experiment import check_protocols
 
 __all__ = ["print_to_stderr", "tuned"]
 
@@ -60,7 +59,6 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     plan = load(settings)
     if not plan.tune:
         return plan
-    check_protocols(plan, [contestant.find(label, plan.contestant) for label in plan.contestants])
     found = {
         name: _value(plan, name, tune, tell)
         if _is_used(load, settings, name, tune)

@@ -30,7 +30,8 @@ def further_rounds(plan: Plan, writer: RunWriter, seed: int, budget: Budget) -> 
         still_open = [question for question in asked if question.open]
         last = max((trial.round for trial in record.trials), default=0)
         number = max((entry["number"] for entry in record.planned), default=0)
-        cells = {cell for question in still_open for cell in question.cells}
+        able = {(entry["contestant"], entry["workload"]) for entry in record.planned}
+        cells = {cell for question in still_open for cell in question.cells} & able
         trials = _round(plan, sorted(cells), last + 1, number, seed)
         why = _why_it_ends(len(still_open), last, expected_s(plan, trials), budget.left_s)
         said = f"{len(asked) - len(still_open)} of {len(asked)} need no further round"

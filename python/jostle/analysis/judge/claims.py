@@ -48,6 +48,7 @@ class Measured:
     summaries: Mapping[Key, WorkloadSummary]
     starvation: Sequence[Starvation]
     skipped: Mapping[str, str]
+    skipped_workloads: Mapping[str, Mapping[str, str]]
 
     def contestants(self) -> list[str]:
         """Who was measured."""
@@ -281,9 +282,11 @@ def _ratio(left: tuple[str, Key], right: tuple[str, Key], measured: Measured, co
 def _absent(key: Key, measured: Measured) -> str:
     contestant, workload = key
     if contestant in measured.contestants():
-        return f"{workload} was not measured on {contestant}"
-    why = " ".join(measured.skipped.get(contestant, "").split())
-    return f"{contestant} was not measured" + (f" ({why})" if why else "")
+        absent = f"{workload} was not measured on {contestant}"
+        why = measured.skipped_workloads.get(contestant, {}).get(workload, "")
+    else:
+        absent, why = f"{contestant} was not measured", measured.skipped.get(contestant, "")
+    return absent + (f" ({' '.join(why.split())})" if why else "")
 
 
 def _needed(rule: Rule, e: Estimate) -> str:

@@ -25,6 +25,7 @@ def judge_requirements(
     grouped: Mapping[tuple[str, str], Sequence[TrialData]],
     summaries: Mapping[tuple[str, str], WorkloadSummary],
     skipped: Mapping[str, str],
+    skipped_workloads: Mapping[str, Mapping[str, str]],
     level: Level = fixed,
 ) -> list[Requirement]:
     """Every requirement for every cell that it is about; one whose cells were not measured cannot be told.
@@ -36,7 +37,7 @@ def judge_requirements(
         known = [*(contestant for contestant, _ in summaries), *skipped]
         whom = meant(asked.contestant, known) if asked.contestant else known
         judged = list(_judge(asked, whom, plan.starvation, grouped, summaries, level))
-        found += judged or [_not_measured(asked, whom, skipped)]
+        found += judged or [_not_measured(asked, whom, skipped, skipped_workloads)]
     return found + [_unreadable(one) for one in plan.unreadable if one.key == "require"]
 
 
@@ -105,8 +106,16 @@ def _unreadable(one: Unreadable) -> Requirement:
     return Requirement(that, contestant, workload, CONFIDENCE, unknown, 0.0, "cannot tell", one.reason)
 
 
-def _not_measured(asked: model.Requirement, whom: Sequence[str], skipped: Mapping[str, str]) -> Requirement:
+def _not_measured(
+    asked: model.Requirement,
+    whom: Sequence[str],
+    skipped: Mapping[str, str],
+    skipped_workloads: Mapping[str, Mapping[str, str]],
+) -> Requirement:
     whys = [f"{name}: {why}" for name, why in skipped.items() if name in whom]
+    for name, reasons in skipped_workloads.items():
+        if name in whom and (why := reasons.get(asked.workload)):
+            whys.append(f"{name}: {why}")
     message = "not measured" + (f" ({'; '.join(whys)})" if whys else "")
     nothing = Estimate(None, unit=asked.condition.unit, note=message)
     condition = asked.condition

@@ -54,7 +54,7 @@ def _requirement(one: Requirement, result: RunResult, forms: Sequence[Starvation
 def _claims(plan: RecordedPlan, record: RunRecord, result: RunResult) -> Iterator[Question]:
     grouped = by_workload([TrialData(trial) for trial in record.trials])
     summaries = {(cell.contestant, cell.workload): cell for cell in result.summaries}
-    measured = Measured(grouped, summaries, result.starvation, result.skipped)
+    measured = Measured(grouped, summaries, result.starvation, result.skipped, result.skipped_workloads)
     for one, judged in zip(plan.claim, result.claims, strict=True):
         cells = frozenset(_cells(one, measured, plan.starvation))
         lacking = missing(one.needs, sorted(cells), measured)

@@ -1,5 +1,6 @@
 """A whole run."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -65,8 +66,16 @@ class RunResult:
     head_of_line: list[HeadOfLine] = field(default_factory=list)  # where clients share HTTP/2 connections
     goodputs: list[Goodput] = field(default_factory=list)  # of cells with timeouts or a database
     behaviour: dict[str, str] = field(default_factory=dict)  # contestant → how it behaves, where it was asked
+    skipped_workloads: dict[str, dict[str, str]] = field(default_factory=dict)
+    """contestant → workload → why it was measured under others only"""
     notes: list[str] = field(default_factory=list)
     format: int = FORMAT
+
+    def not_measured(self) -> Iterator[tuple[str, str]]:
+        """Who was skipped, in which workload if not in all of them, and why."""
+        yield from self.skipped.items()
+        for contestant, reasons in self.skipped_workloads.items():
+            yield from ((f"{contestant} in {workload}", why) for workload, why in reasons.items())
 
     def as_json(self) -> dict[str, Any]:
         """Plain dictionaries and lists."""

@@ -74,6 +74,9 @@ def held(result: RunResult) -> Table:
         table.add(c.contestant, c.workload, reached, c.refused or "none", *figures, *times)
     for name, why in result.skipped.items() if closed else ():
         table.add(name, MISSING, "not measured", why, *(MISSING,) * 5)
+    for name, reasons in result.skipped_workloads.items():
+        for workload in dict.fromkeys(c.workload for c in closed if c.workload in reasons):
+            table.add(name, workload, "not measured", reasons[workload], *(MISSING,) * 5)
     return table
 
 

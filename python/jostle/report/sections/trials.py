@@ -33,7 +33,7 @@ def not_measured(result: RunResult) -> Section:
     """Contestants that were left out and trials that failed, with the last output of their servers."""
     blocks = [
         Paragraph(f"not measured: {name} ({'; '.join(why.splitlines())})", "warning")
-        for name, why in result.skipped.items()
+        for name, why in result.not_measured()
     ]
     seen: dict[tuple[str, str], list[TrialResult]] = {}
     for t in result.trials:

@@ -1,0 +1,21 @@
+"""Whether a contestant can serve a workload at all: known before anything starts."""
+
+from collections.abc import Mapping
+
+from jostle.contestant.capacity import check_capacity
+from jostle.contestant.contestant import Contestant
+from jostle.contestant.protocols import check_protocol
+from jostle.contestant.routes import check_routes
+from jostle.plan import Workload
+from jostle.plan.journey import Journey
+
+__all__ = ["check_fit"]
+
+
+def check_fit(contestant: Contestant, name: str, workload: Workload, journeys: Mapping[str, Journey]) -> None:
+    """Raises `CannotServe` where it does not speak the protocol of the workload `name`, lacks a route of it,
+    or cannot hold its connections.
+    """
+    check_protocol(contestant, f"workload.{name}", workload.protocol(journeys))
+    check_routes(contestant, name, workload, journeys)
+    check_capacity(contestant, workload.min_connections(journeys))
