@@ -167,6 +167,17 @@ def test_every_method_is_called_by_jostle(name: str) -> None:
             assert result["trials"][0]["outcomes"] == {"ok": 200}, method
 
 
+@pytest.mark.parametrize("name", GRPC)
+def test_no_file_is_needed_where_a_server_describes_itself(name: str) -> None:
+    with find(name).start() as server:
+        url = f"grpc://{server.host}:{server.port}/roster.Echo/Say"
+        words = command(
+            "hit", url, "--message", '{"text": "hällo"}', "--expect", "hällo", "-n", "20", "--json"
+        )
+        result = as_json(subprocess.run(words, capture_output=True, text=True))
+    assert result["trials"][0]["outcomes"] == {"ok": 20}
+
+
 @pytest.mark.parametrize(("label", "part"), [("erlang-mochiweb:smarter", "/count")])
 def test_a_variant_that_does_a_route_in_another_way_keeps_the_contract(label: str, part: str) -> None:
     contestant = find(label)

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
 	"jostle/go-grpc/generated/roster"
@@ -74,5 +75,6 @@ func main() {
 	}
 	server := grpc.NewServer()
 	roster.RegisterEchoServer(server, echo{})
+	reflection.Register(server)
 	log.Fatal(server.Serve(listener))
 }

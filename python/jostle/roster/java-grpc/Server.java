@@ -1,6 +1,7 @@
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.net.InetSocketAddress;
@@ -93,6 +94,7 @@ public final class Server extends EchoGrpc.EchoImplBase {
         NettyServerBuilder.forAddress(address, InsecureServerCredentials.create())
                 .withOption(io.grpc.netty.shaded.io.netty.channel.ChannelOption.SO_BACKLOG, 4096)
                 .addService(new Server())
+                .addService(ProtoReflectionServiceV1.newInstance())
                 .build()
                 .start()
                 .awaitTermination();

@@ -4,11 +4,13 @@
 
 const { Server, ServerCredentials, loadPackageDefinition, status } = require('@grpc/grpc-js');
 const { loadSync } = require('@grpc/proto-loader');
+const { ReflectionService } = require('@grpc/reflection');
 
 const MOST = 100_000;
 const LONGEST_MS = 60_000;
 
-const { roster } = loadPackageDefinition(loadSync(`${__dirname}/echo.proto`, { keepCase: true }));
+const loaded = loadSync(`${__dirname}/echo.proto`, { keepCase: true });
+const { roster } = loadPackageDefinition(loaded);
 
 function problem(n, gap) {
   if (n < 0 || n > MOST) return `n should be a whole number up to ${MOST}`;
@@ -50,6 +52,7 @@ server.addService(roster.Echo.service, {
     call.on('end', () => call.end());
   },
 });
+new ReflectionService(loaded).addToServer(server);
 server.bindAsync(`${process.env.HOST}:${process.env.PORT}`, ServerCredentials.createInsecure(), (error) => {
   if (error) throw error;
 });

@@ -6,8 +6,9 @@ import signal
 from collections.abc import AsyncIterator
 
 import grpc
+from grpc_reflection.v1alpha.reflection import SERVICE_NAME, enable_server_reflection
 
-from echo_pb2 import Schedule, Words
+from echo_pb2 import DESCRIPTOR, Schedule, Words
 from echo_pb2_grpc import EchoServicer, add_EchoServicer_to_server
 
 MOST, LONGEST_MS = 100_000, 60_000
@@ -38,6 +39,7 @@ async def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # ends it at once; a graceful stop would wait for calls
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])  # nobody else may listen on the same port
     add_EchoServicer_to_server(Echo(), server)
+    enable_server_reflection([DESCRIPTOR.services_by_name["Echo"].full_name, SERVICE_NAME], server)
     server.add_insecure_port(f"{os.environ['HOST']}:{os.environ['PORT']}")
     await server.start()
     await server.wait_for_termination()

@@ -82,7 +82,11 @@ async fn serve(address: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
     socket.bind(address)?;
     let listener = socket.listen(4096)?;
     let connections = TcpListenerStream::new(listener);
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(tonic::include_file_descriptor_set!("echo"))
+        .build_v1()?;
     Server::builder()
+        .add_service(reflection)
         .add_service(EchoServer::new(Service))
         .serve_with_incoming(connections)
         .await?;
