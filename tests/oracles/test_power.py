@@ -45,8 +45,9 @@ def test_pooling_the_error_of_several_contestants_pays_for_asking_several_times(
 
 
 def test_what_rounds_will_find_is_said_before_a_run() -> None:
-    assert rounds_will_find(5).startswith(
-        "5 rounds will find a difference of 25 % in throughput and p50 and 85 % in p99 in 4 of 5 runs"
+    assert rounds_will_find(5) == (
+        "5 rounds find a difference of 25 % (throughput, p50) and 85 % (p99) in 80 % of runs, if a server's "
+        "rounds vary by 9 % (throughput, p50) and 25 % (p99)"
     )
     assert rounds_will_find(2).startswith("2 rounds decide nothing")
     assert detectable(2, 0.1) is None

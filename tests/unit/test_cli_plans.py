@@ -9,7 +9,7 @@ from jostle.contestant import Contestant
 from jostle.contestant.tools import MissingTool
 from jostle.errors import PlanError
 from jostle.plan import load_plan
-from jostle.runner import preview
+from jostle.runner import preview, tune
 from support.commands import run_command
 
 
@@ -52,13 +52,23 @@ def test_a_check_says_what_in_which_order_how_long_and_how_much(tmp_path: Path) 
     assert "finds 2 rounds decide nothing: an interval needs at least 3 rounds" in text
     more = " ".join(run_command("check", file)[1].split())
     assert "random in each round; --seed N fixes it" in more
-    assert "finds 3 rounds will find a difference of " in more
+    assert "finds 3 rounds find a difference of " in more
 
 
 def test_a_dry_run_of_a_race_tunes_nothing() -> None:
     code, said = run_command("race", "preemption", "--contestants", "node", "--dry-run")
     assert code == 0
-    assert "to tune     count, until /count/{value} takes 100 ms on node" in said
+    text = " ".join(said.split())
+    assert "to tune count: until /count/{value} takes 100 ms on node, measured at the start" in text
+    assert "tuning count and costly will change that" in text
+
+
+def test_a_dry_run_takes_what_was_tuned_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it says what the run's first line of progress says."""
+    monkeypatch.setattr(tune, "_remembered", lambda _: 590)
+    said = run_command("race", "starvation", "--quick", "--contestants", "node,go", "--dry-run")[1]
+    assert "fast-only: 1 client for 590ms (" in said
+    assert "tun" not in said.replace("tunes", "")
 
 
 def test_who_cannot_run_here_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

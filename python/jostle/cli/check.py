@@ -1,7 +1,8 @@
 """`jostle check PLAN`, and `--dry-run` of `run` and `race`: what would run, without starting anything."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,10 @@ from jostle.cli.plan_options import PlanOptions
 
 if TYPE_CHECKING:
     from jostle.plan import Plan
+    from jostle.plan.loading import Settings
     from jostle.runner.preview import Preview
 
-__all__ = ["check", "show_preview"]
+__all__ = ["as_tuned_before", "check", "read", "show_preview"]
 
 HELP = """Check a plan, and send its journeys, POSTs included, once to a server that is running.
 
@@ -58,9 +60,9 @@ def check(
     from jostle import experiments
 
     if plan_file in experiments.names() and not Path(plan_file).exists():
-        plan = options.plan(context, lambda **changes: experiments.load(plan_file, **changes))
+        plan = options.plan(context, as_tuned_before(partial(experiments.load, plan_file)))
     else:
-        plan = options.plan(context, lambda **changes: read(Path(plan_file), **changes))
+        plan = options.plan(context, as_tuned_before(partial(read, Path(plan_file))))
     show_preview(plan, into, seed)
     return _try(plan) if send and plan.journey else ExitCode.DONE
 
@@ -81,8 +83,18 @@ def _try(plan: "Plan") -> ExitCode:
     return ExitCode.DONE if show_tried(plan, label) else ExitCode.FAILED
 
 
+def as_tuned_before(load: "Callable[..., Plan]") -> "Callable[..., Plan]":
+    """`load` without tuning, which would start a server; with what was tuned on this machine before."""
+    from jostle.runner.tune import tuned_before
+
+    def known(settings: "Settings | None" = None, **changes: object) -> "Plan":
+        return tuned_before(lambda chosen: load(settings=chosen, **changes), settings or {})
+
+    return known
+
+
 def read(file: Path, **changes: object) -> "Plan":
-    """The plan in `file`, without tuning it: that would start a server."""
+    """The plan in `file`."""
     from jostle import roster
     from jostle.plan.loading import load_plan
 
@@ -108,7 +120,7 @@ def _say(label: str, text: str) -> None:
 
 def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     from jostle.analysis.stats.power import rounds_will_find
-    from jostle.formatting import plural
+    from jostle.formatting import listed, plural
     from jostle.report.workload import describe_load
     from jostle.runner.duration import is_up_to_the_server, trial_s
     from jostle.units import format_bytes
@@ -122,7 +134,9 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
     if found.unbuilt:
         yield "to build", ", ".join(found.unbuilt)
     for name, tune in plan.tune.items():
-        yield "to tune", f"{name}, {tune.goal}"
+        begin = plan.parameters[name]
+        assumed = f"{begin:,}" if isinstance(begin, int) else begin
+        yield "to tune", f"{name}: {tune.goal}, measured at the start; what follows assumes {assumed}"
     for name, workload in plan.selected.items():
         on = [label for label, measured in found.taking_part.cells if measured == name]
         if not workload.measured_on(plan.contestants):
@@ -150,7 +164,7 @@ def _lines(found: "Preview", into: Path) -> Iterator[tuple[str, str]]:
         if any(is_up_to_the_server(plan.workload[trial.workload]) for trial in found.trials)
         else ""
     )
-    tuned = f"; tuning {' and '.join(plan.tune)} will change that" if plan.tune else ""
+    tuned = f"; tuning {listed(list(plan.tune))} will change that" if plan.tune else ""
     yield "time", f"about {_time(found.seconds)}{', after building' if found.unbuilt else ''}{more}{tuned}"
     free = "" if found.free_bytes is None else f"; {format_bytes(found.free_bytes)} are free"
     rows = ", plus a row per request" if any(w.rows for w in plan.selected.values()) else ""

@@ -90,11 +90,10 @@ def race(
         raise PlanError("--quick and --as-published are two scales", "give one of them")
     scale = "quick" if quick else "as-published" if as_published else ""
     if dry_run:
-        from jostle.cli.check import show_preview
+        from jostle.cli.check import as_tuned_before, show_preview
 
-        return show_preview(
-            options.plan(context, functools.partial(experiments.load, name, scale=scale)), into, seed
-        )
+        load = as_tuned_before(functools.partial(experiments.load, name, scale=scale))
+        return show_preview(options.plan(context, load), into, seed)
     from jostle.api import load_experiment
     from jostle.cli.carry_out import carry_out
 

@@ -62,9 +62,10 @@ def run(
     if plan_file is None:
         raise PlanError("which plan?", "jostle run PLAN.toml, or jostle run --resume RUN")
     if dry_run:
-        from jostle.cli.check import read, show_preview
+        from jostle.cli.check import as_tuned_before, read, show_preview
 
-        return show_preview(options.plan(context, functools.partial(read, plan_file), duration), into, seed)
+        load = as_tuned_before(functools.partial(read, plan_file))
+        return show_preview(options.plan(context, load, duration), into, seed)
     from jostle.api import load_plan
     from jostle.generator import simulated_in
 

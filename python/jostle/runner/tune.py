@@ -12,12 +12,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from jostle import contestant
 from jostle.contestant import Server
-from jostle.errors import ContestantError
+from jostle.errors import ContestantError, MissingRuntime
 from jostle.generator import LocalExecutor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cache import cache_folder
@@ -29,7 +30,7 @@ from jostle.plan.loading import Settings
 from jostle.plan.tuning import Tune
 from jostle.record.outcomes import Outcome
 
-__all__ = ["print_to_stderr", "tuned"]
+__all__ = ["print_to_stderr", "tuned", "tuned_before"]
 
 STEPS = 4
 """The value is scaled this often; times grow with it, but for what a request costs by itself."""
@@ -68,6 +69,20 @@ def tuned(load: Callable[[Settings], Plan], settings: Settings, tell: Callable[[
     return load({**settings, **found})
 
 
+def tuned_before(load: Callable[[Settings], Plan], settings: Settings) -> Plan:
+    """The same without a measurement: what was never tuned on this machine is still in the plan's `tune`."""
+    plan = load(settings)
+    found = {}
+    for name, tune in plan.tune.items():
+        if not _is_used(load, settings, name, tune):
+            found[name] = plan.parameters[name]
+        else:
+            with suppress(MissingRuntime):  # its version is part of what the value depends on
+                if (known := _remembered(_key(plan, tune))) is not None:
+                    found[name] = _written(known, tune)
+    return load({**settings, **found})
+
+
 def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tune: Tune) -> bool:
     """Whether a chosen workload is another one where the parameter is."""
     unit = "" if tune.takes is not None else "/s" if tune.share is not None and not tune.among else "s"
@@ -78,21 +93,33 @@ def _is_used(load: Callable[[Settings], Plan], settings: Settings, name: str, tu
 
 def _value(plan: Plan, name: str, tune: Tune, tell: Callable[[str], None]) -> int | str:
     """From the cache, else measured."""
-    server = contestant.find(tune.on, plan.contestant)
-    key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
-    key |= {"cores": _cores(plan), **_asked(tune)}
-    file, known = _known()
-    for entry in known:
-        if all(entry.get(k) == v for k, v in key.items()):
-            return _written(int(entry["value"]), tune)
+    key = _key(plan, tune)
+    known = _remembered(key)
+    if known is not None:
+        return _written(known, tune)
     used = "" if tune.on in plan.contestants else f" ({tune.on} runs only for this)"
     tell(f"tuning {name}: {tune.goal}{used}")
-    value = _measured(server, plan, tune, plan.parameters[name])
-    known.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
-    write_whole(file, json.dumps(known, indent=2) + "\n")
+    value = _measured(contestant.find(tune.on, plan.contestant), plan, tune, plan.parameters[name])
+    file, entries = _known()
+    entries.append(key | {"value": value, "measured": time.strftime("%Y-%m-%dT%H:%M:%S%z")})
+    write_whole(file, json.dumps(entries, indent=2) + "\n")
     written = _written(value, tune)
     tell(f"{name} = {written if isinstance(written, str) else f'{written:,}'} on this machine")
     return written
+
+
+def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
+    """What a value that was measured before must agree in."""
+    server = contestant.find(tune.on, plan.contestant)
+    key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
+    return key | {"cores": _cores(plan), **_asked(tune)}
+
+
+def _remembered(key: dict[str, Any]) -> int | None:
+    for entry in _known()[1]:
+        if all(entry.get(k) == v for k, v in key.items()):
+            return int(entry["value"])
+    return None
 
 
 def _asked(tune: Tune) -> dict[str, Any]:

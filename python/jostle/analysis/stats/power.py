@@ -49,20 +49,25 @@ def detectable(rounds: int, sd: float, others: int = 1) -> float | None:
 
 
 def rounds_will_find(rounds: int, others: int = 1, sds: Mapping[str, float] = TYPICAL_SD) -> str:
-    """A sentence for a plan: "5 rounds will find a difference of …", by quantity. `sds`: see `TYPICAL_SD`."""
-    found = {quantity: detectable(rounds, sd, others) for quantity, sd in sds.items()}
+    """A sentence for a plan: "5 rounds find a difference of …", by quantity. `sds`: see `TYPICAL_SD`."""
     amounts: dict[str, list[str]] = {}
-    for quantity, change in found.items():
+    spreads: dict[str, list[str]] = {}
+    for quantity, sd in sds.items():
+        change = detectable(rounds, sd, others)
         if change is None:
             counted = "1 round decides" if rounds == 1 else f"{rounds} rounds decide"
             return f"{counted} nothing: {TOO_FEW_ROUNDS}"
         amounts.setdefault(_rough(change), []).append(quantity)
-    told = listed([f"{amount} in {listed(quantities)}" for amount, quantities in amounts.items()])
-    spread = listed([f"{percent(sd)} in {quantity}" for quantity, sd in sds.items()])
+        spreads.setdefault(percent(sd), []).append(quantity)
     return (
-        f"{rounds} rounds will find a difference of {told} in 4 of 5 runs, but rarely one of half that size, "
-        f"if a server differs from round to round by {spread}"
+        f"{rounds} rounds find a difference of {_each(amounts)} in {percent(POWER)} of runs, if a server's "
+        f"rounds vary by {_each(spreads)}"
     )
+
+
+def _each(amounts: Mapping[str, list[str]]) -> str:
+    """ "35 % (throughput, p50) and 150 % (p99)"."""
+    return listed([f"{amount} ({', '.join(quantities)})" for amount, quantities in amounts.items()])
 
 
 def _test(rounds: int, others: int) -> tuple[int, float]:
