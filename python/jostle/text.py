@@ -24,6 +24,7 @@ __all__ = [
     "redact",
     "redact_body",
     "redact_command",
+    "tied",
     "without_password",
 ]
 
@@ -207,3 +208,11 @@ _OPTIONS: list[tuple[re.Pattern[str], Callable[[str], str]]] = [
         lambda _: HIDDEN,
     ),
 ]
+
+
+_BEFORE_A_UNIT = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|min|h|[kMGT]?i?B)(?![\w-]))")
+
+
+def tied(text: str) -> str:
+    """A figure and its unit stay on one line."""
+    return _BEFORE_A_UNIT.sub("\N{NO-BREAK SPACE}", text)

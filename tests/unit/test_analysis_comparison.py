@@ -11,7 +11,7 @@ from scipy import stats
 from jostle.analysis.compare import pairs
 from jostle.analysis.compare.sentences import size_of_effect
 from jostle.analysis.compare.side import SHIFT_LEVELS, Round, Side, pair
-from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.compare.sides import _why_not_compared, compare_sides
 from jostle.analysis.results import Comparison, Difference, Estimate
 from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
 from jostle.analysis.stats.sample import EMPTY, Ints, from_values
@@ -52,6 +52,26 @@ def test_a_difference_is_found_with_its_size() -> None:
     assert size_of_effect(found.cliffs_delta) in ("medium", "large")
 
 
+def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
+    """A p50 of which only a lower bound is known has no interval, but is not just "inconclusive"."""
+    rng = np.random.default_rng(4)
+    a, b = (make_side(n, np.ones(5), noise=0.01, requests=400, rng=rng) for n in ("old", "new"))
+
+    def with_p50(side: Side, found: Estimate) -> Side:
+        summary = replace(side.summary, response={**side.summary.response, "p50": found})
+        return replace(side, summary=summary)
+
+    given_up = with_p50(a, Estimate(0.994, unit="s", bound="≥"))
+    answered = with_p50(b, Estimate(0.0127, unit="s"))
+    assert _why_not_compared(given_up, answered, "p50", few=False) == (
+        "not all requests to old were answered, so its p50 is only known to be at least 78.3 times that of "
+        "new"
+    )
+    shorter = with_p50(a, Estimate(0.001, unit="s", bound="≥"))
+    assert _why_not_compared(shorter, answered, "p50", few=False) == "not all requests were answered"
+    assert _why_not_compared(shorter, answered, "p50", few=True) == "too few requests"
+
+
 def test_that_nothing_differs_by_more_than_so_much_is_an_answer() -> None:
     rng = np.random.default_rng(5)
     levels = np.exp(rng.normal(0, 0.1, 8))
@@ -84,7 +104,10 @@ def test_two_runs_have_no_rounds_in_common() -> None:
         known, unknown = (of(c, quantity) for c in (paired, apart))
         assert known.difference.value == pytest.approx(unknown.difference.value)
         assert (unknown.finding, unknown.difference.low, unknown.ratio.low) == ("unclear", None, None)
-    assert apart.sentence == "new against old: cannot tell: two runs are two samples of size one."
+    assert apart.sentence == (
+        "new against old: cannot tell: one run on each side does not show how much runs of the same server "
+        "differ."
+    )
     assert apart.cliffs_delta.low is None
 
 

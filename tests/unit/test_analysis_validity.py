@@ -171,7 +171,7 @@ def test_lateness_is_judged_by_what_it_adds_to_a_response_time(
 def test_only_the_quantiles_that_lateness_touches_are_named_and_the_others_stand(tmp_path: Path) -> None:
     validity = judged(tmp_path, late(lambda i: 0.02 if i % 50 == 0 else 0.0), load=CONSTANT, pacing=None)
     spoiled = check(validity, "mostly lateness")
-    assert "p99 would be 2.00 ms instead of 22.0 ms" in spoiled.message
+    assert "p99 could be 2.00 ms instead of 22.0 ms" in spoiled.message
     assert "p99" in spoiled.affects
     assert (spoiled.verdict, validity.verdict) == ("invalid", "suspect")
     expected = {"p50": "valid", "p90": "valid", "p99": "invalid", "max": "suspect", "throughput": "valid"}

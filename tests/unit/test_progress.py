@@ -58,9 +58,12 @@ def test_trials_that_are_added_are_announced() -> None:
     stream = io.StringIO()
     plain = Plain(stream, now=Clock())
     plain.scheduled(TRIALS[:18], Path("runs/x"))
+    plain.scheduled(TRIALS, Path("runs/x"), "rounds of node fall into two groups")
     plain.scheduled(TRIALS, Path("runs/x"))
-    plain.scheduled(TRIALS, Path("runs/x"))
-    assert stream.getvalue().splitlines() == ["18 trials, recorded in runs/x", "2 trials added"]
+    assert stream.getvalue().splitlines() == [
+        "18 trials, recorded in runs/x",
+        "2 trials added: rounds of node fall into two groups",
+    ]
 
 
 def test_a_server_that_cannot_start_is_reported_once() -> None:

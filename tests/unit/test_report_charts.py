@@ -71,7 +71,8 @@ def test_requests_without_an_answer_have_a_block_at_the_right_edge() -> None:
         blocks = [
             r for rows in picture.datasets.values() for r in rows if str(r.get("text", "")).startswith("92 %")
         ]
-        assert {round(r["x"], 6) for r in blocks} == {round(float(f"{axis.block:.4g}"), 6)}
+        assert blocks
+        assert all(axis.block * 0.999 <= r["x"] < axis.end for r in blocks)
         assert not [
             r for rows in draw(whole).datasets.values() for r in rows if "92 %" in str(r.get("text", ""))
         ]
@@ -220,7 +221,7 @@ def test_differences_are_drawn_with_the_words_and_intervals_of_their_table() -> 
     validated(slower)
     validated(faster)
     compared = make_comparison()
-    assert slower.title == f"Fast requests alone: {compared.sentence}"
+    assert slower.title == f"fast-only: {compared.sentence}"
     drawn = {r["quantile"]: (r["low"], r["high"]) for r in slower.datasets["rows-1"]}
     ratios = {d.quantity: (d.ratio.low, d.ratio.high) for d in compared.differences}
     assert list(drawn) == ["p50", "p99"]

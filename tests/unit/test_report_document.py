@@ -149,7 +149,7 @@ def test_a_reason_is_that_of_the_worst_trial() -> None:
     }
     trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
     (failed,) = failed_checks(replace(result, trials=trials))
-    assert failed.reason.text == "up to 163 µs late (2 of 2 rounds)"
+    assert failed.reason.text == "up to 163 µs late (worst case; 2 of 2 rounds)"
     assert (failed.trials, failed.reason.remedy) == ([1, 2], "a core of its own")
 
 
@@ -256,7 +256,7 @@ def test_what_a_dash_means_is_said_once_for_the_columns_that_are_shown() -> None
     table.add(
         "b", Formatted(MISSING, "", f"{modes}: 2 ms, 70 ms"), Formatted(MISSING, "", "too few requests")
     )
-    assert table.legend() == f"{MISSING}: {modes}; or too few requests"
+    assert table.legend() == f"{MISSING} under p50: {modes}; under p99: too few requests"
     assert not Table("t", columns("who =", "p50")).legend()
 
 
@@ -276,7 +276,7 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     part = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", "rust")
     absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
-    assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == ["3 not measured"]
+    assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == ["Verdicts: 3 not measured."]
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))
     assert folded.title == "3 claims cannot be judged: rust was not measured"

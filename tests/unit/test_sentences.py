@@ -449,7 +449,7 @@ TABLE = [
         (lambda: summed(difference("throughput", "more", MORE)),),
     ),
     Row(
-        "Unreliable (invalid trials): new against old: p99 +20 %",
+        "new against old (unreliable: invalid trials): p99 +20 %",
         lambda: summed(difference("p99", "more", MORE), verdict=Verdict.INVALID),
         (
             lambda: summed(difference("p99", "more", MORE)),
@@ -485,7 +485,7 @@ TABLE = [
     ),
     # Pictures.
     Row(
-        "Half of all requests with a slow request were answered within: node 1.50 ms (alone: 1.50 ms), go",
+        "Time until half of all requests with a slow request were answered: node 1.50 ms (alone: 1.50 ms)",
         lambda: titles.about_median(view(panel("node", index=0.8), panel("go", index=0))),
         (
             lambda: titles.about_median(view(panel("node"), panel("go"))),
@@ -493,12 +493,12 @@ TABLE = [
         ),
     ),
     Row(
-        "Half of all requests were answered within: node 1.50 ms.",
+        "Time until half of all requests were answered: node 1.50 ms.",
         lambda: titles.about_median(view(panel("node"))),
         (lambda: titles.about_median(view(panel("node", index=0.8))),),
     ),
     Row(
-        "Half of all requests were answered within: node never.",
+        "Time until half of all requests were answered: node never.",
         lambda: titles.about_median(view(panel("node", n=0))),
         (lambda: titles.about_median(view(panel("node"))),),
     ),

@@ -106,11 +106,11 @@ class Plain(Silent):
     def skipped(self, label: str, why: str) -> None:
         self._say(f"skipped {label}: {why}")
 
-    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
-        super().scheduled(trials, folder)
+    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
+        super().scheduled(trials, folder, why)
         before, self._course.total = self._course.total, len(trials)
         if 0 < before < len(trials):
-            self._say(f"{plural(len(trials) - before, 'trial')} added")
+            self._say(_added(len(trials) - before, why))
         elif not before and len(trials) > 1:
             self._say(f"{len(trials)} trials, recorded in {folder}")
 
@@ -175,9 +175,12 @@ class Progress(Silent):
     def skipped(self, label: str, why: str) -> None:
         self._display().console.print(f"skipped {label}: {why}", style="yellow", markup=False)
 
-    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
-        super().scheduled(trials, folder)
-        self._course.total = len(trials)
+    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
+        super().scheduled(trials, folder, why)
+        before, self._course.total = self._course.total, len(trials)
+        if 0 < before < len(trials):
+            text = _added(len(trials) - before, why)
+            self._display().console.print(text, style="dim", markup=False, highlight=False)
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._course.begin(planned)
@@ -235,6 +238,10 @@ def observer_for(stream: TextIO, *, quiet: bool = False, verbose: bool = False) 
 
 def _name(planned: "Planned") -> str:
     return f"{planned.contestant}, {planned.workload}, round {planned.round}"
+
+
+def _added(number: int, why: str) -> str:
+    return f"{plural(number, 'trial')} added{f': {why}' if why else ''}"
 
 
 def _again(planned: "Planned", why: str, *, all_told: bool) -> str:

@@ -83,9 +83,9 @@ class _Noting(Silent):
     def skipped(self, label: str, why: str) -> None:
         self._inner.skipped(label, why)
 
-    def scheduled(self, trials: "Sequence[Planned]", folder: Path) -> None:
+    def scheduled(self, trials: "Sequence[Planned]", folder: Path, why: str = "") -> None:
         self._state.set(self._name, run=os.path.relpath(folder, self._state.folder), state="begun")
-        self._inner.scheduled(trials, folder)
+        self._inner.scheduled(trials, folder, why)
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._inner.trial_started(planned, seconds)

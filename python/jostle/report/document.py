@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 from jostle.analysis.results import Distribution
-from jostle.formatting import MISSING, Formatted
+from jostle.formatting import MISSING, Formatted, listed
 from jostle.text import one_line, plain_lines
 
 __all__ = [
@@ -146,15 +146,28 @@ class Table:
         ]
 
     def legend(self) -> str:
-        """What a dash means in the columns that 80 characters have room for; empty where there is none."""
-        cells = [row[i] for row in self.rows for i in self.places(narrow=True)]
-        missing = [v for v in cells if isinstance(v, Formatted) and v.value == MISSING]
-        reasons = dict.fromkeys(v.note.split(": ")[0] for v in missing if v.note)
-        return f"{MISSING}: {'; or '.join(reasons) or 'not known'}" if missing else ""
+        """What a dash means in the columns that 80 characters have room for; empty where there is none.
+
+        Of several reasons each names its columns: "under p50: …; under p99: …".
+        """
+        reasons: dict[str, dict[str, None]] = {}
+        for i in self.places(narrow=True):
+            missing = [row[i] for row in self.rows]
+            for value in missing:
+                if isinstance(value, Formatted) and value.value == MISSING:
+                    reason = value.note.split(": ")[0] or "not known"
+                    reasons.setdefault(reason, {})[self.columns[i].short or ""] = None
+        if len(reasons) > 1:
+            reasons.pop("not known", None)
+        if len(reasons) == 1:
+            return f"{MISSING}: {next(iter(reasons))}"
+        told = "; ".join(f"under {listed(list(names))}: {reason}" for reason, names in reasons.items())
+        return f"{MISSING} {told}" if told else ""
 
     def _named(self, row: tuple[Value, ...]) -> str:
         """What its first cells, which are words, call the row."""
-        words = [row[i] for i, column in enumerate(self.columns) if column.kind == "word"]
+        first = itertools.takewhile(lambda i: self.columns[i].kind == "word", range(len(self.columns)))
+        words = (row[i] for i in first)
         return ", ".join(itertools.takewhile(bool, (word if isinstance(word, str) else "" for word in words)))
 
     def headings(self) -> list[tuple[str, int]]:

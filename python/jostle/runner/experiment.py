@@ -22,6 +22,7 @@ from jostle.errors import (
     RecordLost,
     StartRefused,
 )
+from jostle.formatting import listed
 from jostle.generator import Executor
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import Placement, available_cores, place
@@ -161,7 +162,9 @@ def _run_all(session: "_Session", trials: list[Planned], further: Further | None
             if plan.until_decided:
                 sound += _until_decided(session, trials, budget)
             if more := plan_repeats(plan, writer, trials, session.contestants):
-                observer.scheduled([*trials, *more], writer.folder)
+                names = listed(list(dict.fromkeys(trial.contestant for trial in more)))
+                why = f"rounds of {names} fall into two groups, so there are as many again"
+                observer.scheduled([*trials, *more], writer.folder, why)
                 sound += session.run_all(more)
     except BaseException as error:
         with contextlib.suppress(RecordLost):
@@ -193,7 +196,7 @@ def _until_decided(session: "_Session", trials: Sequence[Planned], budget: Budge
     known, ended = list(trials), list[bool]()
     for more in further_rounds(session.plan, session.writer, session.seed, budget):
         known += more
-        session.observer.scheduled(known, session.writer.folder)
+        session.observer.scheduled(known, session.writer.folder, "not everything is decided yet")
         ended += session.run_all(more)
     return ended
 

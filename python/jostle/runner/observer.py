@@ -17,7 +17,7 @@ class Observer(Protocol):
 
     def building(self, label: str) -> None: ...
     def skipped(self, label: str, why: str) -> None: ...
-    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None: ...
+    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None: ...
     def trial_started(self, planned: "Planned", seconds: float) -> None: ...
     def interval(self, planned: "Planned", interval: "Interval") -> None: ...
     def trial_ended(self, planned: "Planned", status: str, why: str, validity: "Validity | None") -> None: ...
@@ -35,8 +35,8 @@ class Silent:
     def skipped(self, label: str, why: str) -> None:
         """A contestant cannot run here."""
 
-    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
-        """The order of all trials is fixed, and the folder exists."""
+    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
+        """The order of all trials is fixed, and the folder exists; `why` there are more than before."""
         self.folder = folder
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
@@ -68,9 +68,9 @@ class UntilItFails(Silent):
     def skipped(self, label: str, why: str) -> None:
         self._show(lambda: self._shown.skipped(label, why))
 
-    def scheduled(self, trials: Sequence["Planned"], folder: Path) -> None:
-        super().scheduled(trials, folder)
-        self._show(lambda: self._shown.scheduled(trials, folder))
+    def scheduled(self, trials: Sequence["Planned"], folder: Path, why: str = "") -> None:
+        super().scheduled(trials, folder, why)
+        self._show(lambda: self._shown.scheduled(trials, folder, why))
 
     def trial_started(self, planned: "Planned", seconds: float) -> None:
         self._show(lambda: self._shown.trial_started(planned, seconds))

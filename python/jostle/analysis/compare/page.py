@@ -12,7 +12,7 @@ from dataclasses import replace
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import Comparison, Difference
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.formatting import listed, plural
+from jostle.formatting import listed, percent, plural
 
 __all__ = ["beyond_chance", "by_chance"]
 
@@ -60,13 +60,13 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     told_of = f"Of {plural(len(tested), 'figure')} compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
-        return f"{told_of} Between equal servers about {expected:.1g} of them would differ by chance."
+        return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
     names = sorted({quantity for _, quantity in primary})
     noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
     return (
-        f"{told_of} Between equal servers, about {expected:.1g} would differ by chance in the {noun} that "
-        f"decide{'s' if len(names) == 1 else ''} ({listed(names)}); of the other differences, at most one in "
-        "twenty is chance."
+        f"{told_of} If the servers were equal, at most {percent(expected)} of such pages would show a "
+        f"difference in the {noun} that decide{'s' if len(names) == 1 else ''} ({listed(names)}). Of the "
+        "other differences, at most one in twenty is chance."
     )

@@ -44,9 +44,7 @@ def summary(c: Comparison) -> str:
     chosen = [d for d in c.differences if d.quantity in TOLD]
     clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
-    told = f"{c.b} against {c.a}: "
-    if c.verdict is Verdict.INVALID:
-        told = f"Unreliable (invalid trials): {told}"
+    told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if c.verdict is Verdict.INVALID else ''}: "
     if clear:
         parts = [f"{d.quantity} {change(d.ratio.value)}" for d in clear if d.ratio.value is not None]
         told += ", ".join(parts)

@@ -2,8 +2,8 @@
 surely.
 
 In one run rounds are interleaved, so both are compared round by round, and what a round does to both
-cancels. Two runs have no round in common, and are two samples of size one: how far runs of the same server
-lie apart is not known from them, and nothing is decided. With three runs or more on each side the run is
+cancels. Two runs have no round in common, and one run on each side does not show how much runs of the
+same server differ, so nothing is decided. With three runs or more on each side the run is
 the unit.
 
 Source: Kalibera and Jones (ISMM 2013): report the ratio with its interval, of the topmost level that
@@ -14,6 +14,7 @@ shift function; Hall and Wilson, Biometrics 47 (1991), for bands from the larges
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.record.verdict import worst
+from jostle.units import scale
 
 __all__ = ["SAME", "compare_errors", "compare_sides"]
 
@@ -108,9 +110,24 @@ def _quantile(a: Side, b: Side, name: str, family: Family) -> Difference:
     few = any(p > 0.5 and side.pooled.n * (1 - p) < FEW for side in (a, b))
     known = tuple([v for v in values if isinstance(v, float)] for values in (xs, ys))
     if few or not xs or not ys or len(known[0]) < len(xs) or len(known[1]) < len(ys):
-        note = (ours.note if ours.value is None else "") or theirs.note if not few else ""
-        return _unknown(name, ours, theirs, note or "too few requests, or not all were answered")
+        return _unknown(name, ours, theirs, _why_not_compared(a, b, name, few=few))
     return _compared(name, (a, b), (ours, theirs), known[0], known[1], family)
+
+
+def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
+    """What keeps a quantile from being compared; by how much a lower bound is above the other's figure."""
+    found = {side.label: side.summary.response[name] for side in (a, b)}
+    for (slower, bound), (faster, other) in permutations(found.items()):
+        if bound.bound and bound.value and other.value and not other.bound and bound.value > other.value:
+            times = f"{scale(bound.value / other.value, 'times').number(bound.value / other.value)} times"
+            return (
+                f"not all requests to {slower} were answered, so its {name} is only known to be at least "
+                f"{times} that of {faster}"
+            )
+    if few:
+        return "too few requests"
+    notes = [e.note for e in found.values() if e.value is None and e.note]
+    return notes[0] if notes else "not all requests were answered"
 
 
 def _compared(

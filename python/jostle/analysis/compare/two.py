@@ -110,8 +110,8 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
     keys = [((x, workload), (y, workload)) for x, y in common for workload in a.workloads(x)]
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
     notes.append(
-        f"{TWO_RUNS.capitalize()}: every difference includes what changed on the machine in between, so "
-        "nothing is decided. To decide, measure both in one run, with interleaved rounds: "
+        f"{TWO_RUNS.capitalize()}, and what changed on the machine in between is part of every difference. "
+        "So nothing is decided. To decide, measure both in one run, with interleaved rounds: "
         "`jostle compare --interleaved PLAN_A PLAN_B`; or compare three runs of each: "
         "`jostle compare A1 A2 A3 vs B1 B2 B3`."
     )

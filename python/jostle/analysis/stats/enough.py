@@ -7,8 +7,7 @@ LEAST_ROUNDS = 3
 
 TOO_FEW_ROUNDS = f"an interval needs at least {LEAST_ROUNDS} rounds, preferably 5"
 
-TWO_RUNS = "two runs are two samples of size one"
-"""How far runs of the same server lie apart is not known from them."""
+TWO_RUNS = "one run on each side does not show how much runs of the same server differ"
 
 REQUESTS_FOR_A_SHAPE = 50
 """Fewer times than this are shown one by one, and two such sets are not compared."""

@@ -1,12 +1,13 @@
 """What is left to others while a background request runs, within one trial on one started server."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.indices import share_left
-from jostle.analysis.stats.over_rounds import number, why_not
+from jostle.analysis.stats.over_rounds import number
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.trial.data import TrialData
 
@@ -17,8 +18,25 @@ def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE
     """What is left of the throughput on a typical start; no value where some trial has none."""
     values = [throughput_left(data) for data in trials]
     if not values or any(value is None for value in values):
-        return Estimate(None, unit="ratio", n=len(values), note=why_not(values))
+        return Estimate(None, unit="ratio", n=len(values), note=_why_not(trials))
     return share_left([number(value) for value in values], "ratio", confidence)
+
+
+def _why_not(trials: Sequence[TrialData]) -> str:
+    """Of the reason that most trials have: "in 7 of 8 rounds nothing …"."""
+    reasons = Counter(_missing(data) for data in trials if throughput_left(data) is None)
+    if not reasons:
+        return "nothing was measured"
+    (reason, count), *_ = reasons.most_common(1)
+    return f"in {count} of {len(trials)} rounds {reason}"
+
+
+def _missing(data: TrialData) -> str:
+    if not data.has_background:
+        return "no background request ran"
+    if not data.filled.any():
+        return "the background request was shorter than an interval of the record"
+    return "the background request ran nearly to the end, so there is nothing to compare with"
 
 
 def throughput_left(data: TrialData) -> float | None:

@@ -128,5 +128,5 @@ def _told(touched: Mapping[str, Effect]) -> str:
         (name, f"{format_duration(e.without_s)} instead of {format_duration(e.reported_s)}")
         for name, e in shown.items()
     )
-    each = [f"{first[0]} would be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
+    each = [f"{first[0]} could be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
     return f"the generator sent requests late: without that, {listed(each)}"

@@ -87,8 +87,8 @@ class Explorer(Silent):
 
     # --- what the run tells -------------------------------------------------------------------------------
 
-    def scheduled(self, trials: Any, folder: Path) -> None:
-        super().scheduled(trials, folder)
+    def scheduled(self, trials: Any, folder: Path, why: str = "") -> None:
+        super().scheduled(trials, folder, why)
         self._shown.folder = folder
 
     def building(self, label: str) -> None:

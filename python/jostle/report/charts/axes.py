@@ -19,7 +19,7 @@ TIME_LABEL = (
 )
 """A Vega expression: seconds as a short duration."""
 
-BLOCK = 0.18
+BLOCK = 0.22
 """The share of an axis that is kept for the requests without an answer."""
 
 

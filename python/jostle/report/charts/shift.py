@@ -4,7 +4,7 @@ from jostle.analysis.results import Comparison
 from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.formatting import amount
 from jostle.report.charts.picture import INK, MUTED, Datasets, Picture, Rows, layer, quantitative
-from jostle.report.document import Table, columns
+from jostle.report.document import Column, Table, columns
 
 __all__ = ["shift"]
 
@@ -39,7 +39,7 @@ def shift(c: Comparison) -> Picture | None:
         "the line may still be chance."
     )
     body = {"layer": layers, "width": 400, "height": 190}
-    return Picture(f"{c.title}: {c.sentence}", reading, body, _table(c), data.rows)
+    return Picture(f"{c.workload}: {c.sentence}", reading, body, _table(c), data.rows)
 
 
 def _rows(c: Comparison) -> Rows:
@@ -52,9 +52,8 @@ def _rows(c: Comparison) -> Rows:
 
 def _table(c: Comparison) -> Table:
     """All requests of all rounds together, at more quantiles than are compared."""
-    table = Table(
-        f"Quantiles of all requests together: {c.b} (b) and {c.a} (a)", columns("quantile", "a | b | b − a")
-    )
+    figures = [Column(name) for name in (c.a, c.b, f"{c.b} − {c.a}")]
+    table = Table("Quantiles of all requests together", [*columns("quantile"), *figures])
     s = c.shift
     for p, a, b, d in zip(s.p, s.a_s, s.b_s, s.difference_s, strict=True):
         table.add(f"p{p * 100:g}", *(amount(v, "s") for v in (a, b, d)))

@@ -70,7 +70,7 @@ def stall(found: Stall) -> Picture:
     panels.add("completed requests per second", panels.line(rows, "rate", rate, {"interpolate": "step"}))
     times = log_time_axis("response time", values(clients, "p50", "max"))
     dots = {"filled": True, "size": 22}
-    title = "response time of those that completed: median as a line, the longest as dots"
+    title = "their response times: median (line), longest (dots)"
     panels.add(title, panels.line(rows, "p50", times), panels.points(rows, "max", times, dots))
     if server:
         cores = value_axis("cores", [1.0, *values(server, "cpu")])

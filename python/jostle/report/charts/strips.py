@@ -27,6 +27,9 @@ __all__ = ["strips"]
 HEADING_PX, NAME_PX, BAR_PX, ALONE_PX, GAP_PX = 30, 18, 12, 10, 4
 ROOM_PX = 12  # below each contestant
 
+GAUGE = 0.05, 0.45
+"""Where a gauge begins and ends in the block at the right edge; its number stands behind it."""
+
 
 def strips(views: Sequence[View]) -> Picture:
     """A row for each contestant of each view; a gauge at the right edge has the share without an answer."""
@@ -52,14 +55,14 @@ def strips(views: Sequence[View]) -> Picture:
         ),
     ]
     if found.gauges:
-        gauges, ends = data(found.gauges), {**x, "field": "end"}
+        gauges, edge = data(found.gauges), {**x, "field": "edge"}
         frame = {"fillOpacity": 0, "stroke": GRID, "strokeWidth": 1}
-        label = {"align": "right", "baseline": "middle", "dx": -4, "fontSize": 11, "color": INK}
+        label = {"align": "right", "baseline": "middle", "fontSize": 11, "color": INK}
         above = {"align": "right", "baseline": "top", "color": MUTED, "fontSize": 12}
         layers += [
             layer(gauges, "rect", frame, x=x, x2={"field": "end"}, y=y, y2=lower),
             layer(gauges, "rect", {"opacity": 0.55}, x=x, x2=upper, y=y, y2=lower, color=hue["color"]),
-            layer(gauges, "text", label, x=ends, y=middle, text={"field": "text"}),
+            layer(gauges, "text", label, x=edge, y=middle, text={"field": "text"}),
             layer(data([{"x": axis.end, "y": 0, "text": "not answered"}]), "text", above, x=x, **_only(y)),
         ]
     body = {"layer": layers, "width": 820, "height": found.bottom}
@@ -142,6 +145,10 @@ class _Rows:
         if longest is not None:
             self.dots.append({"x": at_least(longest), **about})
         if s.unanswered:
-            ends = {"x": self.axis.block, "x2": self.axis.gauge(s.unanswered), "end": self.axis.end}
-            self.gauges.append({**ends, "text": percent(s.unanswered), **about})
+            begin, end = GAUGE
+            filled = begin + (end - begin) * s.unanswered
+            ends = {
+                name: self.axis.gauge(share) for name, share in (("x", begin), ("x2", filled), ("end", end))
+            }
+            self.gauges.append({**ends, "edge": self.axis.end, "text": percent(s.unanswered), **about})
         self.bottom += height + GAP_PX

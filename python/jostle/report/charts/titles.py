@@ -94,7 +94,7 @@ def about_median(view: View) -> str:
         if panel.contestant in chosen
     ]
     beside = " with a slow request" if view.paired else ""
-    return f"Half of all requests{beside} were answered within: {', '.join(told)}."
+    return f"Time until half of all requests{beside} were answered: {', '.join(told)}."
 
 
 def _crossing(series: Series) -> str:

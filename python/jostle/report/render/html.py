@@ -9,7 +9,6 @@ import base64
 import contextlib
 import hashlib
 import json
-import re
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -24,12 +23,11 @@ from jostle.host.files import write_whole
 from jostle.report.charts import CONFIG, Picture
 from jostle.report.document import Depth, Document, figures_in, upto
 from jostle.report.render.vega import VEGA_LITE
+from jostle.text import tied
 
 __all__ = ["fragment", "page"]
 
 MOST_REASONS = 3
-
-BEFORE_A_UNIT = re.compile(r"(?<=\d) (?=(?:%|µs|ms|s|min|h|[kMGT]?i?B)(?![\w-]))")
 
 
 def page(document: Document) -> str:
@@ -69,14 +67,9 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["tied"] = _tied
+    environment.filters["tied"] = tied
     environment.tests["kind"] = lambda value, name: type(value).__name__ == name
     return environment
-
-
-def _tied(text: str) -> str:
-    """A figure and its unit stay on one line."""
-    return BEFORE_A_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _json_for_script(value: Any) -> Markup:

@@ -6,11 +6,33 @@ import math
 
 from jostle.analysis.results import Distribution
 
-__all__ = ["shape", "share_below", "shares_of"]
+__all__ = ["round_edges", "shape", "share_below", "shares_of"]
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 GAP = 3
 """Neighbouring quantiles whose ratio is above this have a gap between them, in which nobody is."""
+
+
+STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
+"""Edges of logarithmic bins within a decade, the finest first."""
+
+
+def round_edges(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from at most `low` to at least `high`, for at most `most` bins: logarithmic, or within a
+    narrow range equally far apart. Both ends are above 0.
+    """
+    if high < 4 * low:
+        widths = (float(f"{s}e{power}") for power in range(-6, 9) for s in (1, 2, 5))
+        width = next(w for w in widths if (high - low) / w <= most - 2)
+        first, last = math.floor(low / width + 1e-9), math.ceil(high / width - 1e-9)
+        return [round(n * width, 9) for n in range(first, max(last, first + 1) + 1)]
+    for steps in STEPS:
+        edges = [float(f"{s}e{power}") for power in range(-9, 9) for s in steps]
+        first = bisect.bisect_right(edges, low) - 1
+        last = bisect.bisect_left(edges, high)
+        if last - first <= most:
+            break
+    return edges[first : last + 1]
 
 
 def shape(found: Distribution, low: float, high: float, width: int, unanswered: float = 0.0) -> str:

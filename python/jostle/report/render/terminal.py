@@ -26,8 +26,9 @@ from jostle.report.document import (
     Value,
     upto,
 )
-from jostle.report.render.shapes import shape, shares_of
+from jostle.report.render.shapes import round_edges, shape, shares_of
 from jostle.report.workload import span
+from jostle.text import tied
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,7 @@ MOST_REASONS = 2
 """Kinds of reasons: a race of two stays within 35 lines. The full report has all."""
 SHAPE_WIDTH = 16
 BAR_WIDTH = 40
-BINS = 10
+MOST_BINS = 12
 LABEL_WIDTH = 12
 LEAST_NAME = 10
 JOINTS = re.compile(r"(?<=[-:/_ ])|(?<=[.,])(?!\d)")
@@ -124,11 +125,11 @@ def _section(section: Section, console: "Console") -> None:
             console.print()
             _block(replace(only, label=section.title.lower()), console)
             return
-    if section.title and not _starts_with_a_title(blocks) and section.key != "results":
+    if section.key == "notes":
+        console.print()
+    elif section.title and not _starts_with_a_title(blocks) and section.key != "results":
         console.print()
         _say(console, section.title, "bold")
-    elif section.key == "notes":
-        console.print()
     for before, block in zip([None, *blocks], blocks, strict=False):
         if isinstance(before, Paragraph) and before.label and isinstance(block, Table):
             console.print()
@@ -202,9 +203,10 @@ def _say(console: "Console", text: str, style: str = "", lead: str = "") -> None
 
     indent = " " * (len(lead) if len(lead) <= LABEL_WIDTH else 2)
     lines = textwrap.wrap(
-        text, console.width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
+        tied(text), console.width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
     )
-    console.print(Text("\n".join(lines) or lead.rstrip(), style=style))
+    shown = "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+    console.print(Text(shown or lead.rstrip(), style=style))
 
 
 def _tables(table: Table, console: "Console") -> None:
@@ -326,12 +328,11 @@ def _text(text: str, style: str = "") -> "Text":
 
 
 def _histogram(block: Histogram, console: "Console") -> None:
-    """Horizontal bars over logarithmic bins of response time, each with its share of all requests."""
+    """Horizontal bars over bins of response time, each with its share of all requests."""
     found = block.distribution
     if not found.quantile_s:
         return
-    low, high = span([found])
-    edges = [low * (high / low) ** (i / BINS) for i in range(BINS + 1)]
+    edges = round_edges(*span([found]), MOST_BINS)
     shares = [share * (1 - block.unanswered) for share in shares_of(found, edges)]
     rows = [(amount(edge, "s"), share) for edge, share in zip(edges[1:], shares, strict=True)]
     if block.unanswered:

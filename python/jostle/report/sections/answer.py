@@ -40,14 +40,17 @@ __all__ = ["comparison", "section", "workloads"]
 
 MOST_SENTENCES = 6
 
+PARTS = {"headers": "until headers", "body": "then body"}
+"""Of a request's time, in words: headers from when it was sent, the body from there on."""
+
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
     "slow request; sentences with “while” or “meanwhile” describe the time in which one runs. "
-    "Throughput, p50 and p99 describe a typical round; the longest time "
-    "and the share not answered cover the requests of all rounds. Starvation index (closed loop): the share "
-    "of the throughput that is lost beside the slow request. Blocking index (open loop): the increase of the "
-    "p99 beside slow requests, as a share of the slow request’s own time."
+    "Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request that was not "
+    "answered) and the share not answered cover the requests of all rounds. Starvation index (closed loop): "
+    "the share of the throughput that is lost beside the slow request. Blocking index (open loop): the "
+    "increase of the p99 beside slow requests, as a share of the slow request’s own time."
 )
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
@@ -72,13 +75,20 @@ def _forms(result: RunResult) -> Iterable[Block]:
     if not paired:
         return
     shown = [(view, _told(view, few=_sentences(paired) > MOST_SENTENCES)) for view in paired]
-    yield from (Section(view.title, [Findings(found)]) for view, found in shown)
+    yield from (Section(view.title, [Findings(found), _pair(view)]) for view, found in shown)
     yield Figure("strips-forms", partial(charts.strips, paired))
     yield comparison(result, paired)
     if _sentences(paired) > MOST_SENTENCES:
         every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
     yield Section("", [Paragraph(HOW_STARVATION, small=True)], Depth.DETAIL)
+
+
+def _pair(view: View) -> Section:
+    """The names of its two workloads, which reasons and differences use."""
+    found = next(panel.starvation for panel in view.panels if panel.starvation)
+    names = f"Workloads: {found.alone_workload} (alone) and {found.with_workload} (with slow requests)."
+    return Section("", [Paragraph(names, small=True)], Depth.DETAIL)
 
 
 def _sentences(paired: Sequence[View]) -> int:
@@ -117,7 +127,7 @@ class _Form:
         index = "blocking index" if view.open_loop else "starvation index"
         names = columns(
             "",
-            f"throughput = per s | p50 = | p99 = | longest = | not answered = unanswered | {index}",
+            f"throughput = per s | p50 = | p99 = | longest = | not answered = | {index}",
         )
         heads = [*names, Column("verdict", "word", "")]
         return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
@@ -148,6 +158,7 @@ def _others(result: RunResult) -> Iterable[Block]:
     for workload in dict.fromkeys(c.workload for c in left):
         chosen = [c for c in left if c.workload == workload]
         title = chosen[0].title or workload
+        title += f" ({workload})" if title != workload else ""
         sentences = [Finding(c.sentence) for c in result.comparisons if c.workload == workload and c.sentence]
         view = drawn.get(workload)
         figures = [Figure(f"strips-{view.key}", partial(charts.strips, [view]))] if view else []
@@ -163,7 +174,7 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
     several = len({c.workload for c in chosen}) > 1
     names = columns(
         "workload = | contestant =" if several else "contestant =",
-        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered = unanswered"
+        "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered ="
         " | CPU per request | memory",
     )
     shape = Column("response times", "shape", "response times")
@@ -256,6 +267,8 @@ def _unknown(summary: WorkloadSummary) -> Iterable[Paragraph]:
 def _medians(summary: WorkloadSummary) -> Iterable[Paragraph]:
     """Where the time of a request went, at the median."""
     names = [name for name in summary.parts if name != "tcp" or {"dns", "tls"} & summary.parts.keys()]
-    medians = [f"{name} {quantiles(summary.parts[name], ['p50'])[0].value}" for name in names]
+    medians = [
+        f"{PARTS.get(name, name)} {quantiles(summary.parts[name], ['p50'])[0].value}" for name in names
+    ]
     if medians:
         yield Paragraph(", ".join(medians), label="medians")

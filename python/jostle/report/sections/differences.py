@@ -33,18 +33,19 @@ HOW = (
 
 def section(result: RunResult) -> Section:
     """All comparisons of the run; the sentences of those that the answer does not hold."""
-    blocks: list[Block] = [Findings([Finding(f"{c.title}: {c.sentence}") for c in result.comparisons])]
+    blocks: list[Block] = [Findings([Finding(f"{c.workload}: {c.sentence}") for c in result.comparisons])]
     blocks.append(Paragraph(HOW, small=True))
     for number, c in enumerate(result.comparisons, 1):
-        title = f"{c.title}: {c.b} against {c.a}"
+        title = f"{c.workload}: {c.b} against {c.a}"
         figure = Figure(f"shift-{number}", partial(charts.shift, c))
         blocks.append(Section(title, [figure, table(c)], Depth.DETAIL, folded=True))
     return Section("Differences", blocks if result.comparisons else [], Depth.MAIN, key="comparison")
 
 
 def comparison(c: Comparison) -> Section:
-    """One comparison by itself."""
-    sentences = Findings([Finding(d.sentence) for d in c.differences])
+    """One comparison by itself; where nothing has an interval, its sentence says why, once."""
+    decided = any(d.difference.low is not None for d in c.differences)
+    sentences = Findings([Finding(d.sentence) for d in c.differences] if decided else [])
     return Section(c.title, [Findings([Finding(c.sentence)]), table(c, narrow=True), sentences])
 
 
@@ -52,21 +53,23 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
     """A row per quantity of two contestants. `narrow`: with the headings "a" and "b" in 80 columns."""
     names = [
         Column("quantity", "word", ""),
-        Column("finding", "word"),
         Column(c.a, short="a" if narrow else None),
         Column(c.b, short="b" if narrow else None),
         Column("difference", short="difference"),
         Column("ratio", short="b / a", intervals=True),
+        Column("finding", "word"),
     ]
     found = Table(f"{c.title}: {c.b} against {c.a}", names)
     for d in c.differences:
-        found.add(d.quantity, _finding(d), *_sides(d))
+        found.add(d.quantity, *_sides(d), _finding(d))
     word = size_of_effect(c.cliffs_delta) or FINDING["unclear"]
-    found.add("Cliff's delta", word, "", "", formatted(c.cliffs_delta), "")
+    found.add("Cliff's delta", "", "", formatted(c.cliffs_delta), "", word)
     return found
 
 
 def _finding(d: Difference) -> str:
+    if d.difference.value is None:
+        return "not compared"
     return f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
 
 

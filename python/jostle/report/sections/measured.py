@@ -1,5 +1,6 @@
 """What was sent, a line for each workload: requests, load, connections, and what ran beside it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from jostle.analysis.results import RunResult
 from jostle.formatting import listed
 from jostle.plan.request import METHODS
 from jostle.plan.toml import TOMLDecodeError, read_toml
-from jostle.report.document import Block, Depth, Finding, Findings, Section
+from jostle.report.document import Block, Depth, Finding, Findings, Paragraph, Section
 from jostle.report.workload import describe_load
 
 __all__ = ["section"]
@@ -22,7 +23,18 @@ def section(result: RunResult) -> Section:
     if len(measured) > 1:
         found = [Finding(text) for text in _lines(result.plan_text, measured)]
     blocks: list[Block] = [Findings(found)] if found else []
+    if about := _about(result.plan_text):
+        blocks.append(Section("What the plan says about it", about, Depth.DETAIL, folded=True))
     return Section("What was measured", blocks, Depth.MAIN, key="measured")
+
+
+def _about(plan_text: str) -> list[Paragraph]:
+    """The plan's own text for readers, in paragraphs."""
+    try:
+        text = read_toml(plan_text).get("about", "")
+    except TOMLDecodeError:
+        return []
+    return [Paragraph(part) for part in re.split(r"\n\s*\n", str(text).strip()) if part]
 
 
 def _lines(plan_text: str, measured: Mapping[str, str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jostle.analysis.judge.rule import written
 from jostle.analysis.results import OF_ARTICLES, OF_OURS, Claim, PublishedFigure, RunResult
-from jostle.formatting import Formatted, amount, formatted, listed
+from jostle.formatting import Formatted, amount, formatted, listed, plural
 from jostle.plan.claims import SAME
 from jostle.report.document import (
     Block,
@@ -36,7 +36,7 @@ def section(result: RunResult) -> Section:
     """Nothing where nothing was published."""
     source = result.published[0].source if result.published else ""
     blocks: list[Block] = [
-        *([Paragraph(tally(result.claims))] if result.claims else []),
+        *([Paragraph(f"Verdicts: {tally(result.claims)}.")] if result.claims else []),
         Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
@@ -60,7 +60,9 @@ def _judged(result: RunResult) -> list[Block]:
     blocks: list[Block] = [claims([c for c in result.claims if not c.absent])]
     if absent:
         names = listed(list(dict.fromkeys(name for c in absent for name in c.absent)))
-        count = f"{len(absent)} claim{'' if len(absent) == 1 else 's'}"
+        ours = sum(c.ours for c in absent)
+        counts = [plural(len(absent) - ours, "claim"), plural(ours, "check") + " of our own"]
+        count = " and ".join(text for text in counts if not text.startswith("0 "))
         title = f"{count} cannot be judged: {names} {'was' if ' and ' not in names else 'were'} not measured"
         statements = Findings([Finding(c.statement) for c in absent])
         blocks.append(Section(title, [statements], Depth.DETAIL, folded=True))
@@ -83,10 +85,11 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
 
 
 def tally(found: Sequence[Claim]) -> str:
-    """How many of each verdict: "2 reproduced, 1 not reproduced (…), 4 undecided; our own checks: 3 hold"."""
+    """How many of each verdict: "of the article: 2 reproduced, 4 undecided; our own checks: 3 hold"."""
     whose = [[c for c in found if c.ours is ours] for ours in (False, True)]
     articles, ours = (_counts(c, order) for c, order in zip(whose, (OF_ARTICLES, OF_OURS), strict=True))
-    return "; ".join(filter(None, [articles, f"our own checks: {ours}" if ours else ""]))
+    told = [f"of the article: {articles}" if articles else "", f"our own checks: {ours}" if ours else ""]
+    return "; ".join(filter(None, told if ours else [articles]))
 
 
 def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:

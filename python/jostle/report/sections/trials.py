@@ -42,7 +42,7 @@ def not_measured(result: RunResult) -> Section:
     failed = [block for (_, why), group in seen.items() for block in _failed(group, why)]
     depth = Depth.ANSWER if len(result.summaries) == 1 else Depth.MAIN
     notes = Section("", [Paragraph(note, small=True) for note in result.notes], depth)
-    return Section("", [*blocks, *failed, notes], key="notes")
+    return Section("Notes", [*blocks, *failed, notes], key="notes")
 
 
 def _failed(group: list[TrialResult], why: str) -> Iterator[Paragraph | Preformatted]:

@@ -34,7 +34,9 @@ class FailedCheck:
     @property
     def reason(self) -> Reason:
         """The worst of its trials, and in how many it was not valid."""
-        count = f" ({len(self.trials)} of {self.rounds} rounds)" if self.rounds > 1 else ""
+        failed = len(self.trials)
+        worst = "worst case; " if failed > 1 else ""
+        count = f" ({worst}{failed} of {self.rounds} rounds)" if self.rounds > 1 else ""
         return Reason(
             f"{first_line(self.worst.message)}{count}",
             verdict_mark(self.worst.verdict),
