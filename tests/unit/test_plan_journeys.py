@@ -294,6 +294,20 @@ def test_steps_that_are_sent_together_stand_behind_one_another() -> None:
     assert connections_of(measured) == 60
 
 
+@pytest.mark.parametrize("connections", ["connections = 6\n", ""])
+def test_over_http2_what_is_sent_together_goes_over_one_connection(connections: str) -> None:
+    text = PAGE.replace("connections = 6\n", connections)
+    text = text.replace("clients = 10,", 'rate = "10/s", max-connections = 5,')
+    plan = parse_plan(text.replace('for = "5s" }', 'for = "5s" }\nconnection = { http2 = {} }'), "plan.toml")
+    workload = plan.workload["page"]
+    spec = engine_spec("page", workload, Address(host="h", port=80), journeys=plan.journey)
+    (measured,) = spec["workloads"]
+    assert measured["journeys"][0]["connections"] == 1
+    assert measured["load"]["open"]["max_connections"] == 5
+    assert connections_of(measured) == 5
+    assert workload.connections_of_a_client(plan.journey) == 1
+
+
 def test_a_client_has_as_many_of_an_open_load_s_connections() -> None:
     text = PAGE.replace("clients = 10,", 'rate = "10/s", max-connections = 20,')
     plan = parse_plan(text, "plan.toml")
@@ -302,7 +316,7 @@ def test_a_client_has_as_many_of_an_open_load_s_connections() -> None:
 
 
 WRONG_GROUPS = [
-    ("connections = 6\n", "", "over one connection nothing is sent together", "connections = 6"),
+    ("connections = 6\n", "", "over one connection of HTTP/1.1 nothing is sent together", "connections = 6"),
     (
         "/b.js",
         "/{font}.js",
@@ -324,9 +338,9 @@ WRONG_GROUPS = [
     ('/{font}"', '/{fnt}"', "{fnt} is not known", "did you mean 'font'"),
     (
         'for = "5s" }',
-        'for = "5s" }\nconnection = { http2 = {} }',
-        "over connections of HTTP/1.1 only",
-        "leave out http2",
+        'for = "5s", requests-per-connection = 9 }\nconnection = { http2 = {} }',
+        "requests-per-connection does not go with streams that are sent together",
+        "leave it out, or parallel",
     ),
     ("clients = 10,", 'rate = "10/s", max-connections = 5,', "a client of its journeys has 6", "6 or more"),
 ]

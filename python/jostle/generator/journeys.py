@@ -38,12 +38,14 @@ def engine_journeys(
     request: Callable[[Step], dict[str, Any]],
     think: Callable[[Think], Any],
     redirects: Mapping[str, Any],
+    http2: bool,
 ) -> dict[str, Any]:
     """The keys `requests`, `journeys`, `slots` and `redirects` of a `WorkloadSpec`.
 
     The steps of a script are the requests that stand in it. `request`: makes a `RequestSpec` of a step as of
     any request; `think`: a `ThinkSpec`; `redirects`: a `RedirectSpec`, which is left out where none is
-    followed and no step asks for a URL. Reads the feeds and scripts.
+    followed and no step asks for a URL; `http2`: what is sent together goes over one connection. Reads the
+    feeds and scripts.
     Raises `PlanError`.
     """
     urls = False
@@ -77,7 +79,7 @@ def engine_journeys(
                 "name": name,
                 "weight": weight,
                 "steps": steps,
-                "connections": journey.connections,
+                "connections": 1 if http2 else journey.connections,
                 "feeds": feeds,
                 "script": script,
             }

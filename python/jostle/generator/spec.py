@@ -87,7 +87,12 @@ def engine_spec(
     }
     if workload.journeys:
         measured |= engine_journeys(
-            workload.journeys, journeys, request=asked, think=think_spec, redirects=redirects
+            workload.journeys,
+            journeys,
+            request=asked,
+            think=think_spec,
+            redirects=redirects,
+            http2=target["http2"] is not None,
         )
         _bound_by_feeds(measured)
         _share_connections(measured)

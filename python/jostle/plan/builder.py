@@ -80,7 +80,7 @@ class JourneyBuilder:
         return self
 
     def connections(self, most: int) -> Self:
-        """So many at a time at most, for `parallel`; a browser has 6."""
+        """So many at a time at most, for `parallel`; a browser has 6 (HTTP/1.1)."""
         self._journey["connections"] = most
         return self
 

@@ -74,7 +74,7 @@ class Tls(Table):
 class Http2(Table):
     """HTTP/2: over TLS it is chosen by ALPN; without TLS it is spoken from the first byte on (h2c).
 
-    A client is one stream at a time.
+    A client is one stream at a time, and steps within `parallel` are as many.
     """
 
     connections: PositiveCount | None = Field(

@@ -186,8 +186,8 @@ class Group(Table):
     """Steps that are sent together, as a browser fetches what a page needs."""
 
     parallel: list[Step] = Field(
-        description="the steps; each waits for one of the journey's `connections`, and the journey goes on "
-        "when all have ended"
+        description="the steps; each waits for one of the journey's `connections`, over HTTP/2 for a free "
+        "stream, and the journey goes on when all have ended"
     )
     think: ThinkTime = Field(default=Think(), description="pause after the last answer")
 
@@ -246,8 +246,8 @@ class Journey(Table):
     )
     connections: PositiveCount = Field(
         default=1,
-        description="the most that a client has at a time, for steps within `parallel`; a browser has 6 "
-        "(HTTP/1.1)",
+        description="the most that a client has at a time over HTTP/1.1, for steps within `parallel`; a "
+        "browser has 6. Over HTTP/2 a client has one connection, and such steps are its streams",
     )
     hurl: File | None = Field(
         default=None,
@@ -293,7 +293,11 @@ class Journey(Table):
             return self
         if not self.steps:
             raise BadValue("a journey without steps", 'write for example steps = [{ get = "/" }]')
-        self._check_connections()
+        if self.connections > 1 and not self.sends_together:
+            raise BadValue(
+                "connections: without parallel a client sends one request at a time, over one connection",
+                "leave it out, or write { parallel = [ … ] } among the steps",
+            )
         self._has_one_socket()
         label, times = Counter(step.label for step in self.requests).most_common(1)[0]
         if times > 1:
@@ -306,16 +310,6 @@ class Journey(Table):
         _Variables(self).check()
         return self
 
-    def _check_connections(self) -> None:
-        grouped = any(isinstance(step, Group) for step in self.steps)
-        if grouped and self.connections == 1:
-            raise BadValue("parallel: over one connection nothing is sent together", "write connections = 6")
-        if self.connections > 1 and not grouped:
-            raise BadValue(
-                "connections: without parallel a client sends one request at a time, over one connection",
-                "leave it out, or write { parallel = [ … ] } among the steps",
-            )
-
     def _has_one_socket(self) -> None:
         messages = [step for step in self.requests if step.ws is not None]
         sockets = {(step.ws, step.ping, repr(sorted(step.headers.items()))) for step in messages}
@@ -324,6 +318,10 @@ class Journey(Table):
                 "a client has one WebSocket, over which all of its messages go",
                 "give all steps with ws the same ws, headers and ping",
             )
+
+    @property
+    def sends_together(self) -> bool:
+        return any(isinstance(step, Group) for step in self.steps)
 
     @property
     def has_socket(self) -> bool:

@@ -234,21 +234,28 @@ class Plan(Table):
 
     def _check_connections(self, name: str, workload: Workload) -> None:
         """Of journeys whose steps are sent together, or that have a WebSocket."""
-        each = workload.connections_of_a_client(self.journey)
-        if each == 1:
-            return
-        socket = any(self.journey[journey].has_socket for journey in workload.journeys)
-        calls = any(step.grpc is not None for j in workload.journeys for step in self.journey[j].requests)
-        if socket and (calls or workload.connection.http2 is not None):
+        journeys = {journey: self.journey[journey] for journey in workload.journeys}
+        http1 = workload.protocol(self.journey) == "HTTP/1.1"
+        if not http1 and any(journey.has_socket for journey in journeys.values()):
+            calls = workload.has_calls(self.journey)
             raise BadValue(
                 f"workload.{name}: a WebSocket is opened over HTTP/1.1 only",
                 "make another workload of the calls" if calls else "leave out http2, or the steps with ws",
             )
-        if workload.connection.http2 is not None:
+        together = [name for name, journey in journeys.items() if journey.sends_together]
+        if not http1 and together and workload.load.connection_limit is not None:
+            key = "requests-per-connection" if workload.load.keep_alive else "keep-alive = false"
             raise BadValue(
-                f"workload.{name}: steps are sent together (parallel) over connections of HTTP/1.1 only",
-                "leave out http2, or parallel and connections",
+                f"workload.{name}.load: {key} does not go with streams that are sent together (parallel)",
+                "leave it out, or parallel",
             )
+        for journey in together:
+            if http1 and journeys[journey].connections == 1:
+                raise BadValue(
+                    f"journey.{journey}: parallel: over one connection of HTTP/1.1 nothing is sent together",
+                    "write connections = 6, or http2 for the workload",
+                )
+        each = workload.connections_of_a_client(self.journey)
         if isinstance(workload.load, OpenLoad) and workload.load.max_connections < each:
             raise BadValue(
                 f"workload.{name}.load: {workload.load.max_connections} connections at most, and a client of "

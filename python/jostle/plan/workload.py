@@ -163,6 +163,8 @@ class Workload(Table):
 
     def connections_of_a_client(self, journeys: Mapping[str, Journey]) -> int:
         """The most that one has at a time. `journeys`: those of the plan."""
+        if self.protocol(journeys) != "HTTP/1.1":
+            return 1
         return max((journeys[name].most_connections for name in self.journeys), default=1)
 
     def min_connections(self, journeys: Mapping[str, Journey]) -> int:

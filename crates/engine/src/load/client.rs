@@ -258,10 +258,12 @@ impl Client {
             Some(link) => link,
             none => {
                 let dialer = &shared.dialers[workload.index];
+                let one = visit.as_deref().and_then(Visit::connection);
                 let open = Link::open(
                     dialer,
                     target.as_deref().unwrap_or(&workload.target),
                     &mut way.sessions,
+                    one.filter(|_| target.is_none()),
                     &mut call,
                     &mut watch,
                 );

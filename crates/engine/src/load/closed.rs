@@ -324,7 +324,7 @@ impl Life for OnJourneys {
             // Boxed: within the task it would make all tasks a size larger than they need be.
             let mut visitor = Box::new(Visitor::new(
                 Traveller::new(journeys_of(crowd.workload()), number + 1),
-                Lanes::default(),
+                Lanes::new(&crowd.shared, crowd.workload()),
             ));
             let traveller = visitor.traveller.get_mut();
             if !traveller.arrive(journeys_of(crowd.workload()), &mut random) {

@@ -20,6 +20,7 @@ use crate::schedule::random::Stream;
 use crate::schedule::think::pause;
 use crate::spec::{OnCaptureFailed, OnFailure};
 use crate::wire::failure::Failure;
+use crate::wire::h2::OneConnection;
 use crate::wire::redirect::Hop;
 use crate::wire::request::Request;
 use crate::wire::tap::TapStates;
@@ -152,6 +153,7 @@ pub fn travel<'a>(
                         journeys_of(workload),
                         journey as usize,
                         number as usize,
+                        visitor.lanes.connection(),
                     );
                     if !std::mem::take(&mut counted) {
                         let recorded = visit.recorded(workload);
@@ -255,6 +257,8 @@ pub struct Visit<'a> {
     journey: usize,
     /// Of the step.
     number: usize,
+    /// Over which all its client's requests go, where several are under way at a time.
+    connection: Option<&'a OneConnection>,
 }
 
 impl<'a> Visit<'a> {
@@ -263,13 +267,19 @@ impl<'a> Visit<'a> {
         journeys: &'a Journeys,
         journey: usize,
         number: usize,
+        connection: Option<&'a OneConnection>,
     ) -> Self {
         Self {
             traveller,
             journeys,
             journey,
             number,
+            connection,
         }
+    }
+
+    pub fn connection(&self) -> Option<&'a OneConnection> {
+        self.connection
     }
 
     pub fn step(&self) -> &Step {

@@ -163,7 +163,7 @@ impl Dispatch {
         let client = number * self.shared.plan.workers() as u64 + self.shared.worker as u64;
         let mut client = Client::new(self.shared.clone(), seat, self.index, client as u32);
         self.shared.recorder.borrow_mut().came(self.index);
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(&self.shared, self.workload());
         let mut next = first;
         loop {
             let ended = match self.workload().journeys {

@@ -1,18 +1,24 @@
-//! Steps that are sent together, as a browser asks for what a page needs: over several connections of one client.
+//! Steps that are sent together, as a browser asks for what a page needs: over several connections of one client, or over
+//! HTTP/2 as streams of its one connection.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::iter::once;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::Poll;
 
+use crate::load::Shared;
 use crate::load::client::{Client, Ended, Job};
 use crate::load::journey::{Visit, ends_with, journeys_of};
+use crate::plan::Workload;
 use crate::record::interval::Outcome;
 use crate::record::journeys::HowEnded;
+use crate::scenario::program::Program;
 use crate::scenario::traveller::Traveller;
 use crate::schedule::random::Stream;
+use crate::wire::h2::OneConnection;
 
 /// What one client has on its journeys: what it knows, and its connections.
 pub struct Visitor {
@@ -20,12 +26,16 @@ pub struct Visitor {
     pub lanes: Lanes,
 }
 
-/// A client's connections beside its first one, each from the moment when it is first needed. Boxed: most clients
-/// have none.
+/// A client's connections beside its first one, or streams, each from the moment when it is first needed. Boxed: most
+/// clients have none.
 #[derive(Default)]
-pub struct Lanes(
-    #[expect(clippy::box_collection, reason = "thin in every client")] Option<Box<Vec<Client>>>,
-);
+pub struct Lanes(Option<Box<Several>>);
+
+struct Several {
+    clients: Vec<Client>,
+    /// Over HTTP/2, the one whose streams they are.
+    connection: Option<Rc<OneConnection>>,
+}
 
 /// The steps that are due together, when, and for whom.
 #[derive(Debug, Clone, Copy)]
@@ -61,12 +71,32 @@ impl Visitor {
 }
 
 impl Lanes {
+    /// For a client of this workload.
+    pub fn new(shared: &Shared, workload: &Workload) -> Self {
+        let mut programs = workload.journeys.iter().flat_map(|all| &all.programs);
+        Self(programs.any(Program::sends_together).then(|| {
+            let (dialer, target) = (&shared.dialers[workload.index], &workload.target);
+            let one = target.http2.map(|_| OneConnection::of(dialer, target));
+            Box::new(Several {
+                clients: Vec::new(),
+                connection: one.map(Rc::new),
+            })
+        }))
+    }
+
+    /// Over which all requests go, if it is one.
+    pub fn connection(&self) -> Option<&OneConnection> {
+        self.0
+            .as_ref()
+            .and_then(|several| several.connection.as_deref())
+    }
+
     /// The first `count` of them.
     async fn take(&mut self, count: usize, beside: &Client) -> &mut [Client] {
-        if count == 0 {
+        let Some(several) = &mut self.0 else {
             return &mut [];
-        }
-        let lanes = self.0.get_or_insert_default();
+        };
+        let lanes = &mut several.clients;
         while lanes.len() < count {
             let lane = beside.beside();
             lane.seat.sit().await;
@@ -76,7 +106,8 @@ impl Lanes {
     }
 }
 
-/// Sends the steps of a group, each over the connection that is free first. `None` if none of them applies.
+/// Sends the steps of a group, each over the connection that is free first, or over HTTP/2 as a stream. `None` if none of
+/// them applies.
 ///
 /// Boxed, as what a single request needs.
 pub fn together<'a>(
@@ -94,7 +125,12 @@ pub fn together<'a>(
         let members = traveller
             .borrow()
             .members(journeys, program, group.first, random);
-        let visit = |number| Visit::new(traveller, journeys, group.journey, number);
+        let one = lanes
+            .0
+            .as_ref()
+            .and_then(|several| several.connection.clone());
+        let one = one.as_deref();
+        let visit = |number| Visit::new(traveller, journeys, group.journey, number, one);
         let due = group.ran.unwrap_or(group.intended);
         for number in members.iter().skip(usize::from(group.counted)) {
             let recorded = visit(*number).recorded(workload);
@@ -105,7 +141,9 @@ pub fn together<'a>(
             .iter()
             .map(|number| (*number, Stream::new(random.below(u64::MAX), &[])));
         let waiting = RefCell::new(streams.collect::<VecDeque<_>>());
-        let count = program.connections.min(members.len());
+        // Each is a stream of its own, and waits for a free one where the server takes no more.
+        let most = one.map_or(program.connections, |_| members.len());
+        let count = most.min(members.len());
         let lanes = lanes.take(count.saturating_sub(1), client).await;
         let ended: RefCell<Vec<(usize, Ended)>> = RefCell::default();
         let ways = once(client).chain(lanes).take(count).map(|client| {

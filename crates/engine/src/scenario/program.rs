@@ -168,6 +168,10 @@ impl Program {
         sent.collect()
     }
 
+    pub fn sends_together(&self) -> bool {
+        self.steps.iter().any(|step| step.together > 1)
+    }
+
     /// The request of the first step that is sent in any case.
     pub fn first_request(&self) -> usize {
         self.steps[0].request

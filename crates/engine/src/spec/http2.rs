@@ -6,7 +6,7 @@ use super::WorkloadSpec;
 use super::error::StartError;
 use super::load::MOST_CLIENTS;
 
-/// A client is one stream at a time.
+/// A client is one stream at a time; steps of its journey that are sent together are as many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http2Spec {

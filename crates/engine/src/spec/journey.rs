@@ -18,7 +18,8 @@ pub struct JourneySpec {
     pub weight: u32,
     /// At least one of them is sent in every journey: without `when` and `once`.
     pub steps: Vec<StepSpec>,
-    /// Connections that a client has at most: steps that are sent together share them.
+    /// Connections that a client has at most: steps that are sent together share them. 1 over HTTP/2, where they are
+    /// streams.
     #[serde(default = "one")]
     pub connections: u32,
     #[serde(default)]
@@ -322,11 +323,16 @@ fn check_groups(workload: &WorkloadSpec, journey: &JourneySpec) -> Result<(), &'
     if !steps.iter().any(|step| step.together) {
         return Ok(());
     }
-    if journey.connections == 1 {
+    if workload.target.http2.is_none() && journey.connections == 1 {
         return Err("steps are sent together, which takes more than one connection");
     }
-    if workload.target.http2.is_some() {
-        return Err("steps are sent together over connections of HTTP/1.1: leave out http2");
+    if workload.target.http2.is_some() && journey.connections > 1 {
+        return Err("over HTTP/2 steps that are sent together are streams of one connection");
+    }
+    if workload.target.http2.is_some() && workload.load.requests_per_connection().is_some() {
+        return Err(
+            "requests_per_connection does not go with streams that are sent together over one connection",
+        );
     }
     for (index, step) in steps.iter().enumerate() {
         let grouped = step.together || steps.get(index + 1).is_some_and(|next| next.together);

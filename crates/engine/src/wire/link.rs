@@ -38,16 +38,18 @@ pub enum Link {
 }
 
 impl Link {
-    /// Opens a connection for a request; an error is how that is counted.
+    /// Opens a connection for a request; an error is how that is counted. `one`: that of a client several of whose
+    /// requests are under way at a time over HTTP/2.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
         sessions: &mut Sessions,
+        one: Option<&h2::OneConnection>,
         call: &mut Call<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Outcome> {
         if target.http2.is_some() {
-            let link = h2::Link::open(dialer, target, sessions, watch).await;
+            let link = h2::Link::open(dialer, target, sessions, one, watch).await;
             return link.map(Self::H2).map_err(|failure| watch.failed(failure));
         }
         if let Some(matching) = watch.request.datagram.clone() {

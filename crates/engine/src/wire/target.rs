@@ -45,6 +45,11 @@ impl fmt::Display for Address {
 }
 
 impl Target {
+    /// Clients share connections (HTTP/2).
+    pub fn shares_connections(&self) -> bool {
+        self.http2.is_some_and(|http2| http2.connections.is_some())
+    }
+
     pub fn new(workload: &str, spec: &TargetSpec) -> Result<Self, StartError> {
         let (name, addresses) = if spec.connect_to.is_empty() {
             let name = Name {

@@ -24,18 +24,18 @@ fn closed(clients: u64, requests: u64) -> Value {
     json!({"closed": {"clients": clients, "requests": requests}})
 }
 
-fn ok(count: u64) -> BTreeMap<&'static str, u64> {
+pub fn ok(count: u64) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([("ok", count)])
 }
 
-fn over_http2(address: SocketAddr, http2: Value, load: Value) -> Value {
+pub fn over_http2(address: SocketAddr, http2: Value, load: Value) -> Value {
     with(workload(address, load), "/target", json!({"http2": http2}))
 }
 
-type Answer = SendResponse<Bytes>;
+pub type Answer = SendResponse<Bytes>;
 
 /// Serves HTTP/2 with these settings; `answer` has each request of a connection, which `begin` gives a state.
-fn serving<S: 'static, Fut: Future<Output = ()> + 'static>(
+pub fn serving<S: 'static, Fut: Future<Output = ()> + 'static>(
     settings: Builder,
     begin: impl Fn() -> S + Send + 'static,
     answer: impl Fn(Rc<S>, Request<RecvStream>, Answer) -> Fut + Send + Sync + 'static,
@@ -79,7 +79,7 @@ fn answering_with(body: impl Fn(&str) -> Bytes + Send + Sync + 'static) -> Socke
     })
 }
 
-fn hello(mut respond: Answer) {
+pub fn hello(mut respond: Answer) {
     if let Ok(mut stream) = respond.send_response(Response::new(()), false) {
         stream.send_data(Bytes::from_static(b"hello"), true).ok();
     }

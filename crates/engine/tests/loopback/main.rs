@@ -3,6 +3,7 @@
 mod connections;
 mod grpc;
 mod http2;
+mod http2_groups;
 mod http2_hostile;
 mod journeys;
 mod loads;

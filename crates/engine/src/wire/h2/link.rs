@@ -17,7 +17,7 @@ use crate::wire::h2::connection::Connection;
 use crate::wire::h2::failure::reset;
 use crate::wire::h2::history::Entry;
 use crate::wire::h2::message::{Form, encode};
-use crate::wire::h2::pool::Member;
+use crate::wire::h2::pool::{Member, OneConnection};
 use crate::wire::link::Unasked;
 use crate::wire::request::Call;
 use crate::wire::target::Target;
@@ -27,8 +27,10 @@ use crate::wire::watch::Watch;
 /// The fields are dropped in this order: whoever leaves a connection last closes it.
 pub struct Link {
     connection: Rc<Connection>,
-    /// Its place among those who share the connection; `None`: it is this client's own.
+    /// Its place among those who share the connection; `None`: nobody does.
     member: Option<Member>,
+    /// Clients share the connection.
+    shared: bool,
     stream: Rc<Stream>,
     common: Rc<Common>,
     tls: bool,
@@ -37,25 +39,27 @@ pub struct Link {
 }
 
 impl Link {
+    /// `one`: over which all requests of the client go that are under way at a time.
     pub async fn open(
         dialer: &Dialer,
         target: &Target,
         sessions: &mut Sessions,
+        one: Option<&OneConnection>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, Failure> {
-        let shared = target
-            .http2
-            .is_some_and(|http2| http2.connections.is_some());
-        let (connection, member) = if shared {
-            let joined = dialer.pool.join(dialer, target, sessions, watch).await;
-            joined.map(|(connection, member)| (connection, Some(member)))?
-        } else {
-            let connection = Connection::open(dialer, target, sessions, watch, true).await?;
-            (connection, None)
+        let shared = target.shares_connections();
+        let member = match one {
+            Some(one) => Some(one.take_place()),
+            None => shared.then(|| dialer.pool.take_place(None)),
+        };
+        let connection = match &member {
+            Some(member) => member.connect(dialer, target, sessions, watch).await?,
+            None => Connection::open(dialer, target, sessions, watch, true).await?,
         };
         Ok(Self {
             connection,
             member,
+            shared,
             stream: Rc::default(),
             common: dialer.common.clone(),
             tls: target.tls.is_some(),
@@ -171,7 +175,7 @@ impl Link {
 
     /// Notes a stream among those of its connection. One of events stays open, and nobody waits for its end.
     fn begin(&self, watch: &Watch<'_>) -> Option<Entry> {
-        let shared = self.member.is_some() && watch.request.stream.is_none();
+        let shared = self.shared && watch.request.stream.is_none();
         let request = watch.sample.request as u32;
         shared.then(|| self.connection.history().begin(request))
     }

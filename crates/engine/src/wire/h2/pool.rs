@@ -1,6 +1,7 @@
-//! The connections that the clients of one workload share on one worker.
+//! The connections that the clients of one workload share on one worker, and the one that a client has for requests at
+//! the same time.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;
 use std::rc::Rc;
@@ -13,6 +14,14 @@ use crate::wire::h2::connection::Connection;
 use crate::wire::target::Target;
 use crate::wire::tls::Sessions;
 use crate::wire::watch::Watch;
+
+/// The connection of a client several of whose requests are under way at a time: all go over the same one.
+#[derive(Debug)]
+pub struct OneConnection {
+    pool: Rc<Pool>,
+    /// Which of the pool, once a request has gone over it.
+    place: Cell<Option<usize>>,
+}
 
 /// A client takes the place that the fewest have, and keeps it until it leaves; its connection is opened by the first
 /// who comes, and again when it has ended.
@@ -39,7 +48,46 @@ pub struct Member {
     place: usize,
 }
 
+impl OneConnection {
+    /// One of those that the clients of `dialer`'s workload share, if they do.
+    pub fn of(dialer: &Dialer, target: &Target) -> Self {
+        let pool = if target.shares_connections() {
+            dialer.pool.clone()
+        } else {
+            Pool::new(1)
+        };
+        let place = Cell::default();
+        Self { pool, place }
+    }
+
+    pub fn take_place(&self) -> Member {
+        let member = self.pool.take_place(self.place.get());
+        self.place.set(Some(member.place));
+        member
+    }
+}
+
 impl Member {
+    /// The connection of its place; opened, if nobody has done so.
+    pub async fn connect(
+        &self,
+        dialer: &Dialer,
+        target: &Target,
+        sessions: &mut Sessions,
+        watch: &mut Watch<'_>,
+    ) -> Result<Rc<Connection>, Failure> {
+        match self.pool.look(self.place) {
+            Found::Open(connection) => Ok(connection),
+            Found::Opening(attempt) => attempt.wait(watch).await,
+            Found::Nothing(attempt) => {
+                let opened = Connection::open(dialer, target, sessions, watch, false).await;
+                self.pool.put(self.place, &opened);
+                attempt.end(&opened);
+                opened
+            }
+        }
+    }
+
     /// The number of its connection.
     pub fn place(&self) -> usize {
         self.place
@@ -95,34 +143,17 @@ impl Pool {
         Rc::new(Self(RefCell::new(places.collect())))
     }
 
-    pub async fn join(
-        self: &Rc<Self>,
-        dialer: &Dialer,
-        target: &Target,
-        sessions: &mut Sessions,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Rc<Connection>, Member), Failure> {
-        let member = self.take_place();
-        let connection = match self.look(member.place) {
-            Found::Open(connection) => connection,
-            Found::Opening(attempt) => attempt.wait(watch).await?,
-            Found::Nothing(attempt) => {
-                let opened = Connection::open(dialer, target, sessions, watch, false).await;
-                self.put(member.place, &opened);
-                attempt.end(&opened);
-                opened?
-            }
-        };
-        Ok((connection, member))
-    }
-
-    fn take_place(self: &Rc<Self>) -> Member {
+    /// A place for a client: this one, or else the one that the fewest have.
+    pub fn take_place(self: &Rc<Self>, place: Option<usize>) -> Member {
         let places = &mut *self.0.borrow_mut();
-        let numbered = places.iter_mut().enumerate();
-        let (place, chosen) = numbered
-            .min_by_key(|(_, place)| place.members)
-            .expect("a pool has connections");
-        chosen.members += 1;
+        let place = place.unwrap_or_else(|| {
+            let numbered = places.iter().enumerate();
+            let (place, _) = numbered
+                .min_by_key(|(_, place)| place.members)
+                .expect("a pool has connections");
+            place
+        });
+        places[place].members += 1;
         Member {
             pool: self.clone(),
             place,
