@@ -214,14 +214,19 @@ def test_earlier_runs_stand_beside_the_measured_one(tmp_path: Path) -> None:
         PLAN
         + """
 [[claim]]
-says = "Go has settled"
+says = "Go answers something, warm or not"
 needs = { settled = "3 %" }
 holds = [{ quantity = "throughput", contestant = "go", workload = "hello", above = 1 }]
+[[claim]]
+says = "Go answers less than one and a half times of what it was measured at"
+needs = { settled = "3 %" }
+holds = [{ quantity = "throughput", contestant = "go", workload = "hello", below = 300 }]
 """
     )
     (folder / "plan.toml").write_text(settles)
-    (claim,) = analyse(RunRecord.open(folder)).claims
-    assert claim.verdict == "cannot tell"
-    assert "needs runs that have settled to within 3 %" in claim.sentence
+    wide, narrow = analyse(RunRecord.open(folder)).claims
+    assert wide.verdict == "reproduced", "another doubling would not change it"
+    assert narrow.verdict == "cannot tell", "another doubling would break it"
+    assert "with what may still come of runs that change (go, hello 0 % to +100 %)" in narrow.sentence
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

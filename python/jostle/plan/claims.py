@@ -249,7 +249,8 @@ class Needs(Table):
     server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
     settled: Share | None = Field(
         default=None,
-        description='the throughputs of the last two of several `runs` differ by no more than this: "3 %"',
+        description="unless the throughputs of the last two of several `runs` are known to differ by no more "
+        'than this, the claim must hold even if they change once more by as much as they may have: "3 %"',
     )
     memory_limit: bool = Field(
         default=False, description="every memory limit that its workloads ask for was set"

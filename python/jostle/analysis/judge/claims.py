@@ -10,11 +10,12 @@ all hold needs no correction (intersection-union test: Berger, Technometrics 24 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from functools import partial
 
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.rule import Answer, Rule, distrusted, written
+from jostle.analysis.judge.unsettled import Drift, stretched
 from jostle.analysis.results import (
     Claim,
     ClaimVerdict,
@@ -28,7 +29,6 @@ from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
 from jostle.analysis.stats.over_rounds import ratio_of_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
-from jostle.analysis.topics.iterations import change_from_run_before
 from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
 from jostle.formatting import interval, percent
@@ -72,7 +72,8 @@ def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level
 def _claim(claim: asked.Claim, measured: Measured, level: Level) -> Claim:
     sides = [(part, *pair) for part in claim.holds for pair in sides_of(part, measured)]
     confidence = 1 - (1 - CONFIDENCE) / max(1, len(sides))
-    parts = [_part(part, left, right, measured, confidence, level) for part, left, right in sides]
+    judge = partial(_part, measured=measured, settled=claim.needs.settled, confidence=confidence, level=level)
+    parts = [judge(part, left, right) for part, left, right in sides]
     if lacking := missing(claim.needs, [key for _, *pair in sides for key in pair if key], measured):
         untold: PartVerdict = "cannot tell"
         parts = [replace(part, verdict=untold) for part in parts]
@@ -110,11 +111,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
-    return (
-        _too_few_cores(needs, keys, measured)
-        or _unsettled(needs, keys, measured)
-        or _without_limit(needs, keys, measured)
-    )
+    return _too_few_cores(needs, keys, measured) or _without_limit(needs, keys, measured)
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
@@ -125,22 +122,6 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
     limits = [limit for data in trials if (limit := data.trial.server.get("memory_limit"))]
     why = next((limit["why_not"] for limit in limits if limit["why_not"]), "")
     return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
-
-
-def _unsettled(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """The middle of the rounds decides: one that was disturbed says nothing of the server."""
-    if needs.settled is None:
-        return ""
-    for key in dict.fromkeys(keys):
-        found = [change_from_run_before(data) for data in measured.rounds(key).values()]
-        changes = [change for change in found if change is not None]
-        change = abs(median(changes) - 1) if changes else 0.0
-        if change > needs.settled:
-            return (
-                f"needs runs that have settled to within {percent(needs.settled)}: the measured run of "
-                f"{', '.join(key)} differs from the one before by {percent(change)}"
-            )
-    return ""
 
 
 def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
@@ -170,9 +151,19 @@ def _keys(part: asked.Part, other: asked.Opponent, measured: Measured) -> list[K
 
 
 def _part(
-    part: asked.Part, left: Key, right: Key | None, measured: Measured, confidence: float, level: Level
+    part: asked.Part,
+    left: Key,
+    right: Key | None,
+    *,
+    measured: Measured,
+    settled: float | None,
+    confidence: float,
+    level: Level,
 ) -> CriterionResult:
-    """It holds by the interval of 95 %, and fails by that of `confidence`."""
+    """It holds by the interval of 95 %, and fails by that of `confidence`.
+
+    `settled`: how much runs may differ by without their drift being added to the interval.
+    """
     rounds = min(len(measured.rounds(key)) for key in (left, right or left))
     other = (part.against.quantity if part.against else None) or part.quantity
     unit = "ratio" if right is not None else METRICS.get(part.quantity, "")
@@ -181,11 +172,16 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
 
+    def drifts(confidence: float) -> list[Drift | None]:
+        return [_drift(key, quantity, measured, settled, confidence) for key, quantity in sides]
+
     def estimated(wanted: float) -> Estimate:
         confidence = level(wanted, rounds)
         if right is None:
-            return _plain(part.quantity, left, measured, confidence)
-        return _ratio((part.quantity, left), (other, right), measured, confidence)
+            found = _plain(part.quantity, left, measured, confidence)
+        else:
+            found = _ratio((part.quantity, left), (other, right), measured, confidence)
+        return stretched(found, *drifts(confidence))
 
     estimate, surely = estimated(CONFIDENCE), estimated(confidence)
     size = Rule(*part.size) if part.size else None
@@ -193,6 +189,8 @@ def _part(
     message = f"{name} {interval(estimate, unit)}"
     if part.published is not None:
         message += f" (published {written(part.published, unit)})"
+    unsettled = _unsettled([key for key, _ in sides], drifts(level(CONFIDENCE, rounds)))
+    message += unsettled
     absent = [key for key, _ in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
@@ -200,7 +198,7 @@ def _part(
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)
-        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors":
+        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors" and not unsettled:
             message += _needed(rule if verdict == "cannot tell" or size is None else size, estimate)
     return CriterionResult(
         name,
@@ -214,6 +212,25 @@ def _part(
         part.published,
         size.text(unit) if size else "",
     )
+
+
+def _drift(
+    key: Key, quantity: str, measured: Measured, settled: float | None, confidence: float
+) -> Drift | None:
+    """None where it is not known, though the claim asks for it."""
+    if settled is None or quantity != "throughput":
+        return Drift()
+    trials = list(measured.rounds(key).values())
+    return Drift.of(metrics.estimate("change from run before", trials, confidence), settled)
+
+
+def _unsettled(keys: Sequence[Key], drifts: Sequence[Drift | None]) -> str:
+    told = [
+        f"{', '.join(key)} {drift.text}"
+        for key, drift in zip(keys, drifts, strict=True)
+        if drift is not None and drift != Drift()
+    ]
+    return f", with what may still come of runs that change ({'; '.join(told)})" if told else ""
 
 
 def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:
