@@ -27,12 +27,14 @@ HELP = """Rerun a published experiment, and compare your figures with the publis
   jostle race preemption --as-published         the article's sizes and times
   jostle race --all                             every experiment, quick, on one
                                                 page; over an hour
+  jostle race --all --dry-run                   how long that takes, and how
+                                                large its records are
   jostle race --all --into runs/2026-…-all      continue where it stopped
 """
 
 ALL_TAKES = (
     *("name", "quick", "rounds", "until_decided", "budget", "no_repeats"),
-    *("seed", "share_cores", "into", "quiet", "verbose"),
+    *("seed", "share_cores", "into", "quiet", "verbose", "dry_run"),
 )
 
 
@@ -81,7 +83,7 @@ def race(
     if everything:
         why = "it runs each experiment as it is"
         refuse_beside("--all", context, ALL_TAKES, why, "race one of them by name")
-        return _all(context, name, into, options, seed, output)
+        return _all(context, name, into, options, seed, output, dry_run=dry_run)
     if name is None:
         for known in experiments.names():
             print(f"{known:<16} {experiments.load(known).title}")
@@ -108,14 +110,23 @@ def _all(
     options: PlanOptions,
     seed: int | None,
     output: PlanOutput,
+    *,
+    dry_run: bool,
 ) -> int:
     """Into a folder of its own, or into the one that is given, as it is."""
+    from jostle import experiments
     from jostle.api import load_experiment
+    from jostle.cli.check import as_tuned_before
     from jostle.cli.race_all import race_all
+    from jostle.cli.race_all_preview import show_all
 
     def load(name: str) -> "Plan":
+        if dry_run:
+            return options.plan(context, as_tuned_before(functools.partial(experiments.load, name, scale="quick")))
         return options.plan(context, functools.partial(load_experiment, name, scale="quick"))
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
     only = [name.strip() for name in names.split(",")] if names else None
+    if dry_run:
+        return show_all(folder, only, load, seed)
     return race_all(folder, only, load, seed, quiet=output.quiet, verbose=output.verbose)

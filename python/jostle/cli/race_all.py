@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jostle.report.combined import Chapter
     from jostle.runner.schedule import Planned
 
-__all__ = ["race_all", "share_of_budget"]
+__all__ = ["State", "in_order", "race_all", "share_of_budget"]
 
 FORMAT = 1
 STATE = "all.json"
@@ -37,7 +37,7 @@ ORDER = ("preemption", "crowd-10k", "crowd-100k", "orders", "starvation", "pair"
 
 
 @dataclass
-class _State:
+class State:
     """What became of each experiment: `all.json` in the folder, written at every change."""
 
     folder: Path
@@ -45,7 +45,7 @@ class _State:
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Path, seed: int | None) -> "_State":
+    def of(cls, folder: Path, seed: int | None) -> "State":
         """What stands in `folder`, fresh where nothing does. Raises `UserError` for any other folder."""
         known = read_object(folder / STATE, dict[str, Any])
         if known is None:
@@ -74,7 +74,7 @@ class _State:
 class _Noting(Silent):
     """Passes on what happens; notes where the run is before anything is measured."""
 
-    def __init__(self, state: _State, name: str, inner: Silent) -> None:
+    def __init__(self, state: State, name: str, inner: Silent) -> None:
         self._state, self._name, self._inner = state, name, inner
 
     def building(self, label: str) -> None:
@@ -116,8 +116,8 @@ def race_all(
     """
     from jostle.runner.interrupt import let_signals_stop_like_ctrl_c
 
-    names = _names(only)
-    state = _State.of(folder, seed)
+    names = in_order(only)
+    state = State.of(folder, seed)
     let_signals_stop_like_ctrl_c()
     plans = {name: plan for name in names if (plan := _plan(state, name, load)) is not None}
     results: dict[str, RunResult] = {}
@@ -148,8 +148,8 @@ def race_all(
     return ExitCode.DONE if trusted else ExitCode.UNTRUSTED
 
 
-def _names(only: Sequence[str] | None) -> list[str]:
-    """In the order of the page. Raises `UnknownName`."""
+def in_order(only: Sequence[str] | None) -> list[str]:
+    """Every experiment, or `only` these, in the order of the page. Raises `UnknownName`."""
     known = experiments.names()
     for name in only or ():
         if name not in known:
@@ -158,7 +158,7 @@ def _names(only: Sequence[str] | None) -> list[str]:
     return [name for name in ordered if only is None or name in only]
 
 
-def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
+def _plan(state: State, name: str, load: Callable[[str], Plan]) -> Plan | None:
     """None, and noted, where there can be none."""
     try:
         return load(name)
@@ -168,7 +168,7 @@ def _plan(state: _State, name: str, load: Callable[[str], Plan]) -> Plan | None:
         return None
 
 
-def _run(state: _State, name: str, plan: Plan, shown: Silent) -> None:
+def _run(state: State, name: str, plan: Plan, shown: Silent) -> None:
     """Run it, or what is left of it. Whatever it raises but Ctrl-C is noted and printed."""
     started = time.monotonic()
     observer = UntilItFails(shown)
@@ -188,7 +188,7 @@ def _run(state: _State, name: str, plan: Plan, shown: Silent) -> None:
         state.set(name, took_s=round(before_s + time.monotonic() - started, 1), **took)
 
 
-def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcome | None:
+def _carry_out(state: State, name: str, plan: Plan, observer: Silent) -> Outcome | None:
     from jostle.runner.resume import unfinished
 
     begun = state.run_folder(name)
@@ -204,7 +204,7 @@ def _carry_out(state: _State, name: str, plan: Plan, observer: Silent) -> Outcom
     return run_experiment(plan, state.folder / "runs", name, state.seed, executor_for(plan), observer)
 
 
-def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
+def _write(state: State, names: Sequence[str], results: "dict[str, RunResult]", *, pngs: bool) -> list[Path]:
     """The page with all that there is by now, and the full report of each experiment; the paths."""
     from jostle.report.combined import CombinedReport
 
@@ -214,7 +214,7 @@ def _write(state: _State, names: Sequence[str], results: "dict[str, RunResult]",
     )
 
 
-def _chapter(state: _State, name: str, results: "dict[str, RunResult]") -> "Chapter":
+def _chapter(state: State, name: str, results: "dict[str, RunResult]") -> "Chapter":
     from jostle import report
     from jostle.analysis.run import analyse
     from jostle.record import RunRecord
@@ -247,7 +247,7 @@ def _took(noted: Mapping[str, Any]) -> float:
     return float(noted.get("took_s", 0.0))
 
 
-def _time_left(state: _State, plans: Mapping[str, Plan], name: str) -> str:
+def _time_left(state: State, plans: Mapping[str, Plan], name: str) -> str:
     """For this experiment, and for all that are left: as planned, times how far plans were off so far."""
     finished = [n for n in plans if state.of_experiment(n).get("state") == "done"]
     planned_s = sum(_expected_s(plans[n]) for n in finished)

@@ -63,6 +63,11 @@ class Measured:
         """The trials that measured something, by round."""
         return by_round(self.grouped.get(key, ()))
 
+    def cores(self, key: Key) -> list[int]:
+        """How many the server had, in each of these trials of which it is known."""
+        placements = [data.trial.description.get("placement") for data in self.rounds(key).values()]
+        return [len(placement["server_cores"]) for placement in placements if placement is not None]
+
 
 def judge_claims(claims: Sequence[asked.Claim], measured: Measured, level: Level = fixed) -> list[Claim]:
     """Every claim, in the plan's order. `level`: what is to be paid for repeated looks."""
@@ -125,14 +130,11 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
 
 
 def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+    """Where nothing of the claim was measured, by what others of the run had: it says which machine it takes."""
     if needs.server_cores is None:
         return ""
-    had = [
-        len(placement["server_cores"])
-        for key in keys
-        for data in measured.rounds(key).values()
-        if (placement := data.trial.description.get("placement")) is not None
-    ]
+    had = [cores for key in keys for cores in measured.cores(key)]
+    had = had or [cores for key in measured.grouped for cores in measured.cores(key)]
     if not had or min(had) >= needs.server_cores:
         return ""
     return f"needs {needs.server_cores} server cores, has {min(had)}"
