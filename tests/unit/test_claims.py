@@ -118,6 +118,14 @@ RULES = [  # rule, estimate, verdict
     ({"between": [1, 2]}, Estimate(1.9, 1.7, 2.1), "cannot tell"),
     ({"between": [1, 2]}, Estimate(3, 2.1, 4), "fails"),
     ({"between": [1, 2]}, Estimate(0.5, 0.2, 0.8), "fails"),
+    (
+        {"above": 0.0},
+        Estimate(0.0, 0.0, 0.002),
+        "cannot tell",
+    ),  # nothing failed: no evidence that something does
+    ({"above": 1}, Estimate(1, 1, 1), "fails"),
+    ({"below": 1}, Estimate(1, 1, 1), "fails"),
+    ({"between": [0.9, 1]}, Estimate(0.97, 0.95, 1.0), "holds"),
     ({"above": 2}, Estimate(3, note="one round"), "cannot tell"),
     ({"above": 2}, Estimate(None, note="nothing"), "cannot tell"),
 ]

@@ -227,6 +227,6 @@ holds = [{ quantity = "throughput", contestant = "go", workload = "hello", below
     wide, narrow = analyse(RunRecord.open(folder)).claims
     assert wide.verdict == "reproduced", "another doubling would not change it"
     assert narrow.verdict == "cannot tell", "another doubling would break it"
-    assert "with what may still come of runs that change (go, hello 0 % to +100 %)" in narrow.sentence
+    assert "or what a further run might show (still changing: go, hello 2.00" in narrow.sentence
     table = costs.earlier(result)
     assert [row[2] for row in table.rows] == ["first", "measured", "first", "measured"]

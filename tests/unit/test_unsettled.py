@@ -1,47 +1,42 @@
-"""What runs that may not have settled add to the interval of a claim."""
+"""Whether a claim depends on how warm its servers were."""
 
 import pytest
 
-from jostle.analysis.judge.unsettled import Drift, stretched
+from jostle.analysis.judge.unsettled import have_settled, reaching_over
 from jostle.analysis.results import Estimate
 
 
-def changed(low: float | None, high: float | None) -> Estimate:
-    return Estimate(1.0, low, high, "")
+@pytest.mark.parametrize(
+    ("low", "high", "settled"),
+    [
+        (0.98, 1.02, True),
+        (1.01, 1.029, True),
+        (0.9, 1.1, False),  # its middle is 1, but nothing shows that the runs stay there
+        (1.05, 1.2, False),
+        (0.96, 0.97, False),
+        (None, None, False),
+        (0.0, 1.0, False),
+    ],
+)
+def test_the_whole_interval_of_the_change_decides(
+    low: float | None, high: float | None, settled: bool
+) -> None:
+    assert have_settled(Estimate(1.0, low, high, ""), 0.03) == settled
 
 
-def test_runs_that_differ_by_less_than_is_allowed_have_settled() -> None:
-    assert Drift.of(changed(0.98, 1.02), 0.03) == Drift()
+def ends(found: Estimate) -> tuple[float | None, float | None]:
+    return found.low, found.high
 
 
-def test_noise_is_a_drift_either_way() -> None:
-    """The point lies at 1, but nothing shows that it stays there."""
-    assert Drift.of(changed(0.9, 1.1), 0.03) == Drift(0.9, 1.1)
-
-
-def test_what_became_faster_may_become_faster_still() -> None:
-    assert Drift.of(changed(1.05, 1.2), 0.03) == Drift(1.0, 1.2)
-
-
-def test_a_single_change_says_nothing() -> None:
-    assert Drift.of(changed(None, None), 0.03) is None
-    found = stretched(Estimate(2.0, 1.9, 2.1, ""), None, Drift())
-    assert (found.low, found.high) == (None, None)
-    assert found.note == "whether the runs had settled is not known"
-
-
-def test_a_ratio_is_stretched_by_both_sides() -> None:
-    found = stretched(Estimate(2.0, 1.9, 2.1, ""), Drift(0.9, 1.0), Drift(1.0, 1.25))
-    assert found.low == pytest.approx(1.9 * 0.9 / 1.25)
-    assert found.high == pytest.approx(2.1)
-
-
-def test_what_has_settled_stays_as_it_is() -> None:
+def test_the_interval_reaches_over_what_was_measured_and_what_may_come() -> None:
     found = Estimate(2.0, 1.9, 2.1, "")
-    assert stretched(found, Drift(), Drift()) == found
-    assert stretched(found, Drift()) == found
-    assert stretched(Estimate(2.0, 1.9, None, "", "≥"), Drift(0.5, 2.0)).high is None
+    assert ends(reaching_over(found, Estimate(2.4, 2.0, 2.9, ""))) == (1.9, 2.9)
+    assert ends(reaching_over(found, Estimate(1.5, 1.2, 1.8, ""))) == (1.2, 2.1)
+    assert reaching_over(found, Estimate(1.5, 1.2, 1.8, "")).value == 2.0
 
 
-def test_it_reads_as_a_change() -> None:
-    assert Drift(0.979, 1.13).text == "−2.1 % to +13 %"
+def test_without_an_interval_nothing_is_known() -> None:
+    found = Estimate(2.0, 1.9, 2.1, "")
+    assert ends(reaching_over(found, Estimate(2.4))) == (None, None)
+    assert reaching_over(found, Estimate(None)).note == "whether the runs had settled is not known"
+    assert reaching_over(Estimate(None, note="zero"), found).note == "zero"

@@ -250,7 +250,7 @@ class Needs(Table):
     settled: Share | None = Field(
         default=None,
         description="unless the throughputs of the last two of several `runs` are known to differ by no more "
-        'than this, the claim must hold even if they change once more by as much as they may have: "3 %"',
+        'than this, the claim must hold even if they change once more by as much: "3 %"',
     )
     memory_limit: bool = Field(
         default=False, description="every memory limit that its workloads ask for was set"

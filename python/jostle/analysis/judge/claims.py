@@ -15,7 +15,7 @@ from functools import partial
 from jostle.analysis import metrics
 from jostle.analysis.compare.pairs import Key
 from jostle.analysis.judge.rule import Answer, Rule, distrusted, written
-from jostle.analysis.judge.unsettled import Drift, stretched
+from jostle.analysis.judge.unsettled import further_throughput, have_settled, reaching_over
 from jostle.analysis.results import (
     Claim,
     ClaimVerdict,
@@ -26,12 +26,12 @@ from jostle.analysis.results import (
     WorkloadSummary,
 )
 from jostle.analysis.stats.forecast import MOST_ROUNDS, rounds_to_decide
-from jostle.analysis.stats.over_rounds import ratio_of_rounds
+from jostle.analysis.stats.over_rounds import ratio_of_rounds, typical_over_rounds
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
-from jostle.formatting import interval, percent
+from jostle.formatting import interval
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
@@ -130,7 +130,7 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
 
 
 def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
-    """Where nothing of the claim was measured, by what others of the run had: it says which machine it takes."""
+    """Where nothing of the claim was measured, by what the run's other trials had."""
     if needs.server_cores is None:
         return ""
     had = [cores for key in keys for cores in measured.cores(key)]
@@ -174,8 +174,7 @@ def _part(
         name += f" / {other} of {', '.join(right)}"
     sides = [(left, part.quantity), *([] if right is None else [(right, other)])]
 
-    def drifts(confidence: float) -> list[Drift | None]:
-        return [_drift(key, quantity, measured, settled, confidence) for key, quantity in sides]
+    changing = _changing(sides, measured, settled, level(CONFIDENCE, rounds))
 
     def estimated(wanted: float) -> Estimate:
         confidence = level(wanted, rounds)
@@ -183,7 +182,7 @@ def _part(
             found = _plain(part.quantity, left, measured, confidence)
         else:
             found = _ratio((part.quantity, left), (other, right), measured, confidence)
-        return stretched(found, *drifts(confidence))
+        return reaching_over(found, _further(sides, measured, confidence)) if changing else found
 
     estimate, surely = estimated(CONFIDENCE), estimated(confidence)
     size = Rule(*part.size) if part.size else None
@@ -191,8 +190,8 @@ def _part(
     message = f"{name} {interval(estimate, unit)}"
     if part.published is not None:
         message += f" (published {written(part.published, unit)})"
-    unsettled = _unsettled([key for key, _ in sides], drifts(level(CONFIDENCE, rounds)))
-    message += unsettled
+    if changing:
+        message += f", or what a further run might show (still changing: {'; '.join(changing)})"
     absent = [key for key, _ in sides if not measured.rounds(key)]
     if absent:
         verdict, message = "cannot tell", _absent(absent[0], measured)
@@ -200,7 +199,7 @@ def _part(
         verdict, message = "cannot tell", distrusted(", ".join(invalid[0]), message)
     else:
         message += _told(verdict, rule, size, unit)
-        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors" and not unsettled:
+        if verdict in ("cannot tell", "size unclear") and part.quantity != "errors" and not changing:
             message += _needed(rule if verdict == "cannot tell" or size is None else size, estimate)
     return CriterionResult(
         name,
@@ -216,23 +215,32 @@ def _part(
     )
 
 
-def _drift(
-    key: Key, quantity: str, measured: Measured, settled: float | None, confidence: float
-) -> Drift | None:
-    """None where it is not known, though the claim asks for it."""
-    if settled is None or quantity != "throughput":
-        return Drift()
-    trials = list(measured.rounds(key).values())
-    return Drift.of(metrics.estimate("change from run before", trials, confidence), settled)
-
-
-def _unsettled(keys: Sequence[Key], drifts: Sequence[Drift | None]) -> str:
-    told = [
-        f"{', '.join(key)} {drift.text}"
-        for key, drift in zip(keys, drifts, strict=True)
-        if drift is not None and drift != Drift()
+def _changing(
+    sides: Sequence[tuple[Key, str]], measured: Measured, settled: float | None, confidence: float
+) -> list[str]:
+    """Whose runs are not known to have settled, though the claim asks for it: "node, hello 0.97 to 1.13"."""
+    if settled is None:
+        return []
+    keys = [key for key, quantity in sides if quantity == "throughput" and measured.rounds(key)]
+    changes = {
+        key: metrics.estimate("change from run before", list(measured.rounds(key).values()), confidence)
+        for key in keys
+    }
+    return [
+        f"{', '.join(key)} {interval(change, 'ratio')}"
+        for key, change in changes.items()
+        if not have_settled(change, settled)
     ]
-    return f", with what may still come of runs that change ({'; '.join(told)})" if told else ""
+
+
+def _further(sides: Sequence[tuple[Key, str]], measured: Measured, confidence: float) -> Estimate:
+    """What the sides, or their ratio, would be after a further run. Paired by round."""
+    of_sides = [measured.rounds(key) for key, _ in sides]
+    common = sorted(set[int].intersection(*(set(rounds) for rounds in of_sides)))
+    values = [[further_throughput(rounds[number]) for number in common] for rounds in of_sides]
+    if len(values) == 1:
+        return typical_over_rounds(values[0], "/s", confidence)
+    return ratio_of_rounds(values[0], values[1], confidence)
 
 
 def _judge(rule: Rule, size: Rule | None, estimate: Estimate, surely: Estimate) -> PartVerdict:

@@ -15,7 +15,8 @@ Answer = Literal["holds", "fails", "cannot tell"]
 
 @dataclass(frozen=True)
 class Rule:
-    """The value lies in low..high, ends included; either may be infinite.
+    """The value lies in low..high, ends included; or, where one of them is infinite, beyond the other: "above
+    1" is not true of 1, nor is "above 0 %" of an interval from 0 on.
 
     It holds where the whole interval lies there, and fails where none of the interval does. Where there is no
     interval, or only that of one round, it cannot be told.
@@ -29,9 +30,13 @@ class Rule:
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
             return "cannot tell"
         high = math.inf if e.high is None else e.high
-        if self.low <= e.low and high <= self.high:
-            return "holds"
-        return "fails" if high < self.low or e.low > self.high else "cannot tell"
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            inside, outside = self.low <= e.low and high <= self.high, high < self.low or e.low > self.high
+        elif math.isfinite(self.low):
+            inside, outside = e.low > self.low, high <= self.low
+        else:
+            inside, outside = high < self.high, e.low >= self.high
+        return "holds" if inside else "fails" if outside else "cannot tell"
 
     def nearest(self, value: float) -> float:
         """The limit that lies nearer to a value."""
