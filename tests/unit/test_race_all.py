@@ -1,8 +1,14 @@
 """The time of `jostle race --all` is that of all experiments together."""
 
+from pathlib import Path
+
 import pytest
 
-from jostle.cli.race_all import share_of_budget
+from jostle.cli.race_all import State, share_of_budget
+from jostle.cli.race_all_preview import show_all
+from jostle.errors import PlanError
+from jostle.plan import Plan, parse_plan
+from jostle.plan.model import Changes
 
 
 def test_experiments_share_the_time_in_proportion_to_their_first_rounds() -> None:
@@ -20,3 +26,54 @@ def test_what_one_leaves_over_is_for_the_others() -> None:
 def test_no_time_left_is_no_mistake() -> None:
     assert share_of_budget(-5.0, [10.0]) == 1.0
     assert share_of_budget(5.0, [0.0]) == 1.0
+
+
+TWO = """
+title = "Two"
+contestants = ["reference-null"]
+rounds = 3
+[workload.timed]
+request = { get = "/hello" }
+load = { clients = 1, for = "20s" }
+[workload.counted]
+request = { get = "/hello" }
+load = { clients = 1, requests = 10 }
+"""
+
+
+def shown(folder: Path, capsys: pytest.CaptureFixture[str], **plans: str) -> str:
+    """What the dry run of these experiments prints."""
+
+    def load(name: str) -> Plan:
+        if name not in plans:
+            raise PlanError(f"{name} has a mistake", "mend it")
+        return parse_plan(plans[name], name).changed(Changes(until_decided=True, budget="90m"))
+
+    assert show_all(folder, ["threads", "pair"], load, 1) == 0
+    return capsys.readouterr().out
+
+
+def test_a_dry_run_of_all_says_how_long_and_how_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = shown(tmp_path / "new", capsys, pair=TWO, threads=TWO.replace("20s", "2m"))
+    rows = {line.split()[0]: line.split() for line in said.splitlines() if line}
+    assert [*rows][:4] == ["experiment", "pair", "threads", "all"]
+    assert rows["pair"][1:4] == ["6", "72", "s+"]
+    assert rows["threads"][1:4] == ["6", "6", "min+"]
+    assert rows["all"][1:4] == ["12", "7", "min+"]
+    said = " ".join(said.split())
+    assert "More follow until all is decided, for 90 min in all at most." in said
+    assert "+: some loads last until their requests are answered." in said
+    assert f"Into {tmp_path / 'new'}" in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_dry_run_of_all_says_what_cannot_run_and_what_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = State.of(tmp_path, 1)
+    state.set("threads", state="done")
+    said = shown(tmp_path, capsys)
+    assert "pair: it cannot run: pair has a mistake" in said
+    assert "threads: it is done already" in said

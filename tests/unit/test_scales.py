@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jostle import experiments, roster
-from jostle.errors import PlanError
+from jostle.errors import PlanError, UnknownName
 from jostle.host.cores import available_cores, place
 from jostle.plan import Plan, parse_plan, to_toml
 from jostle.plan.loading import Settings
@@ -64,6 +64,36 @@ def test_what_is_set_is_not_tuned() -> None:
     published = parse(PLAN, scale="as-published")
     assert not published.tune
     assert published.data()["workload"]["w"]["request"][0]["get"] == "/count/100000000"
+
+
+def test_a_scale_may_narrow_who_is_measured_under_one_workload() -> None:
+    own = '[scale.quick.contestants-of]\nw = ["reference-null"]\n'
+    assert parse(PLAN).workload["w"].contestants == []
+    assert parse(PLAN + own, scale="quick").workload["w"].contestants == ["reference-null"]
+    assert parse(PLAN + own).workload["w"].contestants == []
+    with pytest.raises(UnknownName, match="there is no workload 'v'"):
+        parse(PLAN + own.replace("w =", "v ="), scale="quick")
+    with pytest.raises(PlanError, match="contestants-of is not a table"):
+        parse(PLAN + '[scale.quick]\ncontestants-of = ["node"]\n', scale="quick")
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_the_quick_scale_measures_all_that_claims_are_about(name: str) -> None:
+    """`race --all` is quick: what it leaves out can never be decided there. Where a machine has too few cores
+    anyway, a sweep is."""
+    plan = experiments.load(name, scale="quick")
+    for claim in plan.claim:
+        if claim.says.startswith("Puma is at its best"):
+            continue
+        for part in claim.holds:
+            sides = [(part.contestant, part.workload)]
+            if part.against:
+                sides += [
+                    (part.against.contestant or part.contestant, part.against.workload or part.workload)
+                ]
+            for contestant, workload in sides:
+                assert workload in plan.selected, claim.says
+                assert contestant in plan.workload[workload].measured_on(plan.contestants), claim.says
 
 
 def test_cores_are_those_of_the_server_unless_the_plan_says_otherwise() -> None:

@@ -133,6 +133,10 @@ def test_a_spoiled_one_is_measured_again_on_a_server_of_its_own(lab: Laboratory)
         (('["alone", "beside"]', '["alone", "besides"]'), "together: there is no workload 'besides'"),
         (('["alone", "beside"]', '["alone", "beside"], ["alone"]'), "'alone' is listed twice"),
         (("[workload.other]", 'memory = "1GB"\n[workload.other]'), "alone, beside need different servers"),
+        (
+            ("[workload.other]", "share-cores = true\n[workload.other]"),
+            "alone, beside need different servers",
+        ),
     ],
 )
 def test_groups_that_cannot_be_are_refused(change: tuple[str, str], says: str) -> None:

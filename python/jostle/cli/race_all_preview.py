@@ -79,7 +79,7 @@ def show_all(
 def _figures(rows: Sequence[_Row]) -> tuple[str, str, str]:
     trials = sum(len(row.trials) for row in rows)
     if not trials:
-        return "0", "–", "–"
+        return "0", "-", "-"
     more = "+" if any(row.or_more for row in rows) else ""
     size = format_bytes(sum(row.bytes for row in rows))
     return f"{trials:,}", f"{minutes(sum(row.seconds for row in rows))}{more}", size
@@ -92,8 +92,8 @@ def _row(state: State, name: str, load: Callable[[str], Plan]) -> _Row:
         begun = state.run_folder(name)
         left = unfinished(begun) if begun is not None and begun.exists() else None
         if left is not None:
-            notes = (f"{len(left.left)} of {len(left.trials)} trials are left",)
-            return _Row(name, left.plan, left.left, notes)
+            unmeasured = f"{len(left.left)} of {len(left.trials)} trials are left"
+            return _Row(name, left.plan, left.left, (unmeasured,))
         found = preview(load(name), state.folder, state.seed)
     except JostleError as error:
         return _Row(name, notes=(f"it cannot run: {error}",))

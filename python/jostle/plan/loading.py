@@ -21,6 +21,9 @@ Settings = Mapping[str, int | float | str]
 SCALED = ("contestants", "workloads")
 """What a scale may replace beside parameters."""
 
+CONTESTANTS_OF = "contestants-of"
+"""A table of a scale: the contestants of single workloads."""
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -108,8 +111,9 @@ def _broken(text: str, origin: str, message: str) -> PlanError:
 def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Sequence[int]) -> dict[str, Any]:
     """Replace `{name}` in all texts by the parameter's value; other braces are the requests' own params.
 
-    A scale may also say who is measured, and under which workloads. `{cores}` is how many of the
-    machine's `cores` the server gets, where the plan has no parameter of that name. What is set is not tuned.
+    A scale may also say who is measured, under which workloads, and who under one of them. `{cores}` is how
+    many of the machine's `cores` the server gets, where the plan has no parameter of that name. What is set
+    is not tuned.
     """
     scales = data.pop("scale", {})
     own = data.get("parameters", {})
@@ -122,6 +126,7 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Seque
         raise UnknownName("scale", scale, scales)
     chosen = dict(scales.get(scale, {}))
     data |= {key: chosen.pop(key) for key in SCALED if key in chosen}
+    data = _narrowed(data, chosen.pop(CONTESTANTS_OF, {}))
     values = dict(own)
     for name, value in {**chosen, **changes}.items():
         if name not in own:
@@ -136,6 +141,20 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Seque
         data, lambda text: names.sub(lambda found: str(values[found[1]]), text)
     )
     return filled | {"parameters": values}
+
+
+def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
+    """`data` with other contestants for some workloads."""
+    if not contestants_of:
+        return data
+    workloads = data.get("workload")
+    if not isinstance(workloads, dict) or not isinstance(contestants_of, dict):
+        raise PlanError(f"scale: {CONTESTANTS_OF} is not a table", 'write: closed = ["node", "go"]')
+    for name in contestants_of:
+        if name not in workloads:
+            raise UnknownName("workload", name, workloads)
+    changed = {name: workloads[name] | {"contestants": whom} for name, whom in contestants_of.items()}
+    return data | {"workload": workloads | changed}
 
 
 def _like(own: Any, value: int | float | str, name: str) -> int | float | str:

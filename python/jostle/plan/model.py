@@ -281,10 +281,11 @@ class Plan(Table):
         if listed and (twice := _named_twice(listed)):
             raise BadValue(f"together: {twice!r} is listed twice", "a workload is of one group")
         for group in self.together:
-            if len({(w.peer, w.memory, str(w.database)) for w in map(self.workload.__getitem__, group)}) > 1:
+            of_group = [self.workload[name] for name in group]
+            if len({(w.peer, w.memory, w.share_cores, str(w.database)) for w in of_group}) > 1:
                 raise BadValue(
                     f"together: {', '.join(group)} need different servers",
-                    "give them the same peer, memory and database",
+                    "give them the same peer, memory, cores and database",
                 )
 
     def group_of(self, workload: str) -> list[str]:

@@ -14,7 +14,7 @@ from jostle.plan.database import DatabaseChange, DatabaseTable
 from jostle.plan.feed import Feed
 from jostle.plan.journey import Group, Journey, Step
 from jostle.plan.load import ClosedLoad, OpenLoad, Phase, RateStep
-from jostle.plan.loading import SCALED
+from jostle.plan.loading import CONTESTANTS_OF, SCALED
 from jostle.plan.model import Plan, Requirement, Starvation
 from jostle.plan.raw import Sent, Until
 from jostle.plan.request import EventStream, Expect, JsonValue, Request, StreamBound
@@ -41,7 +41,10 @@ def plan_schema() -> dict[str, Any]:
     names = {"type": "array", "items": {"type": "string"}}
     definitions["Parameters"] = {
         "type": "object",
-        "properties": dict.fromkeys(SCALED, names),
+        "properties": {
+            **dict.fromkeys(SCALED, names),
+            CONTESTANTS_OF: {"type": "object", "additionalProperties": names},
+        },
         "additionalProperties": {"type": ["string", "number"]},
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A plan of jostle"}

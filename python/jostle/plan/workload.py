@@ -124,6 +124,11 @@ class Workload(Table):
         description='a second server, to which the measured one sends requests: a contestant, or "same" for '
         "another instance of the measured one; `{peer}` in a path is its address",
     )
+    share_cores: bool = Field(
+        default=False,
+        description="server and generator may run on the same cores under this workload, whatever the plan "
+        "says of the others",
+    )
     database: DatabaseChange | None = Field(
         default=None, description='overrides of the plan\'s [database]: { delay = "3ms" }'
     )

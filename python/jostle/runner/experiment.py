@@ -391,8 +391,9 @@ class _Session:
         cores = available_cores()
         if not contestant.is_started_here:  # runs already, where its owner put it, or nowhere
             return Placement(cores, cores, shared=None)
-        placement = place(cores, self.plan.share_cores)
-        return placement.with_peer() if self.plan.workload[planned.workload].peer else placement
+        workload = self.plan.workload[planned.workload]
+        placement = place(cores, self.plan.share_cores or workload.share_cores)
+        return placement.with_peer() if workload.peer else placement
 
     def _close(self, planned: Planned, folder: Path) -> "_Closed":
         from jostle.analysis.run import judge  # not before: numpy and scipy would delay the first request
