@@ -9,14 +9,14 @@ from rich.console import Console
 
 from jostle import report, roster
 from jostle.analysis import metrics
-from jostle.analysis.judge.claims import Measured
+from jostle.analysis.judge.claims import Measured, missing
 from jostle.analysis.judge.rule import Rule
 from jostle.analysis.results import Claim, Estimate, RunResult
 from jostle.analysis.run import analyse
 from jostle.analysis.stats.over_rounds import AtLeast, ratio_of_rounds
 from jostle.errors import PlanError
 from jostle.plan import parse_plan, to_toml
-from jostle.plan.claims import Part, same_size
+from jostle.plan.claims import Needs, Part, same_size
 from jostle.plan.metrics import INDICES, METRICS
 from jostle.plan.model import Changes
 from jostle.record import RunRecord
@@ -178,6 +178,26 @@ def test_what_lacks_a_precondition_cannot_be_told_whatever_was_measured(tmp_path
     assert few.criteria[0].estimate.value == pytest.approx(1.98, rel=0.01)  # it is shown all the same
     enough = judged_sides(tmp_path / "enough", [1.98, 2.0, 1.96], "", "needs = { server-cores = 1 }")
     assert enough.verdict == "reproduced"
+
+
+class OnTwoCores(Measured):
+    def cores(self, key: tuple[str, str]) -> list[int]:
+        return [2, 2] if key in self.grouped else []
+
+
+NEEDS = [
+    ({"server-cores-at-most": 1}, "needs at most 1 server core, has 2"),
+    ({"server-cores-at-most": 2}, ""),
+    ({"server-cores": 2}, ""),
+    ({"server-cores": 8}, "needs 8 server cores, has 2"),
+]
+
+
+@pytest.mark.parametrize(("needs", "lacking"), NEEDS)
+@pytest.mark.parametrize("workload", ["hello", "crowd, which was not measured"])
+def test_cores_may_be_too_few_and_too_many(needs: dict[str, int], lacking: str, workload: str) -> None:
+    measured = OnTwoCores({("go", "hello"): []}, {}, [], {}, {})
+    assert missing(Needs.model_validate(needs), [("go", workload)], measured) == lacking
 
 
 def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:

@@ -247,6 +247,9 @@ class Needs(Table):
     """What a machine must have for a claim to mean the same as in the article."""
 
     server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
+    server_cores_at_most: PositiveCount | None = Field(
+        default=None, description="the same from above, for a check that is about so few"
+    )
     settled: Share | None = Field(
         default=None,
         description="unless the throughputs of the last two of several `runs` are known to differ by no more "

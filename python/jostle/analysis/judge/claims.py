@@ -31,7 +31,7 @@ from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.stats.sequential import Level, fixed
 from jostle.analysis.topics.starvation import index_at
 from jostle.analysis.trial.data import TrialData, by_round
-from jostle.formatting import interval
+from jostle.formatting import interval, plural
 from jostle.plan import claims as asked
 from jostle.plan.labels import meant
 from jostle.plan.metrics import INDICES, METRICS
@@ -116,7 +116,7 @@ def _deciding(parts: Sequence[CriterionResult]) -> str:
 
 def missing(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """What is lacking: "needs 8 server cores, has 1"; "" where nothing is, or nothing was measured."""
-    return _too_few_cores(needs, keys, measured) or _without_limit(needs, keys, measured)
+    return _other_cores(needs, keys, measured) or _without_limit(needs, keys, measured)
 
 
 def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
@@ -129,15 +129,16 @@ def _without_limit(needs: asked.Needs, keys: Sequence[Key], measured: Measured) 
     return f"needs a limit of the server's memory, which could not be set: {why}" if why else ""
 
 
-def _too_few_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
+def _other_cores(needs: asked.Needs, keys: Sequence[Key], measured: Measured) -> str:
     """Where nothing of the claim was measured, by what the run's other trials had."""
-    if needs.server_cores is None:
-        return ""
+    least, most = needs.server_cores, needs.server_cores_at_most
     had = [cores for key in keys for cores in measured.cores(key)]
     had = had or [cores for key in measured.grouped for cores in measured.cores(key)]
-    if not had or min(had) >= needs.server_cores:
-        return ""
-    return f"needs {needs.server_cores} server cores, has {min(had)}"
+    if had and least is not None and min(had) < least:
+        return f"needs {least} server cores, has {min(had)}"
+    if had and most is not None and max(had) > most:
+        return f"needs at most {plural(most, 'server core')}, has {max(had)}"
+    return ""
 
 
 def sides_of(part: asked.Part, measured: Measured) -> list[tuple[Key, Key | None]]:
