@@ -122,7 +122,9 @@ def _all(
 
     def load(name: str) -> "Plan":
         if dry_run:
-            return options.plan(context, as_tuned_before(functools.partial(experiments.load, name, scale="quick")))
+            return options.plan(
+                context, as_tuned_before(functools.partial(experiments.load, name, scale="quick"))
+            )
         return options.plan(context, functools.partial(load_experiment, name, scale="quick"))
 
     folder = into / time.strftime("%Y-%m-%dT%H-%M-%S-all") if into == Path("runs") else into
