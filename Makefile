@@ -7,6 +7,9 @@ BIN := .venv/bin
 export UV_PYTHON_DOWNLOADS := never
 BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=line
 
+# Where it is set, each run of pytest would compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: audit third-party help setup runtimes demo check check-rust check-python test test-rust build-test-rust \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
