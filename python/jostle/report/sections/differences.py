@@ -22,6 +22,8 @@ from jostle.report.document import (
 
 __all__ = ["comparison", "section", "table"]
 
+SMALL = 0.1
+
 FINDING = {"less": "less", "more": "more", "same": "no difference", "unclear": "inconclusive"}
 
 HOW = (
@@ -79,7 +81,15 @@ def _sides(d: Difference) -> list[Value]:
     difference = formatted(d.difference)
     if d.ratio.low is not None:  # one interval: that of the ratio decides
         difference = difference._replace(interval="")
-    return [formatted(d.a), formatted(d.b), difference, formatted(d.ratio)]
+    return [formatted(d.a), formatted(d.b), difference, _ratio(d.ratio)]
+
+
+def _ratio(e: Estimate) -> Formatted:
+    """With two decimals, of less than a tenth with three digits."""
+    if e.value is None or e.value >= SMALL:
+        return formatted(e)
+    found = formatted(e, "times")
+    return Formatted(found.number, found.interval, found.note, found.number)
 
 
 def _points(e: Estimate) -> Formatted:
