@@ -82,7 +82,8 @@ def test_threads_have_a_price(jostle_command: Jostle) -> None:
 
 
 def test_the_second_run_on_the_same_server_is_measured(jostle_command: Jostle, tmp_path: Path) -> None:
-    few = ["--set", "requests=400", "--set", "runs=2", "--contestants", "node,go"]
+    repeated = "hello,buffers,strings,hello-kept,buffers-kept"
+    few = ["--set", "requests=400", "--set", "runs=2", "--contestants", "node,go", "--workloads", repeated]
     result = raced(jostle_command, "allocation", *few)
     assert {(e["contestant"], e["workload"], e["run"]) for e in result["earlier"]} == {
         *(("node", workload, 1) for workload in ("hello", "buffers", "strings", "hello-kept")),
