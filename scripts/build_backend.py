@@ -39,18 +39,10 @@ ADDED = [
 ]
 """To the source distribution; maturin's own Cargo.toml leaves the reference crate out."""
 
-FEATURES = ["--features", "pyo3/extension-module"]
-"""As in [tool.maturin] of pyproject.toml."""
-
 
 def build_reference_servers() -> None:
-    """Build `jostle-reference` in release mode and copy it into the package.
-
-    The extension is named beside it, with its features, though only the binary is built: what both need then
-    has the features that it has in maturin's build, and is compiled once, the engine above all.
-    """
-    together = ["--package", "jostle-reference", "--package", "jostle-bindings", *FEATURES]
-    subprocess.run(["cargo", "build", "--release", "--locked", "--bins", *together], cwd=ROOT, check=True)
+    """Build `jostle-reference` in release mode and copy it into the package."""
+    subprocess.run(["cargo", "build-reference"], cwd=ROOT, check=True)
     built = Path(_target_directory()) / "release" / "jostle-reference"
     destination = ROOT / "python" / "jostle" / "bin" / "jostle-reference"
     destination.parent.mkdir(exist_ok=True)

@@ -15,11 +15,17 @@ fi
 for command in python3 cargo make gcc g++; do
     command -v "$command" >/dev/null || { echo "setup: '$command' is missing; install it and try again" >&2; exit 1; }
 done
+# The engine and the reference servers are compiled while Python's packages are downloaded; building the project, below,
+# finds them compiled.
+cargo build-reference --quiet &
+building=$!
 if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "$UV_VERSION" ]; then
     echo "setup: uv $UV_VERSION"
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools \
         --require-hashes --requirement scripts/uv.txt
 fi
+.tools/bin/uv sync --locked --all-extras --quiet --no-install-project --inexact
+wait "$building"
 # Compiled now: where Python may not write bytecode, every start of the command would compile it all again.
 .tools/bin/uv sync --locked --all-extras --quiet --compile-bytecode
 .venv/bin/python -m compileall -q -x /roster/ python/jostle
