@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jostle.analysis.results import Check, RunResult, TrialResult
+from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.analysis.validity.figures import named
 from jostle.formatting import amount, listed
 from jostle.plan.metrics import METRICS
@@ -181,8 +182,9 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _all_table(result: RunResult) -> Table:
-    """Every kind of check: how many trials passed it, and its worst value."""
-    table = Table("All checks", columns("check", "valid | suspect | invalid | worst value | allowed"))
+    """Every kind of check: what it asks, how many trials passed it, and its worst value."""
+    asks = {entry.name: entry.asks for entry in CATALOGUE}
+    table = Table("All checks", columns("check | asks", "valid | suspect | invalid | worst value | allowed"))
     by_name: dict[str, list[Check]] = {}
     for trial in result.trials:
         for check in trial.validity.checks:
@@ -190,5 +192,11 @@ def _all_table(result: RunResult) -> Table:
     for name, found in by_name.items():
         counts = [str(sum(c.verdict is v for c in found)) for v in Verdict]
         worst = max(found, key=lambda check: check.severity)
-        table.add(name, *counts, amount(worst.value, worst.unit), amount(worst.threshold, worst.unit))
+        table.add(
+            name,
+            asks.get(name, ""),
+            *counts,
+            amount(worst.value, worst.unit),
+            amount(worst.threshold, worst.unit),
+        )
     return table
