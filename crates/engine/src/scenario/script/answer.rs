@@ -1,63 +1,200 @@
-//! An answer as a script holds it: one buffer, of which values are made where the script looks.
+//! An answer as a script holds it: one piece of memory, of which values are made where the script looks, as most scripts
+//! look at little.
 //!
 //! ```text
 //!  0        2          3         4               8
 //!  status   outcome    too long  length of head  head, body
 //! ```
-//!
-//! Little-endian. The prelude reads the numbers.
 
-use super::Reply;
+#![expect(
+    unsafe_code,
+    reason = "a piece of the language's memory is written and read in place"
+)]
 
+use std::ffi::{CStr, c_int};
+
+use mlua::{Lua, Table, ffi, lua_State};
+
+use super::natives::MOST_BODY_BYTES;
+use super::stack::{push_text, raise, text};
+use super::{Reply, json};
+use crate::record::interval::OUTCOME_NAMES;
+use crate::scenario::head::Head;
+
+/// Marks answers among what else is foreign to the language.
+const TAG: c_int = 1;
 const START: usize = 8;
+const FIELDS: &str = "status, ok, outcome, headers, body and json()";
 
-/// Replaces `out` with what the reply says.
-pub fn pack(reply: &Reply, out: &mut Vec<u8>) {
+/// What scripts can do with answers. `headers`: of tables of headers; `list`: of lists.
+pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
+    // SAFETY: what is pushed stays within the stack that is asked for. The machine has no answers before.
+    unsafe {
+        lua.exec_raw((list, headers), |state| {
+            ffi::luaL_checkstack(state, 8, std::ptr::null());
+            ffi::lua_createtable(state, 0, 3);
+            ffi::lua_pushvalue(state, 1);
+            ffi::lua_pushcclosure(state, json_called, 1);
+            ffi::lua_setfield(state, 3, c"__namecall".as_ptr());
+            ffi::lua_pushvalue(state, 1);
+            ffi::lua_pushcclosure(state, json, 1);
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushcclosure(state, index, 2);
+            ffi::lua_setfield(state, 3, c"__index".as_ptr());
+            push_text(state, b"an answer");
+            ffi::lua_setfield(state, 3, c"__metatable".as_ptr());
+            ffi::lua_setreadonly(state, 3, 1);
+            ffi::lua_setuserdatametatable(state, TAG);
+            ffi::lua_settop(state, 0);
+        })
+    }
+}
+
+/// Pushes what the reply says.
+///
+/// # Safety
+/// Where the language may fail, with room for one value.
+pub unsafe fn push(state: *mut lua_State, reply: &Reply) {
     let head = reply.head.as_deref().unwrap_or_default();
     let (body, long) = match &reply.body {
         Some(Ok(body)) => (&body[..], 0),
         Some(Err(_)) => (&[][..], 1),
         None => (&[][..], 0),
     };
-    out.clear();
-    out.extend(reply.status.to_le_bytes());
-    out.extend([reply.outcome as u8, long]);
-    out.extend((head.len() as u32).to_le_bytes());
-    out.extend_from_slice(head);
-    out.extend_from_slice(body);
+    let mut start = [0; START];
+    start[..2].copy_from_slice(&reply.status.to_le_bytes());
+    start[2..4].copy_from_slice(&[reply.outcome as u8, long]);
+    start[4..].copy_from_slice(&(head.len() as u32).to_le_bytes());
+    let length = START + head.len() + body.len();
+    // SAFETY: all bytes of what is made are written, one part after another.
+    unsafe {
+        let mut to = ffi::lua_newuserdatataggedwithmetatable(state, length, TAG).cast::<u8>();
+        for part in [&start, head, body] {
+            to.copy_from_nonoverlapping(part.as_ptr(), part.len());
+            to = to.add(part.len());
+        }
+    }
 }
 
-/// Head and body of what was packed.
-pub fn parts(packed: &[u8]) -> (&[u8], &[u8]) {
-    let length = packed[4..START].try_into().map(u32::from_le_bytes);
-    packed[START..].split_at(length.expect("a length has four bytes") as usize)
+/// An answer that lies on the stack.
+#[derive(Clone, Copy)]
+struct Packed<'a>(&'a [u8]);
+
+impl<'a> Packed<'a> {
+    /// # Safety
+    /// It has to stay on the stack for as long as it is looked at.
+    unsafe fn at(state: *mut lua_State, place: c_int) -> Option<Self> {
+        // SAFETY: only `push` makes what has this tag; it does not move, and is not changed.
+        unsafe {
+            let bytes = ffi::lua_touserdatatagged(state, place, TAG);
+            let length = ffi::lua_objlen(state, place);
+            (!bytes.is_null()).then(|| Self(std::slice::from_raw_parts(bytes.cast(), length)))
+        }
+    }
+
+    fn status(self) -> u16 {
+        u16::from_le_bytes([self.0[0], self.0[1]])
+    }
+
+    fn outcome(self) -> usize {
+        self.0[2].into()
+    }
+
+    fn head(self) -> &'a [u8] {
+        self.parts().0
+    }
+
+    fn body(self) -> Result<&'a [u8], String> {
+        if self.0[3] == 1 {
+            return Err(format!(
+                "the body of this answer is longer than {MOST_BODY_BYTES} bytes, which is too long for a script"
+            ));
+        }
+        Ok(self.parts().1)
+    }
+
+    fn parts(self) -> (&'a [u8], &'a [u8]) {
+        let length = self.0[4..START].try_into().map(u32::from_le_bytes);
+        self.0[START..].split_at(length.expect("a length has four bytes") as usize)
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::interval::Outcome;
-    use crate::scenario::capture::Missing;
+/// `answer.key`. Upvalues: `json`, and what all tables of headers have.
+unsafe extern "C-unwind" fn index(state: *mut lua_State) -> c_int {
+    // SAFETY: a script has called it with an answer and a key, which stay on the stack. It pushes up to five values.
+    unsafe {
+        let (Some(answer), key) = (Packed::at(state, 1), text(state, 2)) else {
+            raise(state, "this is not an answer");
+        };
+        match key {
+            Some(b"ok") => ffi::lua_pushboolean(state, (answer.outcome() == 0).into()),
+            Some(b"status") => ffi::lua_pushnumber(state, answer.status().into()),
+            Some(b"body") => match answer.body() {
+                Ok(body) => push_text(state, body),
+                Err(problem) => raise(state, &problem),
+            },
+            Some(b"json") => ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1)),
+            Some(b"outcome") => push_text(state, OUTCOME_NAMES[answer.outcome()].as_bytes()),
+            Some(b"headers") => push_headers(state, answer.head()),
+            _ => raise(state, &unknown(key.unwrap_or(b"such key"))),
+        }
+    }
+    1
+}
 
-    #[test]
-    fn an_answer_is_packed_and_parted() {
-        let mut out = vec![1];
-        let reply = Reply {
-            outcome: Outcome::Ok,
-            status: 404,
-            head: Some(b"head"[..].into()),
-            body: Some(Ok(b"body!".to_vec())),
+fn unknown(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    format!("an answer has no {name}: it has {FIELDS}")
+}
+
+/// The headers of an answer, by their names in lower case; several of a name are joined.
+///
+/// # Safety
+/// Only in [`index`].
+unsafe fn push_headers(state: *mut lua_State, head: &[u8]) {
+    // SAFETY: each header takes from the stack what was pushed for it.
+    unsafe {
+        ffi::lua_createtable(state, 0, 8);
+        let table = ffi::lua_gettop(state);
+        for (name, value) in Head::parse(head).iter().flat_map(Head::all) {
+            push_text(state, name.to_ascii_lowercase().as_bytes());
+            ffi::lua_pushvalue(state, -1);
+            ffi::lua_rawget(state, table);
+            let joined = text(state, -1).map(|before| [before, value].join(&b", "[..]));
+            ffi::lua_settop(state, table + 1);
+            push_text(state, joined.as_deref().unwrap_or(value));
+            ffi::lua_rawset(state, table);
+        }
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+        ffi::lua_setmetatable(state, table);
+    }
+}
+
+/// `answer:json()`, which calls it without looking it up. Upvalue: what marks lists.
+unsafe extern "C-unwind" fn json_called(state: *mut lua_State) -> c_int {
+    // SAFETY: a script has called it by a name, which is copied before anything else is called.
+    unsafe {
+        let name = CStr::from_ptr(ffi::lua_namecallatom(state, std::ptr::null_mut()));
+        if name != c"json" {
+            raise(state, &unknown(name.to_bytes()));
+        }
+        json(state)
+    }
+}
+
+/// The body as values. Upvalue: what marks lists.
+unsafe extern "C-unwind" fn json(state: *mut lua_State) -> c_int {
+    // SAFETY: a script has called it, and its argument stays on the stack.
+    unsafe {
+        let Some(answer) = Packed::at(state, 1) else {
+            raise(state, "write answer:json(), with a colon");
         };
-        pack(&reply, &mut out);
-        assert_eq!(out[..8], [148, 1, 0, 0, 4, 0, 0, 0]);
-        assert_eq!(parts(&out), (&b"head"[..], &b"body!"[..]));
-        pack(&Reply::default(), &mut out);
-        assert_eq!(parts(&out), (&b""[..], &b""[..]));
-        let reply = Reply {
-            body: Some(Err(Missing::TooLong)),
-            ..Reply::default()
-        };
-        pack(&reply, &mut out);
-        assert_eq!(out[3], 1);
+        match answer.body() {
+            Ok(body) => match json::push(state, body, ffi::lua_upvalueindex(1)) {
+                Ok(()) => 1,
+                Err(error) => raise(state, &format!("the answer is not JSON: {error}")),
+            },
+            Err(problem) => raise(state, &problem),
+        }
     }
 }

@@ -1,20 +1,23 @@
 //! Journeys that are scripts (Luau): what no row of steps can say.
 //!
 //! ```text
-//!  source ─► lexer ─► sites ─► (requests by number) ─► vm ─► wish: request, pause, end ─► the traveller
-//!                                                       ▲                                    │
-//!                                                       └────────────── reply ◄──────────────┘
+//!  source ─► lexer ─► sites ─► (requests by number) ─► vm ─► request, pause, end ─► the traveller
+//!                                                       ▲                              │
+//!                                                       └─────────── reply ◄───────────┘
 //! ```
 //!
 //! One machine per worker, one coroutine per client. A script has no files, no sockets and no clock but `now`; what it
 //! may take of time and memory is bounded ([`guard`], [`vm`]).
 
 mod answer;
+mod coroutines;
 mod guard;
 mod json;
 mod lexer;
 mod natives;
+mod request;
 mod sites;
+mod stack;
 mod vm;
 
 pub use natives::MOST_BODY_BYTES;

@@ -152,6 +152,38 @@ fn what_a_client_keeps_stays_with_it_alone() {
 }
 
 #[test]
+fn a_client_keeps_its_values_when_a_journey_fails() {
+    let source = r#"return function(client)
+        client.count = (client.count or 0) + 1
+        http.get(`/{client.count}`)
+        check(client.count ~= 1, "the first")
+    end"#;
+    let mut clients = Clients::of(source);
+    let mut walk = clients.vm.client(1).unwrap();
+    let (_, end) = clients.way(&mut walk, "");
+    assert!(matches!(end, Next::Failed(..)), "{end:?}");
+    let (asked, end) = clients.way(&mut walk, "");
+    assert!(asked[0].starts_with("/2|"), "{asked:?}");
+    assert!(matches!(end, Next::End), "{end:?}");
+}
+
+#[test]
+fn clients_that_come_and_go_do_not_mix() {
+    let source = "return function(client) http.get(`/{client.number}`) end";
+    let mut clients = Clients::of(source);
+    let mut walks: Vec<Walk> = (0..100).map(|n| clients.vm.client(n).unwrap()).collect();
+    for walk in &mut walks {
+        assert!(matches!(clients.next(walk), Next::Step(0)));
+    }
+    walks.truncate(10);
+    walks.extend((200..300).map(|n| clients.vm.client(n).unwrap()));
+    for (walk, number) in walks.iter_mut().zip((0..10).chain(200..300)) {
+        let (asked, _) = clients.way(walk, "");
+        assert!(asked[0].starts_with(&format!("/{number}|")), "{asked:?}");
+    }
+}
+
+#[test]
 fn coroutines_of_many_clients_do_not_mix() {
     let source = r#"return function(client)
         local own = client.number
@@ -226,6 +258,18 @@ fn mistakes_are_told_with_their_lines() {
         (
             "http.get(1, {name = 'a'})",
             "s.luau:2: the path of a request is a text, not number",
+        ),
+        (
+            "table.sort({1, 2}, function() http.get('/') end)",
+            "s.luau:2: a request cannot be made inside a function that sorts",
+        ),
+        (
+            "http.get('/'):jason()",
+            "s.luau:2: an answer has no jason: it has status, ok",
+        ),
+        (
+            "http.get('/').json()",
+            "s.luau:2: write answer:json(), with a colon",
         ),
         (
             "http.get('/').stauts()",

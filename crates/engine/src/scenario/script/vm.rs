@@ -4,24 +4,28 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use mlua::chunk::ChunkMode;
-use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Thread, Value};
+use mlua::state::{GcIncParams, GcMode};
+use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 
-use super::json::Lists;
-use super::natives::{form, natives};
-use super::{Reply, Script, answer, guard};
+use super::coroutines::{Coroutine, Coroutines, Yielded};
+use super::natives::natives;
+use super::request::Exchange;
+use super::{Reply, Script, answer, guard, request};
 use crate::record::interval::Outcome;
 use crate::scenario::slots::Slots;
 use crate::scenario::traveller::Next;
 use crate::schedule::random::Stream;
-use crate::wire::h1::codec::{Around, Asked};
+use crate::wire::h1::codec::Asked;
 
 /// All scripts of one worker, and what each of its clients may add.
 const MEMORY_BYTES: usize = 128 << 20;
 const CLIENT_BYTES: usize = 32 << 10;
 /// A pause is at least so long: a script that only sleeps must not keep others from running.
 const SHORTEST_PAUSE_NS: u64 = 1_000_000;
-/// Room for answers that is kept from one to the next.
-const MOST_PACKED_BYTES: usize = 64 << 10;
+
+/// Of what is allocated meanwhile, the collector looks through so much. In one go it looks again through each coroutine
+/// that has run while it was at work, so that it must not be at work for long.
+const COLLECTING_PERCENT: i32 = 1600;
 
 const PRELUDE: &str = include_str!("prelude.luau");
 
@@ -40,27 +44,20 @@ const REMOVED: [&str; 9] = [
 
 pub struct Vm {
     journeys: Vec<Journey>,
+    /// The functions of all scripts.
+    mains: Table,
     new_client: Function,
-    names: Names,
-    lists: Lists,
+    coroutines: Rc<Coroutines>,
     /// Of the client that runs.
     random: Rc<RefCell<Stream>>,
-    /// Holds each answer on its way into the machine.
-    packed: RefCell<Vec<u8>>,
     // Last, as all others are parts of it.
     lua: Lua,
 }
 
-/// Of a client's values, those that are set when a journey begins.
-struct Names {
-    iteration: LuaString,
-    feed: LuaString,
-}
-
 /// A script, loaded.
 struct Journey {
-    main: Function,
-    script: Script,
+    takes_client: bool,
+    script: Rc<Script>,
     columns: Vec<LuaString>,
 }
 
@@ -68,12 +65,12 @@ struct Journey {
 /// only while one is made.
 #[derive(Debug)]
 pub struct Walk {
-    thread: Thread,
-    /// `None` where no script takes one.
-    client: Option<Table>,
+    coroutine: Coroutine,
     goes_on: With,
     /// Of this journey, the last one that it has asked for.
     step: Option<u32>,
+    /// The coroutine waits for a journey, as all have ended that it has begun.
+    waits: bool,
 }
 
 /// With what a client goes on.
@@ -94,13 +91,6 @@ struct Flight {
     reply: Reply,
 }
 
-/// What a script wants.
-enum Wish {
-    Ask(usize, Asked),
-    Pause(u64),
-    End,
-}
-
 /// What a journey begins with.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
@@ -118,7 +108,7 @@ impl Vm {
         let (mut vm, shared) = Self::without_scripts(shows, limit).map_err(|error| told(&error))?;
         for script in scripts {
             guard::begin();
-            let journey = vm.load(script.clone(), &shared);
+            let journey = vm.load(script, &shared);
             vm.journeys.push(journey?);
         }
         Ok(vm)
@@ -129,27 +119,31 @@ impl Vm {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
         let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
+        let steps = GcIncParams::default().step_multiplier(COLLECTING_PERCENT);
+        lua.gc_set_mode(GcMode::Incremental(steps));
         let random = Rc::new(RefCell::new(Stream::new(0, &[])));
-        let lists = Lists(lua.create_table()?);
-        let prelude = prelude(&lua, &lists, &random, shows, limit)?;
+        let list = lua.create_table()?;
+        let exchange = Exchange::new(list.to_pointer());
+        let native = natives(&lua, &list, &random, shows)?;
+        native.set("request", request::function(&lua, &exchange)?)?;
+        let prelude = prelude(&lua, &native, &list, limit)?;
         guard::watch(&lua);
+        let mains = lua.create_table()?;
+        let driver: Function = prelude.get("driver")?;
+        let coroutines = Coroutines::new(&lua, driver.call(&mains)?, exchange);
         let vm = Self {
             new_client: prelude.get("new_client")?,
-            names: Names {
-                iteration: lua.create_string("iteration")?,
-                feed: lua.create_string("feed")?,
-            },
-            lists,
+            mains,
+            coroutines,
             journeys: Vec::new(),
-            packed: RefCell::default(),
             random,
             lua,
         };
         Ok((vm, prelude.get("Shared")?))
     }
 
-    fn load(&self, script: Script, shared: &Table) -> Result<Journey, String> {
-        let main = self.run(&script, shared).map_err(|error| {
+    fn load(&self, script: &Script, shared: &Table) -> Result<Journey, String> {
+        let main = self.run(script, shared).map_err(|error| {
             let text = told(&error);
             if text.starts_with(&script.file) {
                 text
@@ -163,15 +157,18 @@ impl Vm {
                 script.file
             ));
         };
-        let columns = script.columns.iter();
-        let columns = columns.map(|(name, _)| self.lua.create_string(name));
-        Ok(Journey {
-            main,
-            columns: columns
-                .collect::<Result<_, _>>()
-                .map_err(|error| told(&error))?,
-            script,
-        })
+        let shape = main.info();
+        let journey = || {
+            let columns = script.columns.iter();
+            let columns = columns.map(|(name, _)| self.lua.create_string(name));
+            self.mains.raw_push(&main)?;
+            Ok(Journey {
+                takes_client: shape.num_params > 0 || shape.is_vararg,
+                columns: columns.collect::<Result<_, _>>()?,
+                script: Rc::new(script.clone()),
+            })
+        };
+        journey().map_err(|error| told(&error))
     }
 
     /// Gives what the script returns. From then on its globals are as they are.
@@ -206,15 +203,15 @@ impl Vm {
     pub fn client(&self, number: u64) -> Result<Walk, String> {
         guard::begin();
         let walk = || {
-            let journeys = self.journeys.iter();
-            let takes_client = journeys.clone().any(Journey::takes_client);
-            let feeds = journeys.clone().any(|journey| !journey.columns.is_empty());
+            let mut journeys = self.journeys.iter();
+            let takes_client = journeys.clone().any(|journey| journey.takes_client);
+            let feeds = journeys.any(|journey| !journey.columns.is_empty());
             let client = takes_client.then(|| self.new_client.call((number, feeds)));
             Ok(Walk {
-                thread: self.lua.create_thread(self.journeys[0].main.clone())?,
-                client: client.transpose()?,
+                coroutine: self.coroutines.create(client.transpose()?)?,
                 goes_on: With::Start,
                 step: None,
+                waits: true,
             })
         };
         walk().map_err(|error| self.failed(&error))
@@ -223,10 +220,12 @@ impl Vm {
     /// Lets a client go on up to what it does next.
     pub fn go_on(&self, walk: &mut Walk, start: Start<'_>, random: &mut Stream) -> Next {
         let script = &self.journeys[start.script].script;
-        let wish = self.resume(walk, start, script, random);
+        let resumed = self.resume(walk, start, random);
+        let asked = self.coroutines.exchange.asked.take();
         let last = walk.step.unwrap_or(0) as usize;
-        match wish {
-            Ok(Wish::Ask(step, asked)) => {
+        match (resumed, asked) {
+            (Err(error), _) => Next::Failed(last, self.failed(&error)),
+            (Ok(_), Some((step, asked))) => {
                 walk.step = Some(step as u32);
                 walk.goes_on = With::Answer(Box::new(Flight {
                     asked,
@@ -234,16 +233,24 @@ impl Vm {
                 }));
                 Next::Step(step)
             }
-            Ok(Wish::Pause(ns)) => {
+            (Ok(Some((seconds, spread))), None) => {
                 walk.goes_on = With::Awake;
-                Next::Pause(ns)
+                Next::Pause(if script.sleeps {
+                    pause(seconds, spread, random)
+                } else {
+                    SHORTEST_PAUSE_NS
+                })
             }
-            Ok(Wish::End) if walk.step.is_none() => Next::Failed(
-                last,
-                format!("{}: the journey made no request", script.file),
-            ),
-            Ok(Wish::End) => Next::End,
-            Err(error) => Next::Failed(last, self.failed(&error)),
+            (Ok(None), None) => {
+                walk.waits = true;
+                match walk.step {
+                    Some(_) => Next::End,
+                    None => Next::Failed(
+                        last,
+                        format!("{}: the journey made no request", script.file),
+                    ),
+                }
+            }
         }
     }
 
@@ -251,38 +258,37 @@ impl Vm {
         &self,
         walk: &mut Walk,
         start: Start<'_>,
-        script: &Script,
         random: &mut Stream,
-    ) -> mlua::Result<Wish> {
+    ) -> mlua::Result<Yielded> {
         std::mem::swap(&mut *self.random.borrow_mut(), random);
         guard::begin();
-        let mut resumed = match std::mem::replace(&mut walk.goes_on, With::Start) {
+        let exchange = &self.coroutines.exchange;
+        let script = self.journeys[start.script].script.clone();
+        exchange.script.replace(Some(script));
+        let resumed = match std::mem::replace(&mut walk.goes_on, With::Start) {
             With::Start => self.start(walk, start),
-            With::Answer(flight) => self.answer(walk, &flight.reply),
-            With::Awake => walk.thread.resume(()),
-        };
-        let wish = loop {
-            match resumed.and_then(|yielded| self.wish(script, &walk.thread, yielded)) {
-                Ok(Ok(wish)) => break Ok(wish),
-                // It is told so where it asked for that.
-                Ok(Err(refused)) => resumed = walk.thread.resume(refused),
-                Err(error) => break Err(error),
+            With::Answer(flight) => {
+                exchange.reply.replace(flight.reply);
+                walk.coroutine.resume(&[])
             }
+            With::Awake => walk.coroutine.resume(&[]),
         };
         std::mem::swap(&mut *self.random.borrow_mut(), random);
-        wish
+        resumed
     }
 
-    fn start(&self, walk: &Walk, start: Start<'_>) -> mlua::Result<Yielded> {
-        let journey = &self.journeys[start.script];
-        walk.thread.reset(journey.main.clone())?;
-        if let Some(client) = &walk.client {
-            client.raw_set(&self.names.iteration, start.iteration)?;
-            if !journey.columns.is_empty() {
-                self.feed(&client.raw_get(&self.names.feed)?, journey, start.slots)?;
-            }
+    fn start(&self, walk: &mut Walk, start: Start<'_>) -> mlua::Result<Yielded> {
+        if !std::mem::take(&mut walk.waits) {
+            walk.coroutine.reset()?;
         }
-        walk.thread.resume(walk.client.as_ref())
+        let journey = &self.journeys[start.script];
+        if !journey.columns.is_empty()
+            && let Some(client) = walk.coroutine.client()?
+        {
+            self.feed(&client.raw_get("feed")?, journey, start.slots)?;
+        }
+        let number = start.script as f64 + 1.0;
+        walk.coroutine.resume(&[number, start.iteration as f64])
     }
 
     fn feed(&self, feed: &Table, journey: &Journey, slots: &Slots) -> mlua::Result<()> {
@@ -293,103 +299,6 @@ impl Vm {
         Ok(())
     }
 
-    fn answer(&self, walk: &Walk, reply: &Reply) -> mlua::Result<Yielded> {
-        let mut packed = self.packed.borrow_mut();
-        answer::pack(reply, &mut packed);
-        let buffer = self.lua.create_buffer(&*packed)?;
-        packed.shrink_to(MOST_PACKED_BYTES);
-        walk.thread.resume(buffer)
-    }
-
-    /// What a script wants that has yielded, or ended; an inner error is for the script itself.
-    fn wish(
-        &self,
-        script: &Script,
-        thread: &Thread,
-        yielded: Yielded,
-    ) -> mlua::Result<Result<Wish, String>> {
-        if !thread.is_resumable() {
-            return Ok(Ok(Wish::End));
-        }
-        let (number, value, options) = yielded;
-        let number = number.as_i64().unwrap_or(i64::MAX);
-        if number < 0 {
-            let seconds = self.lua.coerce_number(value)?.unwrap_or(0.0);
-            let ns = if script.sleeps {
-                (seconds * 1e9).round() as u64
-            } else {
-                0
-            };
-            return Ok(Ok(Wish::Pause(ns.max(SHORTEST_PAUSE_NS))));
-        }
-        let number = number as usize;
-        let (Some(method), Value::String(path)) = (script.methods.get(number), value) else {
-            return Ok(Err(
-                "a request has the number that was written into it".into()
-            ));
-        };
-        let around = Around {
-            authority: &script.authority,
-            method,
-            cookies: script.cookies,
-        };
-        let mut asked = match Asked::of(&path.as_bytes()) {
-            Ok(asked) => asked,
-            Err(problem) => return Ok(Err(problem.to_string())),
-        };
-        let options = match options {
-            Value::Table(options) => Options::read(&options)?,
-            _ => Ok(Options::default()),
-        };
-        let written = options.and_then(|options| self.write(&mut asked, &options, around));
-        Ok(written.map(|()| Wish::Ask(number, asked)))
-    }
-
-    /// An error is for the script itself.
-    fn write(
-        &self,
-        asked: &mut Asked,
-        options: &Options,
-        around: Around<'_>,
-    ) -> Result<(), String> {
-        if let Some(headers) = &options.headers {
-            let mut problem = None;
-            let seen = headers.for_each(|name: LuaString, value: Value| {
-                let written = match self.lua.coerce_string(value)? {
-                    Some(value) => asked
-                        .header(&name.as_bytes(), &value.as_bytes(), around)
-                        .map_err(|error| error.to_string()),
-                    None => Err(format!(
-                        "the header {} is neither a text nor a number",
-                        name.to_string_lossy()
-                    )),
-                };
-                problem = problem.take().or(written.err());
-                Ok(())
-            });
-            if let Some(problem) = problem.or(seen.err().map(|error| told(&error))) {
-                return Err(problem);
-            }
-        }
-        let (body, kind) = match options {
-            Options {
-                json: Some(value), ..
-            } => (Some(self.lists.write(value)?), JSON),
-            Options {
-                form: Some(fields), ..
-            } => (Some(form(&self.lua, fields)?), FORM),
-            _ => (None, ""),
-        };
-        if !kind.is_empty() && !asked.has_type() {
-            asked
-                .header(b"Content-Type", kind.as_bytes(), around)
-                .map_err(|error| error.to_string())?;
-        }
-        let text = options.body.as_ref().map(LuaString::as_bytes);
-        asked.finish(body.as_deref().or(text.as_deref()), around);
-        Ok(())
-    }
-
     /// Why a script has failed. One that took all the memory must leave some to the others.
     fn failed(&self, error: &Error) -> String {
         if is_memory(error) {
@@ -397,13 +306,6 @@ impl Vm {
             let _ = self.lua.gc_collect();
         }
         told(error)
-    }
-}
-
-impl Journey {
-    fn takes_client(&self) -> bool {
-        let main = self.main.info();
-        main.num_params > 0 || main.is_vararg
     }
 }
 
@@ -437,63 +339,17 @@ impl Walk {
     }
 }
 
-/// What a script yields: the number of a request, its path and options; or -1 and a time. What it returns at its end does
-/// not matter.
-type Yielded = (Value, Value, Value);
-
-/// Of a request.
-#[derive(Default)]
-struct Options {
-    headers: Option<Table>,
-    json: Option<Value>,
-    form: Option<Value>,
-    body: Option<LuaString>,
+fn pause(seconds: f64, spread: f64, random: &mut Stream) -> u64 {
+    let seconds = if spread > 0.0 {
+        seconds * (1.0 + spread * (2.0 * random.unit() - 1.0))
+    } else {
+        seconds
+    };
+    SHORTEST_PAUSE_NS.max((seconds * 1e9).round() as u64)
 }
-
-impl Options {
-    /// An inner error is for the script itself.
-    fn read(options: &Table) -> mlua::Result<Result<Self, String>> {
-        let mut found = Self::default();
-        let mut problem = None;
-        options.for_each(|key: Value, value: Value| {
-            let text = key.as_string().map(LuaString::as_bytes);
-            match (text.as_deref(), value) {
-                (Some(b"name" | b"expect"), _) => {}
-                (Some(b"json"), value) => found.json = Some(value),
-                (Some(b"form"), value) => found.form = Some(value),
-                (Some(b"headers"), Value::Table(headers)) => found.headers = Some(headers),
-                (Some(b"body"), Value::String(body)) => found.body = Some(body),
-                (Some(b"headers"), _) => {
-                    problem = Some("headers are a table: headers = {Authorization = token}".into());
-                }
-                (Some(b"body"), _) => {
-                    problem = Some("body is a text; for a table write json = …".into());
-                }
-                _ => {
-                    problem = Some(format!(
-                        "a request has no option {}: it has headers, json, form, body, name and expect",
-                        key.to_string()?
-                    ));
-                }
-            }
-            Ok(())
-        })?;
-        Ok(problem.map_or(Ok(found), Err))
-    }
-}
-
-const JSON: &str = "application/json";
-const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What the prelude returns. From then on what is there for all scripts cannot be changed.
-fn prelude(
-    lua: &Lua,
-    lists: &Lists,
-    random: &Rc<RefCell<Stream>>,
-    shows: bool,
-    limit: usize,
-) -> mlua::Result<Table> {
-    let native = natives(lua, lists, random, shows)?;
+fn prelude(lua: &Lua, native: &Table, list: &Table, limit: usize) -> mlua::Result<Table> {
     let prelude: Table = lua.load(PRELUDE).set_name("=jostle").call(native)?;
     let globals = lua.globals();
     let given: Table = prelude.get("globals")?;
@@ -507,8 +363,9 @@ fn prelude(
     for name in REMOVED {
         globals.set(name, Value::Nil)?;
     }
-    lists.0.set("__metatable", "a list")?;
-    lists.0.set_readonly(true);
+    list.set("__metatable", "a list")?;
+    list.set_readonly(true);
+    answer::install(lua, &prelude.get("Headers")?, list)?;
     prelude.get::<Table>("empty")?.set_readonly(true);
     lua.sandbox(true)?;
     lua.set_memory_limit(limit)?;

@@ -405,8 +405,8 @@ pub(super) fn check(
     allowed: impl Fn(u8) -> bool,
     remedy: &'static str,
 ) -> Result<(), EncodeError> {
-    let field = field.to_owned();
     if text.is_empty() {
+        let field = field.to_owned();
         return Err(EncodeError::Empty { field });
     }
     let Some(at) = text.bytes().position(|byte| !allowed(byte)) else {
@@ -421,7 +421,7 @@ pub(super) fn check(
         byte => format!("byte 0x{byte:02x}"),
     };
     Err(EncodeError::Character {
-        field,
+        field: field.to_owned(),
         what,
         at,
         remedy,

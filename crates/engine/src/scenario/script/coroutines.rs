@@ -1,0 +1,171 @@
+//! The coroutines of all clients of one machine.
+
+#![expect(
+    unsafe_code,
+    reason = "a coroutine goes on without a reference and a protection for what it is given and what it gives"
+)]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mlua::{Error, Function, Lua, Table, Thread, Value, ffi, lua_State};
+
+use super::request::Exchange;
+
+/// So many clients lie in one table: the collector goes through a table in one go, and while it does so, clients that are
+/// due wait.
+const IN_A_TABLE: usize = 64;
+/// A coroutine, and its client's values.
+const PLACES: usize = 2;
+
+pub struct Coroutines {
+    tables: RefCell<Vec<Table>>,
+    free: RefCell<Vec<u32>>,
+    /// What each of them runs: all journeys of a client, one after another.
+    drive: Function,
+    pub exchange: Rc<Exchange>,
+    // Last, as all others are parts of it.
+    lua: Lua,
+}
+
+/// Of one client.
+pub struct Coroutine {
+    all: Rc<Coroutines>,
+    state: *mut lua_State,
+    number: u32,
+}
+
+/// With what a coroutine waits: nothing, or two numbers.
+pub type Yielded = Option<(f64, f64)>;
+
+impl Coroutines {
+    pub fn new(lua: &Lua, drive: Function, exchange: Rc<Exchange>) -> Rc<Self> {
+        Rc::new(Self {
+            tables: RefCell::default(),
+            free: RefCell::default(),
+            drive,
+            exchange,
+            lua: lua.clone(),
+        })
+    }
+
+    /// One that waits for its first journey. `client`: its values, where a script takes them.
+    pub fn create(self: &Rc<Self>, client: Option<Table>) -> mlua::Result<Coroutine> {
+        let thread = self.lua.create_thread(self.drive.clone())?;
+        thread.resume::<()>(client.as_ref())?;
+        let number = self.number()?;
+        let (table, place) = self.place(number);
+        let coroutine = Coroutine {
+            all: self.clone(),
+            state: thread.state(),
+            number,
+        };
+        table.raw_set(place, thread)?;
+        table.raw_set(place + 1, client)?;
+        Ok(coroutine)
+    }
+
+    fn number(&self) -> mlua::Result<u32> {
+        let mut free = self.free.borrow_mut();
+        if free.is_empty() {
+            let table = self
+                .lua
+                .create_table_with_capacity(PLACES * IN_A_TABLE, 0)?;
+            let mut tables = self.tables.borrow_mut();
+            let first = (tables.len() * IN_A_TABLE) as u32;
+            tables.push(table);
+            free.extend((first..first + IN_A_TABLE as u32).rev());
+        }
+        Ok(free.pop().expect("there is room for more"))
+    }
+
+    fn place(&self, number: u32) -> (Table, usize) {
+        let number = number as usize;
+        let table = self.tables.borrow()[number / IN_A_TABLE].clone();
+        (table, 1 + PLACES * (number % IN_A_TABLE))
+    }
+}
+
+impl Coroutine {
+    /// Goes on with up to two numbers. An error has a traceback.
+    pub fn resume(&self, with: &[f64]) -> mlua::Result<Yielded> {
+        // SAFETY: the coroutine lives as long as it has its place, and waits. All of its stack above the function that
+        // waits is empty, and has room for two numbers and more; they allocate nothing.
+        let status = unsafe {
+            let mut given = 0;
+            for number in with {
+                ffi::lua_pushnumber(self.state, *number);
+                given += 1;
+            }
+            let main = ffi::lua_mainthread(self.state);
+            ffi::lua_resume_(self.state, main, given)
+        };
+        match status {
+            ffi::LUA_YIELD => {
+                // SAFETY: what it has yielded is on its stack, which is emptied.
+                let yielded = unsafe {
+                    let number = |place| ffi::lua_tonumber(self.state, place);
+                    let any = ffi::lua_gettop(self.state) > 0;
+                    let yielded = any.then(|| (number(1), number(2)));
+                    ffi::lua_settop(self.state, 0);
+                    yielded
+                };
+                Ok(yielded)
+            }
+            ffi::LUA_ERRMEM => Err(Error::MemoryError("not enough memory".into())),
+            _ => Err(self.error().unwrap_or_else(|error| error)),
+        }
+    }
+
+    /// Why it has failed.
+    fn error(&self) -> mlua::Result<Error> {
+        // SAFETY: the error is the last on the coroutine's stack, which is otherwise left as it is for the traceback.
+        // Errors of the engine's own functions are no texts, and say all themselves.
+        let error: Value = unsafe {
+            self.all.lua.exec_raw((), |state| {
+                ffi::luaL_checkstack(state, 4, std::ptr::null());
+                ffi::lua_xpush(self.state, state, -1);
+                if ffi::lua_type(state, -1) != ffi::LUA_TUSERDATA {
+                    let text = ffi::luaL_tolstring(state, -1, std::ptr::null_mut());
+                    ffi::luaL_traceback(state, self.state, text, 0);
+                    ffi::lua_replace(state, 1);
+                    ffi::lua_settop(state, 1);
+                }
+            })?
+        };
+        Ok(match error {
+            Value::Error(error) => *error,
+            other => Error::RuntimeError(other.to_string()?),
+        })
+    }
+
+    /// Begins anew, wherever it is: it waits for a journey.
+    pub fn reset(&self) -> mlua::Result<()> {
+        let (table, place) = self.all.place(self.number);
+        let thread: Thread = table.raw_get(place)?;
+        thread.reset(self.all.drive.clone())?;
+        thread.resume(self.client()?)
+    }
+
+    /// The values that its client keeps.
+    pub fn client(&self) -> mlua::Result<Option<Table>> {
+        let (table, place) = self.all.place(self.number);
+        table.raw_get(place + 1)
+    }
+}
+
+impl Drop for Coroutine {
+    fn drop(&mut self) {
+        let (table, place) = self.all.place(self.number);
+        // What is in its place already takes no memory to be set, so that this does not fail.
+        let _ = table.raw_set(place, false);
+        let _ = table.raw_set(place + 1, false);
+        self.all.free.borrow_mut().push(self.number);
+    }
+}
+
+impl std::fmt::Debug for Coroutine {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "coroutine {}", self.number)
+    }
+}

@@ -1,0 +1,284 @@
+//! `http.get(…)` and all others: a script's call that becomes a request, and its client waits for the answer.
+
+#![expect(
+    unsafe_code,
+    reason = "what a request is made of is read where it lies on the stack of its client's coroutine"
+)]
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use mlua::{Function, Lua, ffi, lua_State};
+
+use super::stack::{raise, text, text_or_number, type_name};
+use super::{Reply, Script, answer, json};
+use crate::scenario::values::{Place, escape};
+use crate::wire::h1::codec::{Around, Asked};
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// What the client that runs says to the engine and hears from it.
+pub struct Exchange {
+    /// `None` while a script is loaded.
+    pub script: RefCell<Option<Rc<Script>>>,
+    /// The number of a request, and what it asks for.
+    pub asked: RefCell<Option<(usize, Asked)>>,
+    pub reply: RefCell<Reply>,
+    /// What marks lists.
+    list: *const c_void,
+    /// Holds each body of JSON until its length is known.
+    document: RefCell<Vec<u8>>,
+}
+
+impl Exchange {
+    pub fn new(list: *const c_void) -> Rc<Self> {
+        Rc::new(Self {
+            script: RefCell::default(),
+            asked: RefCell::default(),
+            reply: RefCell::default(),
+            list,
+            document: RefCell::default(),
+        })
+    }
+}
+
+/// The function behind each `http.get` of all scripts: `(number, path, options)`, where the number, which is written into
+/// the script before it runs, tells which request it is. It has to end with its exchange.
+pub fn function(lua: &Lua, exchange: &Rc<Exchange>) -> mlua::Result<Function> {
+    let exchange = Rc::as_ptr(exchange);
+    // SAFETY: two values are within the stack that there is.
+    unsafe {
+        lua.exec_raw((), |state| {
+            ffi::lua_pushlightuserdata(state, exchange.cast_mut().cast());
+            ffi::lua_pushcclosurek(state, request, c"request".as_ptr(), 1, Some(answered));
+        })
+    }
+}
+
+/// # Safety
+/// Only in the functions of [`function`].
+unsafe fn exchange<'a>(state: *mut lua_State) -> &'a Exchange {
+    // SAFETY: whoever lets scripts run keeps the exchange meanwhile.
+    unsafe {
+        let exchange = ffi::lua_tolightuserdata(state, ffi::lua_upvalueindex(1));
+        &*exchange.cast::<Exchange>()
+    }
+}
+
+/// Sleeps until there is an answer. Clients sleep in here, so that nothing stays on the stack, which would cost each of
+/// them memory.
+unsafe extern "C-unwind" fn request(state: *mut lua_State) -> c_int {
+    // SAFETY: a script has called it. What is raised drops what is borrowed.
+    unsafe {
+        if let Err(problem) = ask(state, exchange(state)) {
+            raise(state, &problem);
+        }
+        ffi::lua_settop(state, 0);
+        ffi::lua_yield(state, 0)
+    }
+}
+
+unsafe extern "C-unwind" fn answered(state: *mut lua_State, _: c_int) -> c_int {
+    // SAFETY: the coroutine goes on where `request` has left it, with an empty stack.
+    unsafe {
+        let reply = exchange(state).reply.take();
+        answer::push(state, &reply);
+    }
+    1
+}
+
+/// # Safety
+/// Only in [`request`].
+unsafe fn ask(state: *mut lua_State, exchange: &Exchange) -> Result<(), String> {
+    let Some(script) = &*exchange.script.borrow() else {
+        return Ok(());
+    };
+    // SAFETY: three arguments stay on the stack, whether given or not, until the request is written.
+    unsafe {
+        ffi::lua_settop(state, 3);
+        if ffi::lua_isyieldable(state) == 0 {
+            return Err(
+                "a request cannot be made inside a function that sorts, replaces or compares"
+                    .into(),
+            );
+        }
+        let Some(path) = text(state, 2) else {
+            let kind = type_name(state, 2);
+            return Err(format!("the path of a request is a text, not {kind}"));
+        };
+        let number = ffi::lua_tonumber(state, 1) as usize;
+        let Some(method) = script.methods.get(number) else {
+            return Err("a request has the number that was written into it".into());
+        };
+        let around = Around {
+            authority: &script.authority,
+            method,
+            cookies: script.cookies,
+        };
+        let mut asked = Asked::of(path).map_err(|error| error.to_string())?;
+        let options = if ffi::lua_type(state, 3) == ffi::LUA_TTABLE {
+            Options::read(state)?
+        } else {
+            Options::default()
+        };
+        options.write(state, exchange, &mut asked, around)?;
+        exchange.asked.replace(Some((number, asked)));
+    }
+    Ok(())
+}
+
+/// Of a request: their places on the stack.
+#[derive(Default)]
+struct Options {
+    headers: Option<c_int>,
+    json: Option<c_int>,
+    form: Option<c_int>,
+    body: Option<c_int>,
+}
+
+impl Options {
+    /// # Safety
+    /// Their table has to be the third and last on the stack.
+    unsafe fn read(state: *mut lua_State) -> Result<Self, String> {
+        let mut found = Self::default();
+        // SAFETY: what is found takes up to four places, and what is looked at two: a function has 20. Keys are texts, or
+        // named by a copy.
+        unsafe {
+            let mut next = ffi::lua_rawiter(state, 3, 0);
+            while next >= 0 {
+                let place = ffi::lua_gettop(state) - 1;
+                let kind = ffi::lua_type(state, -1);
+                match (text(state, -2), kind) {
+                    (Some(b"name" | b"expect"), _) => ffi::lua_pop(state, 2),
+                    (Some(b"json"), _) => found.json = Some(place),
+                    (Some(b"form"), _) => found.form = Some(place),
+                    (Some(b"headers"), ffi::LUA_TTABLE) => found.headers = Some(place),
+                    (Some(b"body"), ffi::LUA_TSTRING) => found.body = Some(place),
+                    (Some(b"headers"), _) => {
+                        return Err("headers are a table: headers = {Authorization = token}".into());
+                    }
+                    (Some(b"body"), _) => {
+                        return Err("body is a text; for a table write json = …".into());
+                    }
+                    _ => return Err(unknown_option(state)),
+                }
+                if ffi::lua_gettop(state) > place {
+                    ffi::lua_replace(state, place);
+                }
+                next = ffi::lua_rawiter(state, 3, next);
+            }
+        }
+        Ok(found)
+    }
+
+    /// # Safety
+    /// They have to lie where they were found.
+    unsafe fn write(
+        &self,
+        state: *mut lua_State,
+        exchange: &Exchange,
+        asked: &mut Asked,
+        around: Around<'_>,
+    ) -> Result<(), String> {
+        let mut document = exchange.document.borrow_mut();
+        document.clear();
+        // SAFETY: as the caller says.
+        unsafe {
+            if let Some(place) = self.headers {
+                headers(state, place, asked, around)?;
+            }
+            let kind = if let Some(place) = self.json {
+                json::write(state, place, exchange.list, &mut document)?;
+                Some(JSON)
+            } else if let Some(place) = self.form {
+                form(state, place, &mut document)?;
+                Some(FORM)
+            } else {
+                None
+            };
+            if let Some(kind) = kind.filter(|_| !asked.has_type()) {
+                asked
+                    .header(b"Content-Type", kind.as_bytes(), around)
+                    .map_err(|error| error.to_string())?;
+            }
+            let body = self.body.and_then(|place| text(state, place));
+            asked.finish(kind.map(|_| &document[..]).or(body), around);
+        }
+        Ok(())
+    }
+}
+
+/// # Safety
+/// The key has to be last but one on the stack.
+unsafe fn unknown_option(state: *mut lua_State) -> String {
+    // SAFETY: the key is no longer looked for.
+    let key = unsafe { text_or_number(state, -2) }.unwrap_or(b"of that kind");
+    let key = String::from_utf8_lossy(key);
+    format!("a request has no option {key}: it has headers, json, form, body, name and expect")
+}
+
+/// # Safety
+/// There has to be a table at `place`, from the bottom of the stack.
+unsafe fn headers(
+    state: *mut lua_State,
+    place: c_int,
+    asked: &mut Asked,
+    around: Around<'_>,
+) -> Result<(), String> {
+    // SAFETY: each pair is taken from the stack; converted are copies.
+    unsafe {
+        let mut next = ffi::lua_rawiter(state, place, 0);
+        while next >= 0 {
+            let Some(name) = text(state, -2) else {
+                let kind = type_name(state, -2);
+                return Err(format!("the name of a header is a text, not {kind}"));
+            };
+            let Some(value) = text_or_number(state, -1) else {
+                return Err(format!(
+                    "the header {} is neither a text nor a number",
+                    String::from_utf8_lossy(name)
+                ));
+            };
+            asked
+                .header(name, value, around)
+                .map_err(|error| error.to_string())?;
+            ffi::lua_pop(state, 2);
+            next = ffi::lua_rawiter(state, place, next);
+        }
+    }
+    Ok(())
+}
+
+/// A table as a form sends it, in the order of its keys.
+///
+/// # Safety
+/// There has to be a value at `place`, from the bottom of the stack.
+unsafe fn form(state: *mut lua_State, place: c_int, out: &mut Vec<u8>) -> Result<(), String> {
+    let mut pairs = Vec::new();
+    // SAFETY: each pair is taken from the stack; converted are copies.
+    unsafe {
+        if ffi::lua_type(state, place) != ffi::LUA_TTABLE {
+            return Err("form is a table: form = {user = \"ann\"}".into());
+        }
+        let mut next = ffi::lua_rawiter(state, place, 0);
+        while next >= 0 {
+            let (Some(key), Some(value)) = (text_or_number(state, -2), text_or_number(state, -1))
+            else {
+                let kind = type_name(state, -1);
+                return Err(format!("a form has texts and numbers, and not a {kind}"));
+            };
+            let mut pair = Vec::new();
+            escape(key, Place::Url, &mut pair);
+            pair.push(b'=');
+            escape(value, Place::Url, &mut pair);
+            pairs.push(pair);
+            ffi::lua_pop(state, 2);
+            next = ffi::lua_rawiter(state, place, next);
+        }
+    }
+    pairs.sort();
+    out.extend_from_slice(&pairs.join(&b'&'));
+    Ok(())
+}
