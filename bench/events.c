@@ -2,9 +2,12 @@
  *
  *     events PORT STREAMS GAP_US
  *
- * Each stream has its turn once in every gap, one after another, evenly spread; it spins until the next turn. A request
- * that is not read before its connection's turn waits for the next one. When it is ended it prints how far the gaps
- * between its own sends were from GAP_US.
+ * Each stream has its turn once in every gap, one after another, evenly spread; it spins until the next turn. A turn for
+ * which it comes more than LATE_US late, as when the machine has stopped it, is left out: the next event of that stream
+ * comes a whole gap later. So whatever the machine does, true gaps are multiples of GAP_US, and a client's error is seen
+ * in each of them. A request that is not read before its connection's turn waits for the next one. When it is ended it
+ * prints how many gaps it made, how many turns it left out, and how far the gaps between its own sends were from such
+ * multiples.
  */
 #define _GNU_SOURCE
 #include "system_calls.h"
@@ -16,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HIGHEST_US = 100000 };
+enum { HIGHEST_US = 100000, LATE_US = 20 };
 
 struct stream {
     int file;        /* -1: nobody */
@@ -49,8 +52,7 @@ static int turn(struct stream *stream, uint64_t gap, uint64_t *off) {
     uint64_t sent = now();
     if (!put(stream->file, event)) return 0;
     if (stream->sent) {
-        int64_t error = (int64_t)(sent - stream->sent - gap) / 1000;
-        if (error < 0) error = -error;
+        uint64_t over = (sent - stream->sent) % gap, error = (over < gap - over ? over : gap - over) / 1000;
         off[error < HIGHEST_US ? error : HIGHEST_US]++;
     }
     stream->sent = sent;
@@ -73,11 +75,14 @@ int main(int count, char **words) {
     struct stream *all = calloc(streams, sizeof *all);
     for (int i = 0; i < streams; i++) all[i].file = -1;
     signal(SIGTERM, end);
-    uint64_t begin = now();
+    uint64_t begin = now(), left_out = 0;
     for (uint64_t number = 0; !over; number++) {
         struct stream *stream = &all[number % streams];
-        while (now() < begin + number * gap / streams) continue;
-        if (stream->file < 0) {
+        uint64_t due = begin + number * gap / streams, when;
+        while ((when = now()) < due) continue;
+        if (stream->file >= 0 && when > due + LATE_US * 1000) {
+            left_out++;
+        } else if (stream->file < 0) {
             stream->file = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
             int yes = 1;
             if (stream->file >= 0) setsockopt(stream->file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -86,5 +91,8 @@ int main(int count, char **words) {
             stream->file = -1;
         }
     }
-    printf("{\"p50_us\": %d, \"p99_us\": %d}\n", quantile_us(off, 0.5), quantile_us(off, 0.99));
+    uint64_t gaps = 0;
+    for (int us = 0; us <= HIGHEST_US; us++) gaps += off[us];
+    printf("{\"gaps\": %lu, \"left_out\": %lu, \"p50_us\": %d, \"p99_us\": %d}\n", gaps, left_out,
+           quantile_us(off, 0.5), quantile_us(off, 0.99));
 }

@@ -16,10 +16,15 @@ LOAD_S = 2
 SHIFTED = Path(__file__).parents[1] / "support" / "wall_clock" / "shifted.c"
 
 
-def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
+def result_of(running: "subprocess.Popen[str]") -> dict[str, Any]:
     output, complaints = running.communicate(timeout=60)
     assert output, complaints
-    (trial,) = json.loads(output)["trials"]
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
+    (trial,) = result_of(running)["trials"]
     found: dict[str, Any] = trial
     return found
 
@@ -27,7 +32,7 @@ def measured(running: "subprocess.Popen[str]") -> dict[str, Any]:
 def begun(tmp_path: Path, url: str, *more: str, **env: str) -> "subprocess.Popen[str]":
     """A load that has recorded something."""
     running = subprocess.Popen(
-        command("hit", f"{url}/hello", "-d", f"{LOAD_S}s", *more, "--save", tmp_path / "runs", "--json"),
+        command("hit", url, "-d", f"{LOAD_S}s", *more, "--save", tmp_path / "runs", "--json"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -40,7 +45,7 @@ def begun(tmp_path: Path, url: str, *more: str, **env: str) -> "subprocess.Popen
 @pytest.mark.parametrize("load", [["-c", "2"], ["--rate", "200/s", "--processes", "2"]])
 def test_a_trial_during_which_jostle_was_stopped_says_so(tmp_path: Path, load: list[str]) -> None:
     with reference_server("run-to-completion") as url:
-        running = begun(tmp_path, url, *load)
+        running = begun(tmp_path, f"{url}/hello", *load)
         stopped = [running.pid, *_children(running.pid)]
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
@@ -72,7 +77,7 @@ def test_a_wall_clock_that_is_set_changes_no_figure(
     shift = tmp_path / "shift"
     shift.write_text("0")
     with reference_server("run-to-completion") as url:
-        running = begun(tmp_path, url, *load, LD_PRELOAD=str(shifted), WALL_CLOCK_SHIFT=str(shift))
+        running = begun(tmp_path, f"{url}/hello", *load, LD_PRELOAD=str(shifted), WALL_CLOCK_SHIFT=str(shift))
         (tmp_path / "next").write_text(str(by_s))
         (tmp_path / "next").replace(shift)
         trial = measured(running)
@@ -83,3 +88,31 @@ def test_a_wall_clock_that_is_set_changes_no_figure(
     assert trial["response"]["max"]["value"] < LOAD_S
     (outcome,) = [json.loads(p.read_text()) for p in tmp_path.glob("runs/*/trials/*/outcome.json")]
     assert outcome["status"] == "ended"
+
+
+@pytest.mark.parametrize("by_s", [3600, -3600])
+def test_a_wall_clock_that_is_set_changes_no_time_of_an_event(
+    tmp_path: Path, shifted: Path, by_s: int
+) -> None:
+    """Stamps are times of the wall clock. Only jostle's is set here, so that they stay wrong by as much."""
+    shift = tmp_path / "shift"
+    shift.write_text("0")
+    with reference_server("events") as url:
+        running = begun(
+            tmp_path,
+            f"{url}/events?n=4&first-ms=10&gap-ms=10",
+            *("-c", "4", "--stream", "sse"),
+            LD_PRELOAD=str(shifted),
+            WALL_CLOCK_SHIFT=str(shift),
+        )
+        (tmp_path / "next").write_text(str(by_s))
+        (tmp_path / "next").replace(shift)
+        result = result_of(running)
+    (found,), (trial,) = result["streams"], result["trials"]
+    assert found["events"] > 0
+    assert found["first"]["p50"]["value"] >= 0.010
+    assert found["gap"]["p50"]["value"] == pytest.approx(0.010, rel=0.25)
+    assert trial["response"]["p50"]["value"] >= 0.040
+    assert trial["response"]["max"]["value"] < LOAD_S
+    (clock,) = [check for check in trial["validity"]["checks"] if check["name"] == "wall clock"]
+    assert clock["value"] == pytest.approx(by_s, abs=0.1)

@@ -1,5 +1,10 @@
 """Streams of events from a server whose schedule is known: what jostle reports, and how they fail."""
 
+import json
+import os
+import queue
+import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +14,8 @@ import pytest
 import tomli_w
 
 from support.handlers import Handler, serving
-from support.real import Jostle, as_json, reference_server
+from support.real import Jostle, as_json, command, environment, reference_server
+from support.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +125,59 @@ def test_a_body_that_ends_with_its_connection_is_a_stream_and_the_terminal_shows
     assert shown[1].split()[:2] == ["4", "4"]
     first = next(line for line in shown if line.startswith("first event"))
     assert float(first.split()[2]) >= 50, "it holds them back for 50 ms"
+
+
+STOPPED_S = 0.6
+READ_S = 0.3
+"""Until what was sent has been read: what is read at once has one time."""
+
+
+class Stopping(Handler):
+    """Two server-sent events; its client is stopped when the second one comes, and for a while afterwards."""
+
+    protocol_version = "HTTP/1.0"
+    clients: "queue.SimpleQueue[int]" = queue.SimpleQueue()
+    """Whom to stop."""
+    gaps: "queue.SimpleQueue[tuple[float, float]]" = queue.SimpleQueue()
+    """Of each pair of events: the shortest and the longest that it can have been, s."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        client = self.clients.get(timeout=10)
+        first = self.sent()
+        time.sleep(READ_S)
+        os.kill(client, signal.SIGSTOP)
+        eventually(lambda: is_stopped(client))
+        second = self.sent()
+        self.gaps.put((second[0] - first[1], second[1] - first[0]))
+        time.sleep(STOPPED_S)  # the fault itself: it takes as long as it takes
+        os.kill(client, signal.SIGCONT)
+        time.sleep(READ_S)
+
+    def sent(self) -> tuple[float, float]:
+        """Just before and just after an event was sent."""
+        before = time.monotonic()
+        self.wfile.write(b"data: x\n\n")
+        return before, time.monotonic()
+
+
+def is_stopped(process: int) -> bool:
+    threads = Path(f"/proc/{process}/task").glob("*/stat")
+    return all(thread.read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
+
+
+def test_an_event_came_when_it_came_and_not_when_it_was_read() -> None:
+    with serving(Stopping) as url:
+        line = command("hit", f"{url}/", "--stream", "sse", "-c", "1", "-n", "1", "--json")
+        running = subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        )
+        Stopping.clients.put(running.pid)
+        output, complaints = running.communicate(timeout=60)
+    assert output, complaints
+    shortest, longest = Stopping.gaps.get(timeout=10)
+    gap = stream(json.loads(output))["gap"]["max"]["value"]
+    rounding = 0.002
+    assert shortest - rounding <= gap <= longest + rounding

@@ -8,6 +8,7 @@ use crate::schedule::phases::Phases;
 use crate::spec::{LoadSpec, Role, ShareSpec};
 use crate::wire::redirect::Redirects;
 use crate::wire::request::Request;
+use crate::wire::stamped::Stamping;
 use crate::wire::target::Target;
 use crate::wire::watch::Limits;
 
@@ -34,6 +35,8 @@ pub struct Workload {
     pub index: usize,
     pub role: Role,
     pub target: Target,
+    /// Where the kernel is to say when events come.
+    pub stamping: Option<Stamping>,
     pub requests: Vec<Request>,
     pub mix: Mix,
     pub journeys: Option<Journeys>,

@@ -28,6 +28,7 @@ use crate::wire::linger::MOST_LINGERING;
 use crate::wire::raw::{self, Until};
 use crate::wire::redirect::Redirects;
 use crate::wire::request::Request;
+use crate::wire::stamped::Stamping;
 use crate::wire::tap::Tap;
 use crate::wire::target::Target;
 use crate::wire::udp::{self, Matching};
@@ -136,6 +137,9 @@ fn prepare_workload(
         index,
         role: spec.role,
         target: Target::new(&name, &spec.target)?,
+        stamping: (spec.target.http2.is_none() && requests.iter().any(Request::streams_over_http))
+            .then(Stamping::begin)
+            .and_then(Result::ok),
         mix: Mix::new(spec.order, &spec.requests),
         journeys: (!programs.is_empty()).then(|| Journeys {
             mix: Mix::of(Order::Weighted, weights.into_iter()),

@@ -22,10 +22,12 @@ use tokio::task::yield_now;
 use crate::attention::Attention;
 use crate::schedule::clock::Clock;
 use crate::schedule::timer::{TimerFd, TimerQueue};
+use crate::schedule::wall_clock::WallClock;
 
 /// The seats of one worker's tasks, and what wakes them.
 pub struct Seats {
     pub clock: Clock,
+    wall_clock: WallClock,
     /// When this turn of the worker's loop began.
     turn: Cell<u64>,
     timers: RefCell<TimerQueue>,
@@ -62,6 +64,7 @@ impl Seats {
         let alarm = unsafe { AsyncFd::register_with_interest(TimerFd::new()?, Interest::READABLE) };
         Ok(Rc::new(Self {
             clock,
+            wall_clock: WallClock::new(clock),
             turn: Cell::new(0),
             timers: RefCell::default(),
             alarm: alarm?,
@@ -249,6 +252,12 @@ impl Seat {
     pub fn now(&self) -> u64 {
         self.seats.attention.work();
         self.seats.clock.now()
+    }
+
+    /// When it was `unix_ns` by the wall clock: after `earliest`, and before now. None: nobody knows.
+    pub fn moment(&self, unix_ns: u64, earliest: u64) -> Option<u64> {
+        self.seats.attention.work();
+        self.seats.wall_clock.moment(unix_ns, earliest)
     }
 
     /// Waits awake for a moment that is near; gives the time.

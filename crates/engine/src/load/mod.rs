@@ -53,7 +53,8 @@ impl Shared {
         let dialer = |workload: &Workload| {
             let shared = workload.target.http2.and_then(|http2| http2.connections);
             let shared = shared.unwrap_or(0) as usize / plan.workers();
-            Dialer::new(worker, shared, common.clone(), recorder.clone())
+            let stamps = workload.stamping.is_some();
+            Dialer::new(worker, shared, stamps, common.clone(), recorder.clone())
         };
         let scripts = (!plan.scripts.is_empty())
             .then(|| Vm::new(&plan.scripts, plan.clients_per_worker(), plan.trace))

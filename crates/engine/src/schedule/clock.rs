@@ -20,7 +20,12 @@ impl Clock {
 
     /// Nanoseconds since the start; 0 before it.
     pub fn now(self) -> u64 {
-        monotonic_ns().saturating_sub(self.zero_ns)
+        self.of(monotonic_ns())
+    }
+
+    /// The same of a monotonic time.
+    pub fn of(self, monotonic_ns: u64) -> u64 {
+        monotonic_ns.saturating_sub(self.zero_ns)
     }
 
     /// The monotonic time of `ns` after the start, as `timerfd` wants it.

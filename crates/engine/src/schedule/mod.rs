@@ -7,3 +7,4 @@ pub(crate) mod queue;
 pub mod random;
 pub mod think;
 pub(crate) mod timer;
+pub(crate) mod wall_clock;

@@ -26,6 +26,7 @@ use crate::wire::Common;
 use crate::wire::failure::{Failure, describe};
 use crate::wire::h2;
 use crate::wire::rotation::Rotation;
+use crate::wire::stamped::{self, Stamped};
 use crate::wire::target::{Address, Name, Target, resolve};
 use crate::wire::tls::{Sessions, Tls};
 use crate::wire::transport::{Plain, Transport};
@@ -48,15 +49,19 @@ pub struct Dialer {
     pub pool: Rc<h2::Pool>,
     pub ports: Rc<PortTable>,
     pub rotation: Rc<Rotation>,
+    /// The kernel is to say when bytes come.
+    stamps: bool,
     /// Whose turn it is among the local addresses.
     source: Cell<usize>,
 }
 
 impl Dialer {
-    /// Workers begin with different addresses. `shared`: connections of this worker that its clients share.
+    /// Workers begin with different addresses. `shared`: connections of this worker that its clients share. `stamps`: the
+    /// kernel is to say when bytes come.
     pub fn new(
         worker: usize,
         shared: usize,
+        stamps: bool,
         common: Rc<Common>,
         recorder: Rc<RefCell<Recorder>>,
     ) -> Self {
@@ -67,6 +72,7 @@ impl Dialer {
             pool: h2::Pool::new(shared),
             ports,
             rotation: Rc::new(Rotation::new(worker)),
+            stamps,
             source: Cell::new(worker),
         }
     }
@@ -191,9 +197,15 @@ impl Dialer {
                     choose_port_when_connecting(&socket);
                     socket.bind(&SocketAddr::new(source, 0).into())?;
                 }
+                let stamped = self.stamps && stamped::ask(&socket).is_ok();
                 begin_connecting(&socket, &SockAddr::from(*to))?;
                 let port = self.ports.take(from, *to);
-                TcpStream::from_std(socket.into()).map(|stream| Plain::Tcp(stream, port))
+                let stream = TcpStream::from_std(socket.into())?;
+                Ok(if stamped {
+                    Plain::Stamped(Box::new(Stamped::new(stream, port)))
+                } else {
+                    Plain::Tcp(stream, port)
+                })
             }
             Address::Unix(path) => {
                 let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;

@@ -20,6 +20,7 @@ pub mod redirect;
 pub mod request;
 pub mod rotation;
 pub mod sending;
+pub mod stamped;
 pub mod tap;
 pub mod target;
 pub mod tls;

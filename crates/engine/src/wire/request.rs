@@ -75,6 +75,11 @@ impl Request {
         self.grpc.as_ref().and_then(|method| method.deadline_ns())
     }
 
+    /// Its answer over HTTP is a stream of events.
+    pub fn streams_over_http(&self) -> bool {
+        self.stream.is_some() && self.websocket.is_none() && self.raw.is_none()
+    }
+
     pub fn accepts(&self, status: u16) -> bool {
         match self.statuses.as_slice() {
             [] => (200..400).contains(&status),

@@ -10,6 +10,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
 use crate::record::ports::Port;
+use crate::wire::stamped::Stamped;
 use crate::wire::target::Address;
 
 /// A connection's two directions, whatever carries them.
@@ -26,6 +27,8 @@ pub enum Plain {
         #[expect(dead_code, reason = "held, not looked at")] Port,
     ),
     Unix(UnixStream),
+    /// Boxed, as all that is rare.
+    Stamped(Box<Stamped>),
 }
 
 impl Plain {
@@ -35,6 +38,7 @@ impl Plain {
         match self {
             Self::Tcp(stream, _) => stream.peer_addr().is_ok(),
             Self::Unix(_) => true,
+            Self::Stamped(stamped) => stamped.stream.peer_addr().is_ok(),
         }
     }
 
@@ -42,6 +46,7 @@ impl Plain {
         match self {
             Self::Tcp(stream, _) => stream.poll_write_ready(cx),
             Self::Unix(stream) => stream.poll_write_ready(cx),
+            Self::Stamped(stamped) => stamped.stream.poll_write_ready(cx),
         }
     }
 
@@ -50,17 +55,30 @@ impl Plain {
         let error = match self {
             Self::Tcp(stream, _) => stream.take_error(),
             Self::Unix(stream) => stream.take_error(),
+            Self::Stamped(stamped) => stamped.stream.take_error(),
         };
         error?.map_or(Ok(()), Err)
     }
 
     /// Where nobody listens, the kernel may give us that very port to come from: then we have reached ourselves.
     pub fn is_connected_to_itself(&self, to: &Address, lowest_ephemeral_port: u16) -> bool {
-        match (self, to) {
-            (Self::Tcp(stream, _), Address::Tcp(to)) if to.port() >= lowest_ephemeral_port => {
-                stream.local_addr().is_ok_and(|from| from == *to)
+        let from = match self {
+            Self::Tcp(stream, _) => stream,
+            Self::Stamped(stamped) => &stamped.stream,
+            Self::Unix(_) => return false,
+        };
+        match to {
+            Address::Tcp(to) if to.port() >= lowest_ephemeral_port => {
+                from.local_addr().is_ok_and(|from| from == *to)
             }
             _ => false,
+        }
+    }
+
+    fn arrived(&self) -> Option<u64> {
+        match self {
+            Self::Stamped(stamped) => stamped.arrived(),
+            Self::Tcp(..) | Self::Unix(_) => None,
         }
     }
 
@@ -68,6 +86,7 @@ impl Plain {
         match self {
             Self::Tcp(stream, _) => SockRef::from(stream),
             Self::Unix(stream) => SockRef::from(stream),
+            Self::Stamped(stamped) => SockRef::from(&stamped.stream),
         }
         .send_with_flags(bytes, libc::MSG_NOSIGNAL)
     }
@@ -82,12 +101,21 @@ impl Transport {
         }
     }
 
+    /// When the last of the bytes came that were read last, by the wall clock, if the kernel said so.
+    pub fn arrived(&self) -> Option<u64> {
+        match self {
+            Self::Plain(plain) => plain.arrived(),
+            Self::Tls(stream) => stream.get_ref().0.arrived(),
+        }
+    }
+
     /// Reads a byte if one is there: where nothing was asked, none should be. 0: the peer has closed.
     pub fn try_read_byte(&mut self) -> Poll<io::Result<usize>> {
         let mut byte = [0];
         let result = match self {
             Self::Plain(Plain::Tcp(stream, _)) => stream.try_read(&mut byte),
             Self::Plain(Plain::Unix(stream)) => stream.try_read(&mut byte),
+            Self::Plain(Plain::Stamped(stamped)) => stamped.stream.try_read(&mut byte),
             Self::Tls(_) => return self.poll_read_byte(&mut Context::from_waker(Waker::noop())),
         };
         match result {
@@ -151,6 +179,7 @@ impl AsyncRead for Plain {
         match self.get_mut() {
             Self::Tcp(stream, _) => Pin::new(stream).poll_read(cx, buffer),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Stamped(stamped) => stamped.poll_read(cx, buffer),
         }
     }
 }
@@ -169,6 +198,7 @@ impl AsyncWrite for Plain {
         match self.get_mut() {
             Self::Tcp(stream, _) => Pin::new(stream).poll_write(cx, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Stamped(stamped) => Pin::new(&mut stamped.stream).poll_write(cx, bytes),
         }
     }
 
@@ -180,6 +210,7 @@ impl AsyncWrite for Plain {
         match self.get_mut() {
             Self::Tcp(stream, _) => Pin::new(stream).poll_shutdown(cx),
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Stamped(stamped) => Pin::new(&mut stamped.stream).poll_shutdown(cx),
         }
     }
 }

@@ -155,6 +155,14 @@ impl Watch<'_> {
         self.received_at(bytes, self.seat.now());
     }
 
+    /// So many bytes of the answer came when it was `unix_ns` by the kernel's stamp: after those before them. Where that
+    /// is not to be believed, they came now.
+    pub fn arrived(&mut self, bytes: usize, unix_ns: u64) {
+        let earliest = self.at.max(self.sample.sent.unwrap_or(0));
+        let at = self.seat.moment(unix_ns, earliest);
+        self.received_at(bytes, at.unwrap_or_else(|| self.seat.now()));
+    }
+
     /// So many bytes of the answer came at `at`.
     pub fn received_at(&mut self, bytes: usize, at: u64) {
         self.at = at;

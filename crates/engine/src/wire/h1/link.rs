@@ -182,7 +182,12 @@ impl Exchange<'_, '_> {
 
     /// Takes in what has come; the outcome, if that was the end.
     fn read(&mut self, mut input: &[u8]) -> Option<Outcome> {
-        self.watch.received(input.len());
+        match self.link.transport.arrived() {
+            Some(unix_ns) if self.watch.request.stream.is_some() => {
+                self.watch.arrived(input.len(), unix_ns);
+            }
+            _ => self.watch.received(input.len()),
+        }
         loop {
             let (used, step) = match self.link.decoder.step(input) {
                 Ok(result) => result,
