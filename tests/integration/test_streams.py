@@ -168,9 +168,10 @@ def is_stopped(process: int) -> bool:
     return all(thread.read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
 
 
-def test_an_event_came_when_it_came_and_not_when_it_was_read() -> None:
-    with serving(Stopping) as url:
-        line = command("hit", f"{url}/", "--stream", "sse", "-c", "1", "-n", "1", "--json")
+@pytest.mark.parametrize("secured", [False, True])
+def test_an_event_came_when_it_came_and_not_when_it_was_read(tmp_path: Path, secured: bool) -> None:
+    with serving(Stopping, tmp_path if secured else None) as url:
+        line = command("hit", f"{url}/", "-k", "--stream", "sse", "-c", "1", "-n", "1", "--json")
         running = subprocess.Popen(
             line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         )

@@ -2,8 +2,11 @@
 
 import contextlib
 import http.server
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 __all__ = ["Handler", "serving"]
 
@@ -32,12 +35,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A server in a thread, on a free port; its URL, without a slash at the end."""
+def serving(
+    handler: type[http.server.BaseHTTPRequestHandler], secured_in: Path | None = None
+) -> Iterator[str]:
+    """A server in a thread, on a free port; its URL, without a slash at the end.
+
+    `secured_in`: over TLS, with a key of its own, which is made in this folder.
+    """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        if secured_in is not None:
+            server.socket = _context(secured_in).wrap_socket(server.socket, server_side=True)
         # Whoever stops it waits for as long as it waits for connections.
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'http' if secured_in is None else 'https'}://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+def _context(folder: Path) -> ssl.SSLContext:
+    key, certificate = folder / "key.pem", folder / "cert.pem"
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    written = ["-keyout", str(key), "-out", str(certificate)]
+    line = ["openssl", "req", "-x509", *kind, "-subj", "/CN=localhost", *written]
+    subprocess.run(line, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
