@@ -88,8 +88,8 @@ def test_a_page_says_how_many_of_its_findings_are_chance() -> None:
     rng = np.random.default_rng(5)
     assert by_chance([]) == ""
     assert by_chance(page(rng, 2, 1)).startswith("Of 4 figures compared on this page, ")
-    assert "about 0.2 of them would differ by chance" in by_chance(page(rng, 2, 1))
-    assert "about 0.08 would differ by chance in the quantity that decides (throughput)" in by_chance(
+    assert "about 0.2 would still differ by chance" in by_chance(page(rng, 2, 1))
+    assert "at most 8 % of such pages would show a difference in the quantity that decides" in by_chance(
         page(rng, 3, 2)
     )
 

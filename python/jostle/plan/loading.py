@@ -144,7 +144,7 @@ def _filled_in(data: dict[str, Any], scale: str, changes: Settings, cores: Seque
 
 
 def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
-    """`data` with other contestants for some workloads."""
+    """`data` with other contestants for some workloads, and those that these had before."""
     if not contestants_of:
         return data
     workloads = data.get("workload")
@@ -154,7 +154,8 @@ def _narrowed(data: dict[str, Any], contestants_of: Any) -> dict[str, Any]:
         if name not in workloads:
             raise UnknownName("workload", name, workloads)
     changed = {name: workloads[name] | {"contestants": whom} for name, whom in contestants_of.items()}
-    return data | {"workload": workloads | changed}
+    narrowed = {name: workloads[name].get("contestants", []) for name in changed}
+    return data | {"workload": workloads | changed, "narrowed": narrowed}
 
 
 def _like(own: Any, value: int | float | str, name: str) -> int | float | str:

@@ -177,6 +177,11 @@ class Plan(Table):
     )
     tune: dict[str, Tune] = Field(default={}, description="parameters that are calibrated once per machine")
     workload: dict[str, Workload] = Field(description="what is measured, by name")
+    narrowed: dict[str, list[str]] = Field(
+        default={},
+        description="written by jostle: by workload, whom it is for where the chosen scale does not say so; "
+        "`--contestants` chooses among these",
+    )
     journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")
     database: DatabaseTable | None = Field(
@@ -423,6 +428,8 @@ class Plan(Table):
 
     def changed(self, changes: "Changes", places: Mapping[str, str] | None = None) -> "Plan":
         """The same plan with some of it changed, checked again. `places` as in `of`. Raises `PlanError`."""
+        if self.narrowed and changes.contestants is not None:
+            return self._widened().changed(changes, places)
         fields = {"contestants": changes.contestants, "workloads": changes.workloads}
         data = self.data() | {key: [*names] for key, names in fields.items() if names is not None}
         if newcomers := self._newcomers(changes):
@@ -453,6 +460,13 @@ class Plan(Table):
             for name, workload in self.workload.items():
                 data["workload"][name]["load"] = workload.load.with_duration(seconds).data()
         return Plan.of(data, "changed plan", places=places)
+
+    def _widened(self) -> "Plan":
+        """Without what the scale says of who is measured under single workloads."""
+        data = self.data()
+        for name, whom in data.pop("narrowed").items():
+            data["workload"][name]["contestants"] = whom
+        return Plan.of(data, "plan")
 
     def _newcomers(self, changes: "Changes") -> list[str]:
         """Those that are chosen, and that none of the workloads names that are chosen as well."""
