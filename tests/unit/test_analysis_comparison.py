@@ -137,6 +137,29 @@ def test_only_rounds_that_both_have_are_paired() -> None:
     assert all(d.ratio.value is None for d in nothing.differences)
 
 
+def test_all_figures_of_a_comparison_are_of_the_rounds_that_both_have() -> None:
+    """Also of a quantile that is not compared, as too few requests lie beyond it."""
+    rng = np.random.default_rng(1)
+    a = make_side("a", np.array([1.0, 2.0, 3.0, 9.0, 1.0]), requests=300, rng=rng)
+    b = make_side("b", np.ones(5), requests=300, rng=rng)
+    ours, theirs = pair(a, replace(b, rounds=b.rounds[:3]))
+    found, same = compare_sides(ours, theirs), compare_sides(side_of("a", list(a.rounds[:3])), theirs)
+    assert of(found, "p99").sentence == "p99: cannot be compared: too few requests."
+    for quantity in ("throughput", "p50", "p99"):
+        assert of(found, quantity).a.value == pytest.approx(of(same, quantity).a.value)
+
+
+def test_no_difference_is_given_from_a_figure_that_is_not() -> None:
+    rng = np.random.default_rng(1)
+    apart = make_side("a", np.array([1.0, 1.0, 30.0, 30.0]), requests=400, rng=rng)
+    alike = make_side("b", np.ones(4), requests=400, rng=rng)
+    lone = of(compare_sides(apart, alike), "p50")
+    assert (lone.a.value, lone.difference.value, lone.ratio.value) == (None, None, None)
+    assert "more than tenfold apart" in lone.sentence
+    together = of(compare_sides(apart, replace(apart, label="c")), "p50")  # round by round they are alike
+    assert (together.difference.value, together.ratio.value) == (None, pytest.approx(1.0))
+
+
 def test_a_side_that_answered_nobody_is_compared_as_far_as_it_goes() -> None:
     rng = np.random.default_rng(1)
     a = make_side("a", np.ones(3), rng=rng)

@@ -11,10 +11,13 @@ from rich.console import Console
 
 import jostle
 from jostle import report
+from jostle.analysis import counted
 from jostle.analysis.compare.two import compare_contestants, compare_runs, judge_conditions
 from jostle.analysis.results import CompareResult
+from jostle.analysis.run import analyse
 from jostle.errors import NotComparable, UnknownName, UserError
 from jostle.plan.conditions import change
+from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord
 from jostle.record.verdict import Verdict
 from support.commands import run_command
@@ -193,6 +196,20 @@ def test_suspect_trials_are_told_of_the_side_that_they_are_on(tmp_path: Path) ->
     doubts = [note for note in notes if "trials were" in note]
     assert doubts
     assert all(note.startswith("node, ") for note in doubts)
+
+
+def test_the_same_trials_count_as_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that the machine spoiled is left out of both, and both say so."""
+    record = RunRecord.open(make_run(tmp_path, trials({"node": 0.002, "go": 0.004})))
+    monkeypatch.setattr(RecordedPlan, "repeats", True, raising=False)
+    monkeypatch.setattr(counted, "left_out", lambda cell, _: {cell[0].trial.number} - {2})
+    page = analyse(record)
+    (shown,) = page.comparisons
+    beside = compare_contestants(record, shown.a, shown.b)
+    for mine, theirs in zip(shown.differences, beside.comparisons[0].differences, strict=True):
+        assert (mine.a, mine.b, mine.ratio) == (theirs.a, theirs.b, theirs.ratio)
+    (said,) = [note for note in page.notes if "did not count" in note]
+    assert said in beside.notes
 
 
 def test_invalid_trials_prove_nothing(runs: tuple[Path, Path]) -> None:

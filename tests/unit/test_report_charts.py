@@ -141,8 +141,24 @@ def test_the_stall_is_that_of_the_most_harmed_beside_the_least_harmed() -> None:
     assert found.trials[0][0] == "python-asyncio"
     picture = charts.stall(found)
     validated(picture)
-    assert picture.title.startswith("python-asyncio completes nothing for 4.")
-    assert "at the same point of its trial, java-virtual-threads completes 79" in picture.title
+    assert picture.title.startswith("python-asyncio completes nothing from ")
+    assert "in that part of its own trial, java-virtual-threads completes 7" in picture.title
+
+
+def test_unlike_parts_of_a_stall_are_not_averaged() -> None:
+    """A mean of 50, 50 and 6,040 answers a second is what no part of the picture shows."""
+    result = make_starvation()
+    found = charts.find_stall(result, views(result))
+    assert found is not None
+    name, other = found.trials[1]
+    rates = list(other.timeline.throughput_per_s)
+    inside = [
+        n for n, t in enumerate(other.timeline.t_s) if found.begin_s < t < found.begin_s + found.length_s
+    ]
+    rates[inside[0]] = 50.0
+    unlike = replace(other, timeline=replace(other.timeline, throughput_per_s=rates))
+    title = charts.stall(replace(found, trials=(found.trials[0], (name, unlike)))).title
+    assert re.search(rf"{name} completes 50\.0/s to [\d,]+/s\.", title)
     spared = make_starvation([RUNTIMES[1], RUNTIMES[2]])
     assert charts.find_stall(spared, views(spared)) is None
 

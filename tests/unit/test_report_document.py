@@ -189,6 +189,21 @@ def test_the_verdict_names_every_figure_that_must_not_be_used_and_every_doubtful
     assert judged(*((t.contestant, t.workload, lost) for t in result.trials)).startswith("Do not use any")
 
 
+def test_a_trial_that_does_not_count_spoils_no_figure() -> None:
+    """The verdict above the table and the marks in it are of the same trials."""
+    result = make_starvation(RUNTIMES[:1], rounds=2, open_form=False)
+    spoiled = result.trials[0].number
+    trials = [
+        replace(t, validity=lag(Verdict.INVALID, 0.2, "disturbed")) if t.number == spoiled else t
+        for t in result.trials
+    ]
+    everything = replace(result, trials=trials)
+    without = [replace(s, trials=[n for n in s.trials if n != spoiled]) for s in result.summaries]
+    assert affects(everything).startswith("Do not use")
+    assert affects(replace(everything, summaries=without)) == ""
+    assert failed_checks(replace(everything, summaries=without)) == []
+
+
 def test_a_run_of_one_workload_does_not_name_it_in_its_reasons() -> None:
     (reason,) = reasons(make_hit(Verdict.INVALID))
     assert (reason.contestant, reason.workload) == ("", "")

@@ -381,7 +381,7 @@ TABLE = [
     ),
     Row(
         "+2 % [−10, +15] (10.0 ms on old, 12.0 ms on new), which may be chance among 9 differences.",
-        lambda: comparing.in_words(difference("p99", "unclear", BOTH), "old", "new", 9),
+        lambda: comparing.in_words(difference("p99", "may be chance", BOTH), "old", "new", 9),
         (lambda: words("p99", "unclear", BOTH),),
     ),
     Row(
@@ -442,6 +442,21 @@ TABLE = [
         "new against old: inconclusive; more rounds may decide it.",
         lambda: summed(difference("p99", "unclear", BOTH)),
         (lambda: summed(difference("p99", "more", MORE)),),
+    ),
+    Row(
+        "new against old: a difference in p99 that may be chance; more rounds may decide it.",
+        lambda: summed(difference("p99", "may be chance", MORE)),
+        (lambda: summed(difference("p99", "unclear", BOTH)),),
+    ),
+    Row(
+        "new against old: differences in p50 and p99 that may be chance; more rounds may decide it.",
+        lambda: summed(difference("p50", "may be chance", MORE), difference("p99", "may be chance", MORE)),
+        (lambda: summed(difference("p99", "may be chance", MORE)),),
+    ),
+    Row(
+        "new against old: throughput +20 %; the difference in p99 may be chance.",
+        lambda: summed(difference("throughput", "more", MORE), difference("p99", "may be chance", MORE)),
+        (lambda: summed(difference("throughput", "more", MORE), difference("p99", "unclear", BOTH)),),
     ),
     Row(
         "throughput +20 %. These figures are over the 4 rounds in which both were measured.",

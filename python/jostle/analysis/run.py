@@ -4,12 +4,12 @@ result = analyse(RunRecord.open("runs/2026-11-21T18-52-34-starvation"))
 """
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jostle.analysis.compare.page import by_chance
 from jostle.analysis.compare.pairs import Key, with_the_first
+from jostle.analysis.counted import counted, note
 from jostle.analysis.judge.claims import Measured, judge_claims
 from jostle.analysis.judge.published import published_figures
 from jostle.analysis.judge.ratios import ratios
@@ -23,7 +23,6 @@ from jostle.analysis.results import (
     Validity,
     WorkloadSummary,
 )
-from jostle.analysis.stats.enough import LEAST_ROUNDS
 from jostle.analysis.stats.sequential import Level, fixed, last_look, repeated_looks
 from jostle.analysis.summaries import by_workload, summarize
 from jostle.analysis.topics.baseline import floor_note
@@ -42,7 +41,6 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity import wake_up
 from jostle.analysis.validity.checks import judge_data
-from jostle.analysis.validity.spoiled import left_out
 from jostle.formatting import plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
@@ -70,15 +68,15 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
     data = [TrialData(trial) for trial in record.trials]
     trials = [_described(f) for f in data]
     validities = {trial.number: trial.validity for trial in trials}
-    aside = _left_out(by_workload(data), validities, plan)
-    counted = [one for one in data if one.trial.number not in aside]
-    grouped = _in_order(by_workload(counted), plan, record)
+    kept = counted(data, validities, plan)
+    grouped = _in_order(by_workload(kept), plan, record)
     summaries = summarize_all(grouped, validities, plan, distributions=distributions)
     skipped, skipped_workloads = _skipped(record), _skipped_workloads(record)
     published = published_figures(plan.published, grouped)
     starvation = _starvation(plan.starvation, grouped, summaries, published)
     measured = Measured(grouped, summaries, starvation, skipped, skipped_workloads)
-    reasons = _reasons(trials, record)
+    numbers = {one.trial.number for one in kept}
+    reasons = _reasons([trial for trial in trials if trial.number in numbers], record)
     verdict = worst([*(summary.verdict for summary in summaries.values()), *_whole_run(record, trials)])
     level = _level(record, plan)
     comparisons = (
@@ -124,7 +122,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
         notes=[
             *_notes(data, record.host),
             *_repeated(record),
-            *_aside(data, aside),
+            *filter(None, [note(data, kept)]),
             *_resumed(record),
             *_looked_at(record),
             *filter(None, [by_chance(comparisons)]),
@@ -349,24 +347,6 @@ def _repeated(record: RunRecord) -> list[str]:
     if any(entry["event"] == "repeats given up" for entry in record.journal):
         notes.append("Then repeats were stopped: those of a whole round had been disturbed as well.")
     return notes
-
-
-def _left_out(
-    grouped: Mapping[Key, Sequence[TrialData]], validities: Mapping[int, Validity | None], plan: RecordedPlan
-) -> set[int]:
-    return set().union(*(left_out(cell, validities) for cell in grouped.values())) if plan.repeats else set()
-
-
-def _aside(data: Sequence[TrialData], aside: set[int]) -> list[str]:
-    """Which trials do not count: every repeat of them had been spoiled, too."""
-    cells = Counter((d.trial.contestant, d.trial.workload) for d in data if d.trial.number in aside)
-    each = (f"{contestant}, {workload} ({count})" for (contestant, workload), count in cells.items())
-    if not cells:
-        return []
-    return [
-        f"{plural(len(aside), 'trial')} did not count: {'; '.join(each)}. Other programs or virtual machines "
-        f"disturbed each of them and its repeats; at least {LEAST_ROUNDS} other rounds remain."
-    ]
 
 
 def _looks(record: RunRecord) -> list[JournalEntry]:

@@ -36,7 +36,7 @@ def beyond_chance(comparisons: Sequence[Comparison]) -> list[Comparison]:
         chance, most = (d.p_of_all, alone) if d.quantity == c.primary else (d.p, limit)
         if d.finding not in ("less", "more") or chance is None or chance <= most:
             return d
-        taken_back = replace(d, finding="unclear")
+        taken_back = replace(d, finding="may be chance")
         return replace(taken_back, sentence=in_words(taken_back, c.a, c.b, among=tested))
 
     found = [replace(c, differences=[judged(c, d) for d in c.differences]) for c in comparisons]

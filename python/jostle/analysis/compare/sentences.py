@@ -15,10 +15,10 @@ TOLD = ("throughput", "p50", "p99")
 
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
-    """One sentence on one quantity of `a` and `b`. `among`: so many others make its own interval no proof."""
+    """One sentence on one quantity of `a` and `b`. `among`: so many were tested, where it may be chance."""
     if d.quantity == "errors":
         return _errors(d, a, b)
-    if d.ratio.value is None or d.difference.value is None:
+    if d.ratio.value is None:
         return f"{d.quantity}: cannot be compared: {d.difference.note or d.ratio.note}."
     both = f"{_amount(d.a)} on {a}, {_amount(d.b)} on {b}"
     if d.ratio.low is None or d.ratio.high is None:
@@ -26,7 +26,7 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
     if d.finding == "same":
         return f"{d.quantity}: no difference larger than {percent(d.within or 0.0)} ({both})."
     interval = change(d.ratio.value, d.ratio.low, d.ratio.high)
-    if d.finding == "unclear" and among:
+    if d.finding == "may be chance":
         return f"{d.quantity}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "unclear":
         return f"{d.quantity}: inconclusive: {interval} ({both})."
@@ -44,6 +44,7 @@ def summary(c: Comparison) -> str:
     chosen = [d for d in c.differences if d.quantity in TOLD]
     clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
+    chance = [d for d in chosen if d.finding == "may be chance"]
     told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if c.verdict is Verdict.INVALID else ''}: "
     if clear:
         parts = [f"{d.quantity} {change(d.ratio.value)}" for d in clear if d.ratio.value is not None]
@@ -51,10 +52,17 @@ def summary(c: Comparison) -> str:
         told += f"; no difference larger than {_most(same)} in {_names(same)}" if same else ""
     elif same:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
+    elif chance:
+        found = "a difference" if len(chance) == 1 else "differences"
+        return (
+            f"{told}{found} in {_names(chance)} that may be chance; more rounds may decide it.{_in_common(c)}"
+        )
     else:
         return told + "inconclusive; more rounds may decide it." + _in_common(c)
     unclear = [d for d in chosen if d.finding == "unclear" and d.ratio.value is not None]
-    return told + (f"; inconclusive in {_names(unclear)}" if unclear else "") + "." + _in_common(c)
+    told += f"; inconclusive in {_names(unclear)}" if unclear else ""
+    told += f"; the difference in {_names(chance)} may be chance" if chance else ""
+    return f"{told}.{_in_common(c)}"
 
 
 def _in_common(c: Comparison) -> str:

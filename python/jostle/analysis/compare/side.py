@@ -9,7 +9,12 @@ import numpy as np
 
 from jostle.analysis.results import WorkloadSummary
 from jostle.analysis.stats.bootstrap import QUANTILE_RESAMPLES, picks, quantile_replicates
-from jostle.analysis.stats.over_rounds import Value, round_quantile, typical_over_rounds
+from jostle.analysis.stats.over_rounds import (
+    Value,
+    quantiles_over_rounds,
+    round_quantile,
+    typical_over_rounds,
+)
 from jostle.analysis.stats.quantile_ci import LEVELS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample, pool
 from jostle.analysis.summaries import seed_of
@@ -111,11 +116,18 @@ class Side:
 
 
 def pair(a: Side, b: Side) -> tuple[Side, Side]:
-    """Both sides with the rounds that both have."""
+    """Both sides with the rounds that both have, and with the figures of these rounds."""
     ours, theirs = ({r.number for r in side.rounds} for side in (a, b))
     return _only(a, theirs), _only(b, ours)
 
 
 def _only(side: Side, numbers: Container[int]) -> Side:
     kept = [r for r in side.rounds if r.number in numbers]
-    return side if len(kept) == len(side.rounds) else replace(side, rounds=kept)
+    if len(kept) == len(side.rounds):
+        return side
+    summary = replace(
+        side.summary,
+        throughput=typical_over_rounds([r.throughput for r in kept], "/s"),
+        response=quantiles_over_rounds([r.response for r in kept]),
+    )
+    return replace(side, summary=summary, rounds=kept)

@@ -27,7 +27,7 @@ from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smoot
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
-from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart, typical_over_rounds
+from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
 from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
 from jostle.analysis.stats.sample import Floats, WeightedSample
@@ -75,7 +75,7 @@ def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:
 
 def _left_out(side: Side) -> int:
     """Rounds in which the other was not measured."""
-    return max(0, len(side.summary.throughput.rounds) - len(side.rounds))
+    return max(0, side.summary.rounds - len(side.rounds))
 
 
 def _rounds(a: Side, b: Side) -> int:
@@ -140,8 +140,6 @@ def _compared(
 ) -> Difference:
     """One value of each round on either side. The ratio decides where there is one, else the difference."""
     note, n, unit, p = _undecided(*sides), _rounds(*sides), cells[0].unit, None
-    if sides[0].run == sides[1].run:
-        cells = _of_these(cells[0], xs), _of_these(cells[1], ys)
     p_of_all: float | None = None
     paired, others = sides[0].run == sides[1].run, family.others
     x, y = (_typical(values) for values in (xs, ys))
@@ -169,16 +167,14 @@ def _compared(
             x * logs[0],
             y * logs[1],
         )  # delta method: what a small change of the logarithm does to the value
-    difference = Estimate(y - x, unit=unit, n=n, note=note)
-    if not note:
+    missing = next((cell.note for cell in cells if cell.value is None), "")
+    if ratio.value is None and (note or missing):
+        return _unknown(quantity, *cells, note or missing)
+    difference = Estimate(None if missing else y - x, unit=unit, n=n, note=missing or note)
+    if not difference.note:
         half = _half(*parts, (x + y) / 2, others if paired else 0, family.confidence(n))
         difference = Estimate(y - x, y - x - half, y - x + half, unit, n=n)
     return replace(_found(quantity, *cells, difference, ratio), p=p, p_of_all=p_of_all)
-
-
-def _of_these(cell: Estimate, values: Sequence[float]) -> Estimate:
-    """The figure over the rounds that are compared, where there are more than these."""
-    return typical_over_rounds(values, cell.unit) if 1 < len(values) < len(cell.rounds) else cell
 
 
 def _typical(values: Sequence[float]) -> float:

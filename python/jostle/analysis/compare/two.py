@@ -1,12 +1,13 @@
 """Two runs, or two contestants of one run: what `jostle compare` says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jostle.analysis.compare.pairs import Key, differs, side
 from jostle.analysis.compare.several import MeasuredRun, compare_several
 from jostle.analysis.compare.side import pair
 from jostle.analysis.compare.sides import compare_sides
+from jostle.analysis.counted import counted, note
 from jostle.analysis.judge.requirements import decide
 from jostle.analysis.judge.rule import distrusted
 from jostle.analysis.results import (
@@ -34,6 +35,8 @@ __all__ = ["compare_contestants", "compare_many", "compare_records", "compare_ru
 @dataclass(frozen=True)
 class _Run:
     name: str
+    data: Sequence[TrialData]
+    counted: Sequence[TrialData]
     grouped: Mapping[Key, Sequence[TrialData]]
     summaries: Mapping[Key, WorkloadSummary]
 
@@ -41,14 +44,22 @@ class _Run:
     def of(cls, record: RunRecord) -> "_Run":
         data = [TrialData(trial) for trial in record.trials]
         validities = {f.trial.number: judge_data(f) for f in data}
-        grouped = by_workload(data)
-        summaries = summarize_all(
-            grouped, validities, RecordedPlan.parse(record.plan_text), distributions=False
-        )
-        return cls(record.folder.name, grouped, summaries)
+        plan = RecordedPlan.parse(record.plan_text)
+        kept = counted(data, validities, plan)
+        grouped = by_workload(kept)
+        summaries = summarize_all(grouped, validities, plan, distributions=False)
+        return cls(record.folder.name, data, kept, grouped, summaries)
 
     def contestants(self) -> list[str]:
         return list(dict.fromkeys(name for name, _ in self.summaries))
+
+    def left_out(self, contestants: Container[str]) -> list[str]:
+        """What is to be said of their trials that do not count."""
+        data, kept = (
+            [one for one in trials if one.trial.contestant in contestants]
+            for trials in (self.data, self.counted)
+        )
+        return list(filter(None, [note(data, kept)]))
 
     def workloads(self, contestant: str) -> list[str]:
         return [workload for name, workload in self.summaries if name == contestant]
@@ -88,6 +99,7 @@ def compare_contestants(record: RunRecord, a: str, b: str) -> CompareResult:
             raise UnknownName("contestant in this run", name, run.contestants())
     keys = [((a, workload), (b, workload)) for workload in run.workloads(a)]
     comparisons, notes = _compared(run, run, keys, ("", ""))
+    notes += run.left_out((a, b))
     return CompareResult(f"{b} against {a}", a, b, comparisons, [], notes)
 
 
@@ -109,6 +121,7 @@ def compare_runs(first: RunRecord, second: RunRecord) -> CompareResult:
         )
     keys = [((x, workload), (y, workload)) for x, y in common for workload in a.workloads(x)]
     comparisons, notes = _compared(a, b, keys, (str(first.folder), str(second.folder)))
+    notes += a.left_out(ours) + b.left_out(theirs)
     notes.append(
         f"{TWO_RUNS.capitalize()}, and what changed on the machine in between is part of every difference. "
         "So nothing is decided. To decide, measure both in one run, with interleaved rounds: "

@@ -86,7 +86,7 @@ def _open(judged: Claim, result: RunResult, cells: frozenset[Key]) -> bool:
 
 def _comparison(one: Comparison) -> Question:
     (primary,) = [d for d in one.differences if d.quantity == one.primary] or one.differences[:1]
-    undecided = primary.finding == "unclear" and primary.verdict is not Verdict.INVALID
+    undecided = primary.finding in ("unclear", "may be chance") and primary.verdict is not Verdict.INVALID
     cells = frozenset({(one.a, one.workload), (one.b, one.workload)})
     narrows = primary.ratio.value is not None and primary.ratio.low is not None
     return Question(f"{one.b} against {one.a} ({one.workload})", cells, undecided and narrows)

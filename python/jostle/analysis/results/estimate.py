@@ -8,7 +8,7 @@ __all__ = ["Decision", "Distribution", "Estimate", "Finding"]
 
 Decision = Literal["pass", "fail", "cannot tell"]
 
-Finding = Literal["less", "more", "same", "unclear"]
+Finding = Literal["less", "more", "same", "may be chance", "unclear"]
 
 
 @dataclass(frozen=True)

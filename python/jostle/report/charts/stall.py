@@ -79,9 +79,10 @@ def stall(found: Stall) -> Picture:
 
 
 def _title(found: Stall) -> str:
+    """What the panels show: figures of whole intervals, and no mean of unlike ones."""
     (stalled, trial), *others = found.trials
-    text = f"{stalled} completes nothing for {amount(found.length_s, 's')}"
     begin, end = found.begin_s, found.begin_s + found.length_s
+    text = f"{stalled} completes nothing from {amount(begin, 's')} to {amount(end, 's')} of its trial"
     line = trial.timeline
     busy = [c for t, c in zip(line.server_t_s, line.server_cpu, strict=True) if begin <= t <= end]
     if busy:
@@ -93,10 +94,14 @@ def _title(found: Stall) -> str:
             if begin <= t <= end
         ]
         if done:
-            text += (
-                f"; at the same point of its trial, {name} completes {amount(sum(done) / len(done), '/s')}"
-            )
+            text += f"; in that part of its own trial, {name} completes {_between(done)}"
     return text + "."
+
+
+def _between(rates: Sequence[float]) -> str:
+    """The least and the most of the intervals, per second."""
+    least, most = (amount(end, "/s") for end in (min(rates), max(rates)))
+    return most if least == most else f"{least} to {most}"
 
 
 def _reading(found: Stall) -> str:

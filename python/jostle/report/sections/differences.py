@@ -24,7 +24,7 @@ __all__ = ["comparison", "section", "table"]
 
 SMALL = 0.1
 
-FINDING = {"less": "less", "more": "more", "same": "no difference", "unclear": "inconclusive"}
+FINDING = {"less": "less", "more": "more", "may be chance": "may be chance", "unclear": "inconclusive"}
 
 HOW = (
     "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
@@ -70,7 +70,7 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
 
 
 def _finding(d: Difference) -> str:
-    if d.difference.value is None:
+    if d.difference.value is None and d.ratio.value is None:
         return "not compared"
     return f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
 

@@ -48,9 +48,11 @@ class FailedCheck:
 
 
 def failed_checks(result: RunResult) -> list[FailedCheck]:
-    """Worst first; the same check of the same workload once, with its worst trial."""
+    """Of the trials that count, worst first; each check of a workload once, with its worst trial."""
+    counted = {number for summary in result.summaries for number in summary.trials}
+    trials = [trial for trial in result.trials if trial.number in counted]
     failed: dict[tuple[str, str, str], list[tuple[Check, TrialResult]]] = {}
-    for trial in result.trials:
+    for trial in trials:
         for check in trial.validity.checks:
             if check.verdict is not Verdict.VALID:
                 key = (trial.contestant, trial.workload, check.name)
@@ -61,7 +63,7 @@ def failed_checks(result: RunResult) -> list[FailedCheck]:
             workload,
             max((check for check, _ in group), key=lambda check: check.severity),
             [trial.number for _, trial in group],
-            sum((t.contestant, t.workload) == (contestant, workload) for t in result.trials),
+            sum((t.contestant, t.workload) == (contestant, workload) for t in trials),
             _affected([check for check, _ in group]),
         )
         for (contestant, workload, _), group in failed.items()

@@ -1,0 +1,38 @@
+"""Which trials of a run count: one answer for the page and for `jostle compare`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from jostle.analysis.results import Validity
+from jostle.analysis.stats.enough import LEAST_ROUNDS
+from jostle.analysis.summaries import by_workload
+from jostle.analysis.trial.data import TrialData
+from jostle.analysis.validity.spoiled import left_out
+from jostle.formatting import plural
+from jostle.plan.recorded import RecordedPlan
+
+__all__ = ["counted", "note"]
+
+
+def counted(
+    data: Sequence[TrialData], validities: Mapping[int, Validity], plan: RecordedPlan
+) -> list[TrialData]:
+    """The trials that count; where a plan does not repeat what was spoiled, all do."""
+    if not plan.repeats:
+        return list(data)
+    aside = set().union(*(left_out(cell, validities) for cell in by_workload(data).values()))
+    return [one for one in data if one.trial.number not in aside]
+
+
+def note(data: Sequence[TrialData], kept: Sequence[TrialData]) -> str:
+    """Which of `data` do not count: every repeat of them had been spoiled, too. Empty where all count."""
+    numbers = {one.trial.number for one in kept}
+    aside = [one.trial for one in data if one.trial.number not in numbers]
+    if not aside:
+        return ""
+    cells = Counter((trial.contestant, trial.workload) for trial in aside)
+    each = (f"{contestant}, {workload} ({count})" for (contestant, workload), count in cells.items())
+    return (
+        f"{plural(len(aside), 'trial')} did not count: {'; '.join(each)}. Other programs or virtual machines "
+        f"disturbed each of them and its repeats; at least {LEAST_ROUNDS} other rounds remain."
+    )
