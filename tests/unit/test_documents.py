@@ -126,13 +126,14 @@ STARVATION = '[[starvation]]\nform = "f"\nalone = "{0}"\nwith = "{0}"\nslow = "{
 
 @pytest.mark.parametrize(("place", "text"), PLANS)
 def test_plans_in_documents_can_be_read(place: str, text: str) -> None:
-    """Whole ones as they stand, claims and servers beside the rest of a plan; and a contestant.toml."""
+    """Whole ones as they stand, parts beside the rest of a plan; and a contestant.toml."""
     data = tomllib.loads(text)
     if "start" in data:
         assert ContestantFile.model_validate(data).start_command()
         return
     if "title" not in data:
-        about = sorted({part["workload"] for claim in data.get("claim", []) for part in claim["holds"]})
+        parts = [part for claim in data.get("claim", []) for part in claim["holds"]]
+        about = sorted({part["workload"] for part in (*parts, *data.get("require", []))})
         tables = [form.format(name) for form in (WORKLOAD, STARVATION) for name in about or ["w"]]
         servers = json.dumps(["node", "go", *data.get("contestant", {})])
         text = f'title = "t"\ncontestants = {servers}\n' + "".join(tables) + text

@@ -11,7 +11,7 @@ import typer
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.hit import RequestOptions
 from jostle.cli.options import LOAD, OUTPUT, Into, Seed, option_names, unfold
-from jostle.cli.output import FORMS, Form, OutputFile, console, report_written
+from jostle.cli.output import FORMS, DocumentFile, Form, console, report_written
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ HELP = """Find the highest load at which a server meets an SLO, with its interva
   jostle capacity http://localhost:8080/ --slo "p99 < 1 s" --clients
   jostle capacity http://localhost:8080/ --slo "p99 < 100 ms" --quick
 
-TARGET is a URL, or a contestant with settings and path. The rate is doubled
+TARGET is a URL, or a contestant with its variants and a path. The rate is doubled
 until the SLO is missed; then rates around the limit are measured in random order,
 each until a sequential test decides whether the SLO holds. With --clients the
 load is a closed loop, and the answer is a number of clients. If jostle itself
@@ -67,7 +67,7 @@ class _Teller:
 @unfold
 def capacity(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL, or CONTESTANT[:SETTINGS][/PATH].")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL, or CONTESTANT[:VARIANT][/PATH].")],
     *,
     slo: Annotated[
         list[str],
@@ -102,13 +102,18 @@ def capacity(
         ),
     ] = None,
     quick: Annotated[
-        bool, _option("--quick", help="A shorter search; a wider interval, and no model.", group=LOAD)
+        bool,
+        _option(
+            "--quick",
+            help="A shorter search: a wider interval, and no model for 'jostle what-if'.",
+            group=LOAD,
+        ),
     ] = False,
     options: RequestOptions,
     seed: Seed = None,
     into: Into = Path("runs"),
     as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
-    output: OutputFile = None,
+    output: DocumentFile = None,
     quiet: Annotated[bool, _option("-q", "--quiet", help="Show no progress.", group=OUTPUT)] = False,
     no_pages: Annotated[bool, _option("--no-pages", help="Write no capacity.html.", group=OUTPUT)] = False,
 ) -> int:

@@ -12,7 +12,7 @@ import typer
 
 from jostle.cli.exit_codes import exit_code
 from jostle.cli.options import OUTPUT, Into, run_folders
-from jostle.cli.output import OutputFile, UndecidedAs
+from jostle.cli.output import UndecidedAs, output_option
 from jostle.errors import PlanError
 from jostle.host.files import write_whole
 
@@ -103,7 +103,7 @@ def compare(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
-    output: OutputFile = None,
+    output: Annotated[Path | None, output_option(FORMS)] = None,
     undecided: UndecidedAs = None,
 ) -> int:
     from jostle import api

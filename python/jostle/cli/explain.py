@@ -12,7 +12,7 @@ import typer
 from jostle import units
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import GENERATOR, OUTPUT, REQUEST, TLS, refuse_beside
-from jostle.cli.output import FORMS, Form, OutputFile, put_document, report_written
+from jostle.cli.output import FORMS, DocumentFile, Form, put_document, report_written
 from jostle.errors import PlanError
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def explain(
         bool,
         typer.Option(
             "--all",
-            help="Explain every contestant, or the named ones, and compare with what each declares.",
+            help="Explain every contestant, or the named ones, and compare with the discipline that its "
+            "contestant.toml declares.",
             rich_help_panel=PROBES,
         ),
     ] = False,
@@ -159,7 +160,7 @@ def explain(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the explanation as JSON.", rich_help_panel=OUTPUT)
     ] = False,
-    output: OutputFile = None,
+    output: DocumentFile = None,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Show no progress.", rich_help_panel=OUTPUT)
     ] = False,

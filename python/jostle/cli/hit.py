@@ -52,7 +52,8 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
 Closed loop (-c): each client waits for its answer before it sends again. Open
 loop (--rate): requests are sent at a fixed rate, however fast the server answers,
 and response times count from when a request was due. A redirect counts as an
-answer; -L follows it and counts each request on the way.
+answer; -L follows it and counts each request on the way. There is no warm-up:
+every request counts.
 """
 
 
@@ -70,7 +71,7 @@ class LoadOptions:
             *("-c", "--connections", "--clients"),
             metavar="N",
             help="Clients, each with a connection: 50, 10k (default 10). With --rate: at most so many "
-            "connections (default 10k). Nothing is left out as warm-up.",
+            "connections (default 10k).",
             group=LOAD,
         ),
     ] = None
@@ -176,8 +177,8 @@ class RequestOptions:
         _option(
             "--ping",
             metavar="TIME",
-            help="With ws://: each client sends a ping after each such time (20s), and its round trip is "
-            "measured. A socket whose pong takes longer is given up.",
+            help="With ws://: each client sends a ping every TIME, such as 20s, and its round "
+            "trip is measured. A socket whose pong takes longer is given up.",
             group=MESSAGES,
         ),
     ] = None
@@ -426,7 +427,7 @@ class RequestOptions:
             "-t",
             "--threads",
             metavar="N",
-            help="Threads of the generator; a plan takes one per core of the generator.",
+            help="Threads of the generator. ('jostle run' uses one per generator core.)",
             group=GENERATOR,
         ),
     ] = 1

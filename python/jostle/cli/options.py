@@ -67,7 +67,8 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="HOST:PORT",
-        help="Send the load from all nodes of the Ray cluster with this head.",
+        help="Send the load from all nodes of a Ray cluster. HOST:PORT is the address of its "
+        "head node: the one that was started by 'ray start --head'.",
         rich_help_panel=GENERATOR,
     ),
 ]

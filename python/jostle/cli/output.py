@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMS",
+    "DocumentFile",
     "Form",
     "OutputFile",
     "PlanOutput",
@@ -74,18 +75,24 @@ def _known(file: Path | None) -> Path | None:
     return file
 
 
-OutputFile = Annotated[
-    Path | None,
-    typer.Option(
+def output_option(suffixes: Iterable[str]) -> Any:
+    """`--output` of a command whose result has the forms of these suffixes."""
+    listed = " ".join(suffixes).replace(".xml", ".xml (JUnit)")
+    return typer.Option(
         "-o",
         "--output",
         metavar="FILE",
         callback=_known,
-        help="Write the result to FILE instead of standard output. The suffix selects the format: "
-        f"{' '.join(FORMS)}.",
+        help=f"Write the result to FILE instead of standard output. The suffix selects the format: {listed}.",
         rich_help_panel=OUTPUT,
-    ),
+    )
+
+
+OutputFile = Annotated[Path | None, output_option(FORMS)]
+DocumentFile = Annotated[
+    Path | None, output_option(suffix for suffix, form in FORMS.items() if form not in (Form.csv, Form.junit))
 ]
+"""Of a result that is a document, and not a run's: without tables or test cases."""
 UndecidedAs = Annotated[
     Undecided | None,
     typer.Option(

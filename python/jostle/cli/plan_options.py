@@ -53,8 +53,8 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Only these of the plan's workloads (--dry-run lists them); --contestants that none of them "
-            "names join them.",
+            help="Only these of the plan's workloads (--dry-run lists them). A server of --contestants that "
+            "none of them lists is measured under all of them.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -99,7 +99,7 @@ class PlanOptions:
         typer.Option(
             "--explain",
             metavar="TIME",
-            help="Afterwards, run 'jostle explain' on each contestant, for at most this long (2m).",
+            help="Afterwards, run 'jostle explain' on each contestant, for at most this long, such as 2m.",
             rich_help_panel=PLAN,
         ),
     ] = None

@@ -23,7 +23,8 @@ HELP = """Rerun a published experiment, and compare your figures with the publis
   jostle race starvation                        all of its servers, 5 rounds
   jostle race starvation --contestants node,go
   jostle race starvation --quick                a first look, in 12 minutes
-  jostle race starvation --set slow=41          a larger slow request
+  jostle race starvation --set slow=41          a smaller slow request:
+                                                fib(41) in place of fib(43)
   jostle race preemption --as-published         the article's sizes and times
   jostle race --all                             every experiment, quick, on one
                                                 page; over an hour
@@ -49,7 +50,11 @@ def race(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="The experiment.", autocompletion=_experiments),
+        typer.Argument(
+            metavar="[NAME]",
+            help="The experiment; with --all, several: pair,threads.",
+            autocompletion=_experiments,
+        ),
     ] = None,
     *,
     quick: Annotated[
@@ -67,7 +72,7 @@ def race(
         bool,
         typer.Option(
             "--all",
-            help="Every experiment, with --quick; or only those that NAME lists: pair,threads.",
+            help="Every experiment, with --quick. With names, only these: jostle race pair,threads --all.",
             rich_help_panel=PLAN,
         ),
     ] = False,

@@ -7,7 +7,7 @@ import typer
 from jostle.cli.capacity import put_capacity, refuse_forms
 from jostle.cli.exit_codes import ExitCode
 from jostle.cli.options import OUTPUT
-from jostle.cli.output import OutputFile
+from jostle.cli.output import DocumentFile
 from jostle.errors import PlanError
 
 __all__ = ["what_if"]
@@ -77,7 +77,7 @@ def what_if(
         str | None, _option("--slo", metavar="SLO", help="'p99 < 100 ms' or 'errors < 1 %'.", group=SIZING)
     ] = None,
     as_json: Annotated[bool, _option("--json", help="Print the result as JSON.", group=OUTPUT)] = False,
-    output: OutputFile = None,
+    output: DocumentFile = None,
 ) -> int:
     form = refuse_forms(output, as_json=as_json)
     asked = {"--rate": rate, "--clients": clients, "--service": service, "--slo": slo}

@@ -171,9 +171,15 @@ class Part(Table):
         description="if given, the rule is about a ratio: the quantity divided by that of another "
         "contestant or workload, or by another quantity, in the same round",
     )
-    above: float | None = Field(default=None, description="the whole interval must lie above this")
-    below: float | None = Field(default=None, description="the whole interval must lie below this")
-    between: list[float] | None = Field(default=None, description="the whole interval must lie within these")
+    above: float | None = Field(
+        default=None, description="the whole interval must lie above this, and not touch it"
+    )
+    below: float | None = Field(
+        default=None, description="the whole interval must lie below this, and not touch it"
+    )
+    between: list[float] | None = Field(
+        default=None, description="the whole interval must lie within these, which it may touch"
+    )
     published: float | None = Field(
         default=None,
         description="the published value (in seconds, bytes, or per second) or the published ratio; with "
@@ -246,17 +252,20 @@ class Part(Table):
 class Needs(Table):
     """What a machine must have for a claim to mean the same as in the article."""
 
-    server_cores: PositiveCount | None = Field(default=None, description="cores that the server may use")
+    server_cores: PositiveCount | None = Field(
+        default=None, description="the server has at least so many cores; with fewer, the claim is undecided"
+    )
     server_cores_at_most: PositiveCount | None = Field(
-        default=None, description="the same from above, for a check that is about so few"
+        default=None, description="the server has at most so many cores; with more, the claim is undecided"
     )
     settled: Share | None = Field(
         default=None,
-        description="unless the throughputs of the last two of several `runs` are known to differ by no more "
-        'than this, the claim must hold even if they change once more by as much: "3 %"',
+        description="how far the throughputs of the last two of several `runs` may differ (the whole "
+        'interval): "3 %". If they may differ by more, the claim must also hold for what a further '
+        "run would show if it changed by as much again",
     )
     memory_limit: bool = Field(
-        default=False, description="every memory limit that its workloads ask for was set"
+        default=False, description="whether every memory limit of its workloads must have been set"
     )
 
 

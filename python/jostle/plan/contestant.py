@@ -124,8 +124,8 @@ class Start(Table):
 
 
 class Ready(Table):
-    """A path that is requested until it answers 200. If `speaks` does not name HTTP/1.1, the server is ready
-    when it takes a connection of HTTP/2.
+    """A path that is requested until it answers 200. If `speaks` names only HTTP/2 or gRPC, the server is
+    ready as soon as it accepts a connection over HTTP/2.
     """
 
     path: str = Field(default="/", pattern="^/", description="path of the GET request")
@@ -153,7 +153,11 @@ class ContestantFile(Table):
     name: str = Field(default="", description="name of its folder, or of its table in a plan")
     title: str = Field(default="", description="title in reports")
     runtime: str = Field(default="", description="language or runtime")
-    discipline: str = Field(default="", description="as declared: run to completion, processor sharing, …")
+    discipline: str = Field(
+        default="",
+        description='for reports: in which order it serves requests, and how many at once, such as "run '
+        'to completion"; it changes no measurement',
+    )
     slice: str = Field(default="", description="the time slice, for processor sharing")
     articles: list[str] = Field(default=[], description="the articles that measured it")
     source: str = Field(default="", description="its main source file")
@@ -179,8 +183,8 @@ class ContestantFile(Table):
     speaks: list[Protocol] = Field(
         default=[],
         description="protocols that it speaks on its port without TLS; HTTP/2 means from the first byte on "
-        "(h2c). It is skipped in a workload in another one; where nobody else can serve that, the plan is "
-        "refused. If not given, it is asked in any",
+        "(h2c). A workload in another protocol skips this server; if no server of the plan speaks that "
+        "protocol, the plan is refused. If not given, no workload skips it",
     )
     processes: int | str = Field(
         default=1,

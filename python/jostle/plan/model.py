@@ -61,7 +61,7 @@ class Requirement(Table):
 
     that: str = Field(
         description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a quantity '
-        "([above](#published-claims)), <, <=, > or >=, and a limit in its unit"
+        "([above](#quantities)), < or >, and a limit in its unit; <= decides as < does, and >= as >"
     )
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
@@ -130,8 +130,8 @@ class Plan(Table):
     ] = Field(
         default=5,
         description='how often each workload is measured on each server; "until decided": at least three '
-        "times, then more until every requirement and claim about it (if there is none, every comparison) "
-        "is decided",
+        "times, then again until every requirement and claim that concerns the two is decided (in a plan "
+        "that has neither: every comparison)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,

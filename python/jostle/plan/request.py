@@ -248,7 +248,8 @@ class Call(Table):
         default=None,
         description="path and query to GET; `{name}` is filled from `params`, in a step from its variables. "
         'In a step also a variable and nothing else, "{next}": a whole URL, absolute or relative to the '
-        "answer that it comes from. Another host must be in `allow-targets` of [cluster]",
+        "answer that it comes from. Another host must be in `allow-targets` of [cluster], also where "
+        "the load comes from this machine",
     )
     post: Path | None = Field(default=None, description="path to POST to")
     put: Path | None = Field(default=None, description="path to PUT to")
@@ -307,9 +308,9 @@ class Call(Table):
     )
     ping: PositiveDuration | None = Field(
         default=None,
-        description='with `ws`: each client sends a ping after each such time: "20s". Its round trip is '
-        "measured; if the pong takes longer than this, the client gives the socket up, and a message that "
-        "waits for its answer has failed",
+        description='with `ws`: how often each client sends a ping: "20s" is every 20 seconds. Its round '
+        "trip is measured; if the pong takes longer than this, the client gives the socket up, and a message "
+        "that waits for its answer has failed",
     )
     name: str = Field(default="", description="its name in the results; the path when not given")
     headers: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
@@ -471,7 +472,7 @@ class Request(Call):
     weight: PositiveCount = Field(default=1, description="how often, relative to the others in the list")
     params: dict[str, Param] = Field(
         default={},
-        description="values for the path, or for what is sent over a WebSocket, as `tcp`, `udp` or `grpc`: "
+        description="values for the path, or for what `ws`, `tcp`, `udp` or `grpc` sends: "
         '{ from = 1, to = 9 }, ["a", "b"] or { csv = "…", column = "…" }',
     )
 

@@ -135,7 +135,8 @@ def reference() -> str:
 
 
 def _section(heading: str, table: type[Table]) -> str:
-    lines = [f"### {heading}\n", f"{(table.__doc__ or '').splitlines()[0]}\n"]
+    about = " ".join((table.__doc__ or "").partition("\n\n")[0].split())
+    lines = [f"### {heading}\n", f"{about}\n"]
     if table is Background:
         return "\n".join([*lines, "The keys of a request and of a load, without `for`, in one table.\n"])
     lines += ["| key | default | |", "|---|---|---|"]

@@ -89,8 +89,9 @@ class Workload(Table):
     redirects: PositiveCount | None = Field(
         default=None,
         description="follow redirects as `curl -L` does, at most this many for one request; each request on "
-        "the way is counted separately. Another host must be in `allow-targets` of [cluster]. Without it a "
-        "redirect is an answer like any other",
+        "the way is counted separately. A redirect to another host is followed only if `allow-targets` of "
+        "[cluster] names that host, also where the load comes from this machine. If `redirects` is not "
+        "given, a redirect is an answer like any other",
     )
     warm_up: Duration | None = Field(default=None, description="overrides the plan's warm-up")
     warm_up_clients: PositiveCount | None = Field(
