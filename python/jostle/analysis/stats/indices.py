@@ -61,14 +61,15 @@ def blocking_index(
     """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
 
     What each of the three times varies by is in the interval (delta method, by rounds), which is one of the
-    index's logarithm where that is well above 0: times vary by factors. Cut to 0 to 1.
+    index's logarithm where that is well above 0: times vary by factors. Above 1,
+    fast requests wait for more than one slow one: they queue up.
     """
     n, seconds = len(before), slow.value or math.inf
     xs, ys = np.log(before), np.log(after)
     x, y = math.exp(float(xs.mean())), math.exp(float(ys.mean()))
     index = (y - x) / seconds
     if n < LEAST_ROUNDS:
-        return Estimate(_within_one(index), unit="", n=n, note=TOO_FEW_ROUNDS)
+        return Estimate(index, unit="", n=n, note=TOO_FEW_ROUNDS)
     parts = (y * ys - x * xs) / seconds
     if len(slow.rounds) == n:  # of the same rounds
         half = half_width((parts - index * np.log(slow.rounds)).tolist(), index, confidence)
@@ -80,8 +81,4 @@ def blocking_index(
     if index > 0:
         factor = math.exp(min(half / index, 700.0))
         low, high = index / factor if half < index / 2 else low, index * factor
-    return Estimate(_within_one(index), _within_one(low), _within_one(high), "", n=n, rounds=each)
-
-
-def _within_one(value: float) -> float:
-    return min(1.0, max(0.0, value))
+    return Estimate(index, low, high, "", n=n, rounds=each)

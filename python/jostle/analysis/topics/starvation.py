@@ -189,7 +189,7 @@ def _blocking(
     if after.value is None:
         return Estimate(None, unit="", n=n, note=_why_no_p99("beside slow requests", after))
     if after.bound:
-        value = min(1.0, max(0.0, (after.value - before.value) / slow.value))
+        value = (after.value - before.value) / slow.value
         return Estimate(value, value, None, "", "≥", n, after.note)
     ends = [[round_quantile(data.response, 0.99) for data in side] for side in zip(*rounds, strict=True)]
     if not all(isinstance(v, float) and v > 0 for side in ends for v in side):

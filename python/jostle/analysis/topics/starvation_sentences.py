@@ -1,5 +1,6 @@
 """What one comparison beside slow requests says, in a sentence that its numbers bear out."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,7 +150,7 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if not blocking.bound and (blocking.low is None or blocking.high is None):
         return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
     low = blocking.value if blocking.low is None else blocking.low
-    high = 1.0 if blocking.high is None else blocking.high
+    high = math.inf if blocking.high is None else blocking.high
     if low >= SEVERE:
         return _delayed(s, meanwhile, waits, change)
     if high <= HARMLESS:

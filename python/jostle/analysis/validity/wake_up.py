@@ -6,6 +6,7 @@ never more than the median service time, which contains it. It is an upper end: 
 to wait does not sleep.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from jostle.analysis.results import Check
 from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trial.data import TrialData
-from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, RESPONSE_TIMES, SERVICE_TIMES
+from jostle.analysis.validity.figures import COMPOSED, LEVELS, RATES, TIMES
 from jostle.formatting import listed, percent
 from jostle.host.pressure import BUSY
 from jostle.record.verdict import Verdict
@@ -35,18 +36,18 @@ SHOWN = ("p50", "p90", "p99")
 
 def wake_up(data: TrialData) -> Check | None:
     """Suspect: times of which half or more may be the generator's waking up. None where it is less."""
-    delay_s, shares = _delay_s(data), _shares(data)
+    shares = _shares(data)
     touched = {name: share for name, share in shares.items() if share > SUSPECT}
     if not touched:
         return None
     composed = {name for name, parts in COMPOSED.items() if any(part in touched for part in parts)}
     shorter = ("min", "p5", "p25") if "p50" in touched else ()
     rates = RATES if "p50" in touched and data.closed is not None else ()  # who waits longer, sends less
-    affects = [f for f in (*RESPONSE_TIMES, *SERVICE_TIMES) if f in {*touched, *composed, *shorter}]
+    affects = [f for f in TIMES if f in {*touched, *composed, *shorter}]
     worst = max(touched.values())
     message = (
-        f"the generator slept until answers came: waking up may be {format_duration(delay_s)} of each time, "
-        f"{_told({f: s for f, s in touched.items() if f in SHOWN} or touched)}"
+        "the generator slept until answers came: "
+        f"{_told(_known_s(data), {f: s for f, s in touched.items() if f in SHOWN} or touched)}"
     )
     remedy = "measure on an idle machine, where the generator polls; or make it poll (--attention always)"
     return Check(
@@ -68,17 +69,20 @@ def note(trials: Sequence[TrialData], host: Mapping[str, Any]) -> str:
         if pressure >= BUSY
         else ""
     )
-    delay = format_duration(max(_delay_s(data) for data in trials))
-    of = "any " if len(trials) > 1 else "the "
+    known_s = max(_known_s(data) for data in trials)
+    shown = {name: largest[name] for name in SHOWN if name in largest}
     return (
-        f"The generator slept instead of polling{why}. Waking up may be up to {delay} of each response time: "
-        f"{_told({name: largest[name] for name in SHOWN if name in largest}, of)}."
+        f"The generator slept instead of polling{why}: "
+        f"{_told(known_s, shown, 'any' if len(trials) > 1 else 'the')}."
     )
 
 
-def _told(shares: Mapping[str, float], of: str = "the ") -> str:
-    """ "91 % of the p50 and 40 % of the p90"."""
-    return listed([f"{percent(share)} of {of}{name}" for name, share in shares.items()])
+def _told(known_s: float, shares: Mapping[str, float], of: str = "the") -> str:
+    """ "waking up takes up to 50 µs, which may be more than half of the p50 and 40 % of the p90"."""
+    most = [f"{of} {name}" for name, share in shares.items() if share > SUSPECT]
+    parts = [f"more than half of {listed(most)}"] if most else []
+    parts += [f"{percent(share)} of {of} {name}" for name, share in shares.items() if share <= SUSPECT]
+    return f"waking up takes up to {format_duration(known_s)}, which may be {listed(parts)}"
 
 
 def _shares(data: TrialData) -> dict[str, float]:
@@ -91,7 +95,10 @@ def _shares(data: TrialData) -> dict[str, float]:
         for kind, sample in (("", data.responses.whole), ("service ", data.service))
         for name, value in _quantiles(sample)
     }
-    return {name: share for name, share in found.items() if name in (*RESPONSE_TIMES, *SERVICE_TIMES)}
+    headers = dict(_quantiles(data.parts["headers"].whole)).get("p50")
+    if headers:
+        found["time to headers"] = min(1.0, delay_s / headers)
+    return {name: share for name, share in found.items() if name in TIMES}
 
 
 def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
@@ -103,7 +110,13 @@ def _quantiles(sample: WeightedSample) -> Iterable[tuple[str, float]]:
 
 
 def _delay_s(data: TrialData) -> float:
-    """The most that waking up takes at the median, seconds."""
+    """The most of any time that is waking up, seconds: no more than the median service time contains."""
+    service = dict(_quantiles(data.service)).get("p50", math.inf)
+    return max(0.0, min(_known_s(data), service))
+
+
+def _known_s(data: TrialData) -> float:
+    """The most that waking up takes at the median, seconds: by the floor of this machine, or of others."""
     loads = (data.host.get("floor") or {}).get("loads", [])
     medians = {(load["title"], load.get("awake", False)): load["response_s"].get("p50") for load in loads}
     measured = [
@@ -111,9 +124,7 @@ def _delay_s(data: TrialData) -> float:
         for (title, polls), asleep in medians.items()
         if not polls and asleep and (awake := medians.get((title, True)))
     ]
-    known = max(measured) if measured else WAKE_UP_S
-    service = dict(_quantiles(data.service)).get("p50", known)
-    return max(0.0, min(known, service))
+    return max(measured) if measured else WAKE_UP_S
 
 
 def _simulated(data: TrialData) -> bool:

@@ -26,7 +26,7 @@ def most_harmed(views: Sequence[View]) -> View:
         known = [e.value for p in view.panels for s in p.series if (e := _quantile(s, "p99"))]
         return max((v for v in known if v is not None), default=0.0)
 
-    return max(views, key=lambda view: (_harm(extremes(view)[0], view), longest(view)))
+    return max(views, key=lambda view: (min(1.0, _harm(extremes(view)[0], view)), longest(view)))
 
 
 def _harm(panel: Panel, view: View) -> float:
