@@ -69,7 +69,7 @@ def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
     )
     shorter = with_p50(a, Estimate(0.001, unit="s", bound="≥"))
     assert _why_not_compared(shorter, answered, "p50", few=False) == "not all requests were answered"
-    assert _why_not_compared(shorter, answered, "p50", few=True) == "too few requests"
+    assert _why_not_compared(shorter, answered, "p50", few=True).startswith("too few requests: 20 of each")
 
 
 def test_that_nothing_differs_by_more_than_so_much_is_an_answer() -> None:
@@ -144,7 +144,10 @@ def test_all_figures_of_a_comparison_are_of_the_rounds_that_both_have() -> None:
     b = make_side("b", np.ones(5), requests=300, rng=rng)
     ours, theirs = pair(a, replace(b, rounds=b.rounds[:3]))
     found, same = compare_sides(ours, theirs), compare_sides(side_of("a", list(a.rounds[:3])), theirs)
-    assert of(found, "p99").sentence == "p99: cannot be compared: too few requests."
+    assert (
+        of(found, "p99").sentence
+        == "p99: cannot be compared: too few requests: 20 of each must lie beyond it."
+    )
     for quantity in ("throughput", "p50", "p99"):
         assert of(found, quantity).a.value == pytest.approx(of(same, quantity).a.value)
 

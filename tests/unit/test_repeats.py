@@ -61,8 +61,8 @@ def test_a_machine_that_is_never_quiet_is_given_up(lab: Laboratory) -> None:
     assert "repeats given up" in [entry["event"] for entry in record.journal]
     notes = analyse(record, distributions=False).notes
     assert sum(note.startswith("Measured again") for note in notes) == 3
-    assert any(note.startswith("1 further repeat") for note in notes)
-    assert any("Then repeats were stopped" in note for note in notes)
+    assert any(note.startswith("1 more repeat") for note in notes)
+    assert any("Repeating ended when" in note for note in notes)
 
 
 def test_one_repeat_in_vain_gives_nothing_up(lab: Laboratory) -> None:

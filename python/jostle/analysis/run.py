@@ -341,11 +341,9 @@ def _repeated(record: RunRecord) -> list[str]:
             f"{entry.get('folder', '')} and does not count."
         )
     if (more := len(repeated) - MOST_REPEATS_TOLD) > 0:
-        notes.append(
-            f"{plural(more, 'further repeat')} (at most two of each trial): journal.ndjson says why."
-        )
+        notes.append(f"{plural(more, 'more repeat')} (at most two of each trial): journal.ndjson says why.")
     if any(entry["event"] == "repeats given up" for entry in record.journal):
-        notes.append("Then repeats were stopped: those of a whole round had been disturbed as well.")
+        notes.append("Repeating ended when all repeats of one round had been disturbed, too.")
     return notes
 
 

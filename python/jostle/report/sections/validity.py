@@ -36,7 +36,7 @@ class FailedCheck:
     def reason(self) -> Reason:
         """The worst of its trials, and in how many it was not valid."""
         failed = len(self.trials)
-        worst = "worst case; " if failed > 1 else ""
+        worst = "in the worst round; " if failed > 1 else ""
         count = f" ({worst}{failed} of {self.rounds} rounds)" if self.rounds > 1 else ""
         return Reason(
             f"{first_line(self.worst.message)}{count}",
