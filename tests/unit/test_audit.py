@@ -129,6 +129,7 @@ UNSAFE = {
     "crates/engine/src/scenario/script/request.rs", "crates/engine/src/scenario/script/stack.rs",
     "crates/engine/src/schedule/clock.rs",
     "crates/engine/src/schedule/timer.rs", "crates/engine/src/seat.rs", "crates/engine/src/wire/dial.rs",
+    "crates/engine/src/wire/stamped.rs",
     "crates/reference/src/timer.rs",
 }  # fmt: skip
 """Calls of the system, and of scripts' language. The compiler refuses it elsewhere, and blocks without a

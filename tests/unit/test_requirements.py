@@ -116,6 +116,26 @@ def test_outcomes(estimate: Estimate, below: bool, verdict: str) -> None:
     assert decide(Condition("", "p99", below, 2.0, "s"), estimate) == verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "estimate", "decision"),
+    [
+        ("errors <= 0 %", Estimate(0, 0, 0.002), "cannot tell"),  # none was seen: no evidence against it
+        ("errors < 0 %", Estimate(0, 0, 0.002), "fail"),
+        ("errors >= 0 %", Estimate(0, 0, 0.002), "pass"),
+        ("errors > 0 %", Estimate(0, 0, 0.002), "cannot tell"),
+        ("p99 <= 2 s", Estimate(2, 2, 2), "pass"),
+        ("p99 ≥ 2 s", Estimate(2, 2, 2), "pass"),
+        ("p99 < 2 s", Estimate(2, 2, 2), "fail"),
+        ("p99 <= 2 s", Estimate(3, 2.5, 3.5), "fail"),
+        ("p99 <= 2 s", Estimate(3, 3, None, bound="≥"), "fail"),
+    ],
+)
+def test_the_sign_says_whether_the_limit_itself_satisfies(
+    text: str, estimate: Estimate, decision: str
+) -> None:
+    assert decide(requirement(text), estimate) == decision
+
+
 def test_one_round_cannot_tell_of_throughput_and_says_why(tmp_path: Path) -> None:
     text = PLAN + '[[require]]\nthat = "throughput > 100/s"\nworkload = "fast-only"'
     folder = make_run(tmp_path, starvation_trials(1), plan_text=text)

@@ -16,48 +16,55 @@ __all__ = ["INDICES", "Condition", "change", "requirement"]
 CHANGES = ("throughput", "p50", "p90", "p99", "p99.9", "errors")
 """What a change may be about."""
 
+BELOW, TOUCHING = ("<", "<=", "≤"), ("<=", "≤", ">=", "≥")
+
 _FORM = re.compile(r"\s*([a-z][a-z0-9. ]*?)\s*(<=|>=|<|>|≤|≥)\s*(.+?)\s*")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """`quantity` is below or above `limit`. Of changes: `relative` ones are b / a - 1, others b - a."""
+    """`quantity` is below or above `limit`, or at it where `touching`. Of changes: `relative` ones are
+    b / a - 1, others b - a.
+    """
 
     text: str
     quantity: str
     below: bool
     limit: float
     unit: str
+    touching: bool = False
     relative: bool = False
 
 
 def requirement(text: str) -> Condition:
     """A condition on a figure. Raises BadValue that says what there is, or how its value is written."""
-    quantity, below, value = _parts(text, METRICS, 'write for example "p99 < 250 ms" or "errors < 0.1 %"')
+    example = 'write for example "p99 < 250 ms" or "errors < 0.1 %"'
+    quantity, sign, value = _parts(text, METRICS, example)
     unit = METRICS[quantity]
-    return Condition(text, quantity, below, _amount(value, unit), unit)
+    return Condition(text, quantity, sign in BELOW, _amount(value, unit), unit, sign in TOUCHING)
 
 
 def change(text: str) -> Condition:
     """A condition on the change from one to another. Raises BadValue, as `requirement`."""
     example = 'write for example "p99 > +5 %", "throughput < -10 %" or "p50 > +2 ms"'
-    quantity, below, value = _parts(text, CHANGES, example)
+    quantity, sign, value = _parts(text, CHANGES, example)
     unit = METRICS[quantity]
-    sign = -1.0 if value[0] in "-−" else 1.0
+    factor = -1.0 if value[0] in "-−" else 1.0
     size = value.lstrip("+-−").strip()
-    if size.endswith("%") and unit != "share":
-        return Condition(text, quantity, below, sign * _share(size), unit, relative=True)
-    return Condition(text, quantity, below, sign * _amount(size, unit), unit)
+    relative = size.endswith("%") and unit != "share"
+    limit = factor * (_share(size) if relative else _amount(size, unit))
+    return Condition(text, quantity, sign in BELOW, limit, unit, sign in TOUCHING, relative)
 
 
-def _parts(text: str, known: Collection[str], example: str) -> tuple[str, bool, str]:
+def _parts(text: str, known: Collection[str], example: str) -> tuple[str, str, str]:
+    """Quantity, sign, value."""
     found = _FORM.fullmatch(text)
     if found is None:
         raise BadValue(f'"{text}" is not a condition', example)
     quantity = " ".join(found[1].split())
     if quantity not in known:
         raise BadValue(f"{quantity!r} is nothing that is measured", nearest(quantity, known))
-    return quantity, found[2] in ("<", "<=", "≤"), found[3]
+    return quantity, found[2], found[3]
 
 
 def _amount(value: str, unit: str) -> float:

@@ -73,7 +73,8 @@ def _judge(
 
 def decide(condition: Condition, estimate: Estimate) -> Decision:
     """ "pass" where the condition surely holds, "fail" where it surely does not."""
-    rule = Rule(high=condition.limit) if condition.below else Rule(low=condition.limit)
+    side = {"high": condition.limit} if condition.below else {"low": condition.limit}
+    rule = Rule(**side, touching=condition.touching)
     answers: dict[Answer, Decision] = {"holds": "pass", "fails": "fail", "cannot tell": "cannot tell"}
     return answers[rule.judge(estimate)]
 

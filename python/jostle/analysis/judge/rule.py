@@ -16,7 +16,7 @@ Answer = Literal["holds", "fails", "cannot tell"]
 @dataclass(frozen=True)
 class Rule:
     """The value lies in low..high, ends included; or, where one of them is infinite, beyond the other: "above
-    1" is not true of 1, nor is "above 0 %" of an interval from 0 on.
+    1" is not true of 1, nor is "above 0 %" of an interval from 0 on. `touching`: it is, as in "at least 1".
 
     It holds where the whole interval lies there, and fails where none of the interval does. Where there is no
     interval, or only that of one round, it cannot be told.
@@ -24,13 +24,14 @@ class Rule:
 
     low: float = -math.inf
     high: float = math.inf
+    touching: bool = False
 
     def judge(self, e: Estimate) -> Answer:
         """An end of the interval may be open ("≥")."""
         if e.value is None or e.low is None or e.this_run_only or (e.high is None and not e.bound):
             return "cannot tell"
         high = math.inf if e.high is None else e.high
-        if math.isfinite(self.low) and math.isfinite(self.high):
+        if self.touching or (math.isfinite(self.low) and math.isfinite(self.high)):
             inside, outside = self.low <= e.low and high <= self.high, high < self.low or e.low > self.high
         elif math.isfinite(self.low):
             inside, outside = e.low > self.low, high <= self.low
