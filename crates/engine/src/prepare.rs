@@ -311,7 +311,10 @@ fn request_of_script(
             StartError::invalid(workload, &field, error.to_string())
         })
     };
-    let source = script.source.to_ascii_lowercase();
+    let decodes = script
+        .source
+        .to_ascii_lowercase()
+        .contains("accept-encoding");
     Ok(Request {
         keep_alive: encode(true)?,
         close: encode(false)?,
@@ -320,8 +323,8 @@ fn request_of_script(
         statuses: spec.expect.status.clone(),
         cookies: spec.cookies,
         reads_path: spec.cookies,
-        reads_head: true,
-        decodes: source.contains("accept-encoding"),
+        reads_head: spec.cookies || decodes || script::reads_headers(&script.source),
+        decodes,
         taps: vec![Tap::Keep(InBody::Whole {
             most: MOST_BODY_BYTES,
         })],

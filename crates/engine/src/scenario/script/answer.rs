@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  0        2          3         4               8
-//!  status   outcome    too long  length of head  head, body
+//!  status   outcome    lacks     length of head  head, body
 //! ```
 
 #![expect(
@@ -24,6 +24,9 @@ use crate::scenario::head::Head;
 /// Marks answers among what else is foreign to the language.
 const TAG: c_int = 1;
 const START: usize = 8;
+/// What an answer may lack.
+const BODY: u8 = 1;
+const HEAD: u8 = 2;
 const FIELDS: &str = "status, ok, outcome, headers, body and json()";
 
 /// What scripts can do with answers. `headers`: of tables of headers; `list`: of lists.
@@ -56,14 +59,17 @@ pub fn install(lua: &Lua, headers: &Table, list: &Table) -> mlua::Result<()> {
 /// Where the language may fail, with room for one value.
 pub unsafe fn push(state: *mut lua_State, reply: &Reply) {
     let head = reply.head.as_deref().unwrap_or_default();
-    let (body, long) = match &reply.body {
+    let (body, mut lacks) = match &reply.body {
         Some(Ok(body)) => (&body[..], 0),
-        Some(Err(_)) => (&[][..], 1),
+        Some(Err(_)) => (&[][..], BODY),
         None => (&[][..], 0),
     };
+    if reply.body.is_some() && reply.head.is_none() {
+        lacks |= HEAD;
+    }
     let mut start = [0; START];
     start[..2].copy_from_slice(&reply.status.to_le_bytes());
-    start[2..4].copy_from_slice(&[reply.outcome as u8, long]);
+    start[2..4].copy_from_slice(&[reply.outcome as u8, lacks]);
     start[4..].copy_from_slice(&(head.len() as u32).to_le_bytes());
     let length = START + head.len() + body.len();
     // SAFETY: all bytes of what is made are written, one part after another.
@@ -100,12 +106,15 @@ impl<'a> Packed<'a> {
         self.0[2].into()
     }
 
-    fn head(self) -> &'a [u8] {
-        self.parts().0
+    fn head(self) -> Result<&'a [u8], String> {
+        if self.0[3] & HEAD != 0 {
+            return Err("answers keep their headers where the script writes answer.headers".into());
+        }
+        Ok(self.parts().0)
     }
 
     fn body(self) -> Result<&'a [u8], String> {
-        if self.0[3] == 1 {
+        if self.0[3] & BODY != 0 {
             return Err(format!(
                 "the body of this answer is longer than {MOST_BODY_BYTES} bytes, which is too long for a script"
             ));
@@ -135,7 +144,10 @@ unsafe extern "C-unwind" fn index(state: *mut lua_State) -> c_int {
             },
             Some(b"json") => ffi::lua_pushvalue(state, ffi::lua_upvalueindex(1)),
             Some(b"outcome") => push_text(state, OUTCOME_NAMES[answer.outcome()].as_bytes()),
-            Some(b"headers") => push_headers(state, answer.head()),
+            Some(b"headers") => match answer.head() {
+                Ok(head) => push_headers(state, head),
+                Err(problem) => raise(state, &problem),
+            },
             _ => raise(state, &unknown(key.unwrap_or(b"such key"))),
         }
     }

@@ -21,7 +21,7 @@ mod stack;
 mod vm;
 
 pub use natives::MOST_BODY_BYTES;
-pub use sites::Site;
+pub use sites::{Site, reads_headers};
 pub use vm::{Start, Vm, Walk};
 
 use super::capture::Missing;

@@ -26,6 +26,16 @@ impl Site {
     }
 }
 
+/// Whether a script may look at the headers of an answer: others need not keep them for each client.
+pub fn reads_headers(source: &str) -> bool {
+    let words = tokens(source);
+    let field = |pair: &[Token<'_>]| {
+        pair[0].kind == Kind::Symbol(b'.') && pair[1].kind == Kind::Name("headers")
+    };
+    let text = |word: &Token<'_>| matches!(word.kind, Kind::Text(text) if text.contains("headers"));
+    words.windows(2).any(field) || words.iter().any(text)
+}
+
 /// Requests by number, and the source in which each call has that number as its first argument. An error names the
 /// line.
 pub fn find(file: &str, source: &str) -> Result<(Vec<Site>, String), String> {
@@ -273,6 +283,24 @@ mod tests {
         let found = sites.iter().map(|site| site.anywhere);
         let expected = [false, false, true, true, true, true];
         assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn it_is_known_whether_a_script_may_look_at_headers_of_answers() {
+        for source in [
+            "check(http.get('/').headers.etag)",
+            "local h = login . headers",
+            "return a['headers']",
+            "print(`{a.headers.etag}`)",
+        ] {
+            assert!(reads_headers(source), "{source}");
+        }
+        for source in [
+            "local headers = { A = 'b' } http.get('/', { headers = headers })",
+            "http.get('/') -- its .headers are not read",
+        ] {
+            assert!(!reads_headers(source), "{source}");
+        }
     }
 
     #[test]

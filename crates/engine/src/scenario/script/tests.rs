@@ -470,6 +470,26 @@ fn a_body_that_is_too_long_is_told_when_it_is_looked_at() {
 }
 
 #[test]
+fn headers_that_were_not_kept_are_not_taken_for_none() {
+    let source = "return function() local a = http.get('/') print(a['head' .. 'ers']) end";
+    let mut clients = Clients::of(source);
+    let mut walk = clients.vm.client(1).unwrap();
+    assert!(matches!(clients.next(&mut walk), Next::Step(0)));
+    let reply = walk.reply().unwrap();
+    (reply.status, reply.body) = (200, Some(Ok(Vec::new())));
+    walk.ended(Outcome::Ok);
+    let Next::Failed(0, why) = clients.next(&mut walk) else {
+        panic!("it saw headers");
+    };
+    assert!(
+        why.starts_with(
+            "s.luau:1: answers keep their headers where the script writes answer.headers"
+        ),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_request_without_an_answer_gives_its_outcome() {
     let source = r#"return function()
         local a = http.get("/")
