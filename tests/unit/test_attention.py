@@ -90,7 +90,7 @@ def test_a_busy_machine_and_what_follows_stand_in_the_notes(tmp_path: Path) -> N
         (folder / "host.json").write_text(json.dumps({**host, "cpu_pressure": pressure}))
         notes = " ".join(analyse(RunRecord.open(folder), distributions=False).notes)
         assert ("programs waited for a core 90 % of the time just before the run" in notes) == told
-        assert "Waking up may be up to 50 µs of each response time: 10 % of the p50" in notes
+        assert "waking up takes up to 50 µs, which may be 10 % of the p50" in notes
 
 
 def test_pressure_is_a_share_of_the_time_or_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
