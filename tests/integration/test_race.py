@@ -84,7 +84,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
         "--contestants",
         "node-express,reference-processor-sharing",
         *("--workloads", "fast-only,fast-with-slow,stream-only,stream-with-slow"),
-        *("--set", "slow=35", "--set", "window=1200ms"),
+        *("--set", "slow=38", "--set", "window=1200ms"),
         "--json",
         timeout=240,
     )
@@ -99,8 +99,7 @@ def test_a_published_experiment_runs_with_its_published_figures(
     (criterion, *_) = claims["Node must fully complete the slow request before it can begin on a new one"][
         "criteria"
     ]
-    value = criterion["estimate"]["value"]
-    assert value < 0.05 if value is not None else "invalid" in str(claims)  # by a machine that was taken away
+    assert criterion["estimate"]["value"] < 0.05
     (haskell,) = [c for name, c in claims.items() if name.startswith("Haskell, built as in the article")]
     assert haskell["sentence"] == "haskell-servant was not measured."
 
