@@ -1,6 +1,5 @@
 """A page and what it needs, over several connections of one client, as a browser does it."""
 
-import http.server
 import json
 import threading
 from collections import Counter
@@ -10,6 +9,7 @@ from typing import ClassVar
 
 import pytest
 
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json
 
 JOURNEY = """
@@ -29,11 +29,9 @@ steps = [
 """
 
 
-class Site(http.server.BaseHTTPRequestHandler):
+class Site(Handler):
     """It answers the parts of a page only when as many have been asked for as a client has connections."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     lock: ClassVar[threading.Condition] = threading.Condition()
     connections: ClassVar[Counter[tuple[str, int]]] = Counter()
     asked: ClassVar[list[str]] = []
@@ -61,19 +59,13 @@ class Site(http.server.BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         moved = self.path.startswith("/moved/")
-        body = b"" if moved else json.dumps({"hash": "7"}).encode()
         failed = Site.failing and self.path.startswith(Site.failing)
-        self.send_response(500 if failed else 302 if moved else 200)
+        cookie = self.path.split("?")[0].strip("/").replace("/", "-")
+        headers = {"X-Version": "v1", "Set-Cookie": f"{cookie}=1; Path=/"}
         if moved:
-            self.send_header("Location", self.path.replace("/moved/", "/part/"))
-        self.send_header("X-Version", "v1")
-        self.send_header("Set-Cookie", f"{self.path.split('?')[0].strip('/').replace('/', '-')}=1; Path=/")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+            headers["Location"] = self.path.replace("/moved/", "/part/")
+        body = "" if moved else json.dumps({"hash": "7"})
+        self.answer(500 if failed else 302 if moved else 200, body, headers)
 
 
 @pytest.fixture
@@ -82,12 +74,8 @@ def site() -> Iterator[str]:
     Site.asked.clear()
     Site.cookies.clear()
     Site.at_once, Site.most, Site.failing = 0, 0, ""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with serving(Site) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """Whole URLs that a server gives: a client asks for them next, and they lead nowhere else."""
 
-import http.server
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import jostle
+from support.handlers import Handler, serving
 from support.real import Jostle, as_json
 
 PAGES = """
@@ -24,11 +23,9 @@ steps = [
 """
 
 
-class Site(http.server.BaseHTTPRequestHandler):
+class Site(Handler):
     """`/list/` names `next`, that has a link, which answers with a Location."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     asked: ClassVar[list[tuple[str, str]]] = []
     headers_of: ClassVar[dict[str, Any]] = {}
     next: ClassVar[str] = "../list/2?x=1&y=a b#part"
@@ -37,7 +34,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         self._answer()
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.body()
         self._answer()
 
     def _answer(self) -> None:
@@ -48,15 +45,9 @@ class Site(http.server.BaseHTTPRequestHandler):
             "/list/2?x=1&y=a%20b": '<a href="/moved">',
             "/moved": "",
         }.get(self.path, "{}")
-        self.send_response({"/moved": 307, "/made/": 201}.get(self.path, 200))
-        self.send_header("Set-Cookie", "seen=1; Path=/")
-        self.send_header("Location", {"/moved": "/made/", "/made/": "item/7"}.get(self.path, ""))
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        location = {"/moved": "/made/", "/made/": "item/7"}.get(self.path, "")
+        status = {"/moved": 307, "/made/": 201}.get(self.path, 200)
+        self.answer(status, body, {"Set-Cookie": "seen=1; Path=/", "Location": location})
 
 
 @pytest.fixture
@@ -64,12 +55,8 @@ def site() -> Iterator[str]:
     Site.asked.clear()
     Site.headers_of.clear()
     Site.next = "../list/2?x=1&y=a b#part"
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with serving(Site) as url:
+        yield url
 
 
 @pytest.fixture
@@ -150,14 +137,12 @@ def test_another_host_is_loaded_where_it_is_allowed(
         '[journey.j]\nsteps = [{ get = "/list/", capture = { next = "json:/next" } }, { get = "{next}" }]',
         encoding="utf-8",
     )
-    other = http.server.ThreadingHTTPServer(("127.0.0.2", 0), Site)
-    threading.Thread(target=other.serve_forever, daemon=True).start()
-    Site.next = f"http://127.0.0.2:{other.server_port}/away"
-    allowed = ("--allow-target", "127.0.0.2")
-    result = as_json(jostle_command("hit", site, "--journey", file, *allowed, "-n", "2", "-c", "1", "--json"))
-    other.shutdown()
+    with serving(Site, host="127.0.0.2") as other:
+        Site.next = f"{other}/away"
+        options = ("--journey", file, "--allow-target", "127.0.0.2", "-n", "2", "-c", "1", "--json")
+        result = as_json(jostle_command("hit", site, *options))
     assert outcomes(result) == {"ok": 4}
-    assert Site.headers_of["/away"]["Host"] == f"127.0.0.2:{other.server_port}"
+    assert f"http://{Site.headers_of['/away']['Host']}" == other
 
 
 def test_a_script_asks_for_urls_and_is_told_of_those_that_are_refused(

@@ -74,6 +74,7 @@ def engine_spec(
         "total_ns": _ns(workload.timeout),
     }
     redirects = _redirects(workload.redirects, address.host, allowed_hosts)
+    followed = {"redirects": redirects if workload.redirects is not None else None}
     measured: dict[str, Any] = {
         "name": name,
         "role": "measured",
@@ -83,7 +84,7 @@ def engine_spec(
         "load": _load(workload.load),
         "timeouts": timeouts,
         "body_limit": workload.body_limit,
-        "redirects": redirects if workload.redirects is not None else None,
+        **followed,
     }
     if workload.journeys:
         measured |= engine_journeys(
@@ -102,7 +103,7 @@ def engine_spec(
             "name": "background",
             "role": "background",
             "requests": [asked(workload.background)],
-            "redirects": redirects if workload.redirects is not None else None,
+            **followed,
         }
         common = {key: value for key, value in measured.items() if key not in ("journeys", "slots")}
         workloads.append(

@@ -61,7 +61,7 @@ class Requirement(Table):
 
     that: str = Field(
         description='"p99 < 250 ms", "errors < 0.1 %", "throughput > 1000/s", "memory < 1 GB": a quantity '
-        "([above](#quantities)), < or >, and a limit in its unit; <= decides as < does, and >= as >"
+        "([above](#quantities)), one of < <= > >=, and a limit in its unit"
     )
     workload: str = Field(default="", description="for this workload only")
     contestant: str = Field(
