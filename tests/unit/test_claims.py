@@ -204,8 +204,8 @@ def test_a_check_of_our_own_holds_or_does_not(tmp_path: Path) -> None:
     holds = judged_sides(tmp_path / "holds", [1.98, 2.0, 1.96], "", "ours = true")
     not_so = judged_sides(tmp_path / "not", [0.8, 0.81, 0.8], "", "ours = true")
     assert (holds.verdict, not_so.verdict) == ("holds", "does not hold")
-    assert tally([holds, not_so]) == "our own checks: 1 holds, 1 does not hold (b takes longer)"
-    assert tally([holds, holds]) == "our own checks: 2 hold"
+    assert tally([holds, not_so]) == "2 checks of our own: 1 holds, 1 does not hold (b takes longer)"
+    assert tally([holds, holds]) == "2 checks of our own: 2 hold"
     assert claims([holds]).items[0].text == "Our check: b takes longer"
 
 

@@ -63,20 +63,20 @@ def test_a_quiet_machine_has_nothing_to_tell() -> None:
 def test_what_was_taken_away_is_told_with_its_time() -> None:
     assert (
         told(trial(steal_s={12: 0.1, 13: 0.08}))
-        == "the hypervisor withheld a core for 180 ms at t = 3.0 s (steal)"
+        == "the hypervisor withheld a core for 180 ms (steal), 3.0 s into the trial"
     )
 
 
 @pytest.mark.parametrize(
     ("rates", "sentence"),
     [
-        ({"busy_s": {4: 0.2, 5: 0.2}}, "other processes used the cores for 400 ms from t = 1.0 s"),
-        ({"waited_s": {8: 0.12}}, "the generator waited 120 ms for a core at t = 2.0 s"),
-        ({"pressure_memory_s": {2: 0.2}}, "processes waited 200 ms for memory at t = 0.5 s (PSI)"),
-        ({"pressure_io_s": {2: 0.2}}, "processes waited 200 ms for the disk at t = 0.5 s (PSI)"),
+        ({"busy_s": {4: 0.2, 5: 0.2}}, "other processes used the cores for 400 ms, 1.0 s into the trial"),
+        ({"waited_s": {8: 0.12}}, "the generator waited 120 ms for a core, 2.0 s into the trial"),
+        ({"pressure_memory_s": {2: 0.2}}, "processes waited 200 ms for memory (PSI), 0.5 s into the trial"),
+        ({"pressure_io_s": {2: 0.2}}, "processes waited 200 ms for the disk (PSI), 0.5 s into the trial"),
         (
             {"mhz": {**always(3000.0), 6: 1500.0}},
-            "the cores ran at 50 % of their highest frequency for 250 ms at t = 1.5 s",
+            "the cores ran at 50 % of their highest frequency for 250 ms, 1.5 s into the trial",
         ),
     ],
 )
@@ -87,8 +87,8 @@ def test_each_trouble_has_its_sentence(rates: dict[str, dict[int, float]], sente
 def test_the_longest_troubles_are_told_first() -> None:
     several = trial(steal_s={2: 0.05, 9: 0.2}, waited_s={2: 0.06})
     assert told(several) == (
-        "the hypervisor withheld a core for 200 ms at t = 2.2 s (steal) and the generator waited 60.0 ms "
-        "for a core at t = 0.5 s"
+        "the hypervisor withheld a core for 200 ms (steal), 2.2 s into the trial and the generator waited "
+        "60.0 ms for a core, 0.5 s into the trial"
     )
 
 
@@ -141,7 +141,7 @@ def test_errors_of_sampling_are_nobody_s_work() -> None:
 def test_of_a_server_that_is_not_ours_only_stolen_time_is_known() -> None:
     theirs = trial(ours=False, server_waited_s=3.0, busy_s=always(0.2), steal_s={4: 0.1})
     assert machine(theirs) is None
-    assert told(theirs) == "the hypervisor withheld a core for 100 ms at t = 1.0 s (steal)"
+    assert told(theirs) == "the hypervisor withheld a core for 100 ms (steal), 1.0 s into the trial"
 
 
 def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:

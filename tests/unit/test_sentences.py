@@ -181,7 +181,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
-        "While a slow request runs (90 % of the trial), each fast request of its only client to x waits for "
+        "While x works on a slow request (90 % of the trial), each fast request of the only client waits for "
         "about one time slice (median 10.0 ms, longest 31.0 ms). It loses",
         lambda: starved(
             "closed",
@@ -193,7 +193,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
     ),
     Row(
-        "each fast request of its 3 clients to x waits for about one time slice",
+        "each fast request of its 3 clients waits for about one time slice",
         lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),

@@ -245,7 +245,7 @@ def _added(number: int, why: str) -> str:
 
 
 def _again(planned: "Planned", why: str, *, all_told: bool) -> str:
-    others = "" if all_told else " (others too; --verbose names them)"
+    others = "" if all_told else " (more may follow; --verbose names all)"
     return f"{_name(planned)} is measured again at the end of its round: {why}{others}"
 
 

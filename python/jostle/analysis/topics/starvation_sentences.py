@@ -126,11 +126,11 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
 def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     median = f"median {format_duration(meanwhile.wait_s)}, " if meanwhile.wait_s is not None else ""
     waits = f"{median}longest {_time(s.with_response['max'])}"
-    clients = "its only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
+    clients = "the only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
     share = f" ({percent(meanwhile.share)} of the trial)" if meanwhile.share < 1 else ""
     return (
-        f"While a slow request runs{share}, each fast request of {clients} to {s.contestant} waits for about "
-        f"one time slice ({waits}). {lost}"
+        f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits for "
+        f"about one time slice ({waits}). {lost}"
     )
 
 

@@ -52,17 +52,27 @@ def troubles(data: TrialData) -> list[Trouble]:
             m.start_s,
             m.steal_s,
             m.steal_s >= TOLD_S,
-            "the hypervisor withheld a core for {} at t = {} (steal)",
+            "the hypervisor withheld a core for {} (steal)",
         ),
         *_runs(
             m.start_s,
             m.others_s,
             m.others_s > np.maximum(ERRORS * m.others_error_s, np.maximum(TOLD_S, OTHERS_SHARE * m.length_s)),
-            "other processes used the cores for {} from t = {}",
+            "other processes used the cores for {}",
         ),
-        *_runs(m.start_s, m.waited_s, m.waited_s >= TOLD_S, "the generator waited {} for a core at t = {}"),
-        *_runs(m.start_s, m.memory_s, m.memory_s >= TOLD_S, "processes waited {} for memory at t = {} (PSI)"),
-        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "processes waited {} for the disk at t = {} (PSI)"),
+        *_runs(
+            m.start_s,
+            m.waited_s,
+            m.waited_s >= TOLD_S,
+            "the generator waited {} for a core",
+        ),
+        *_runs(
+            m.start_s,
+            m.memory_s,
+            m.memory_s >= TOLD_S,
+            "processes waited {} for memory (PSI)",
+        ),
+        *_runs(m.start_s, m.io_s, m.io_s >= TOLD_S, "processes waited {} for the disk (PSI)"),
         *_slow(m.start_s, m.length_s, m.mhz),
     ]
     return sorted(found, key=lambda trouble: -trouble.length_s)
@@ -73,7 +83,7 @@ def _runs(start_s: Floats, lost_s: Floats, there: Bools, sentence: str) -> Itera
     edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(int)))
     for first, end in zip(edges[::2], edges[1::2], strict=True):
         lost, at = float(lost_s[first:end].sum()), max(0.0, float(start_s[first]))
-        yield Trouble(at, lost, sentence.format(format_duration(lost), f"{at:.1f} s"))
+        yield Trouble(at, lost, f"{sentence.format(format_duration(lost))}, {at:.1f} s into the trial")
 
 
 def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
@@ -82,7 +92,7 @@ def _slow(start_s: Floats, length_s: Floats, mhz: Floats) -> Iterator[Trouble]:
     highest = float(mhz.max())
     slow = mhz < SLOWER * highest
     words = f"the cores ran at {percent(float(mhz.min()) / highest)} of their highest frequency"
-    yield from _runs(start_s, length_s, slow, words + " for {} at t = {}")
+    yield from _runs(start_s, length_s, slow, words + " for {}")
 
 
 def told(data: TrialData) -> str:

@@ -23,7 +23,8 @@ __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
-    "interval violates it. A claim holds when all of its parts hold. Ratios are paired by round."
+    "interval violates it; otherwise one cannot tell. A claim holds when all of its parts hold, fails when "
+    "any fails, and is undecided otherwise. Ratios are paired by round."
 )
 HOW_PUBLISHED = (
     "If the article gives a number, the interval must also be of that size: at most a factor of "
@@ -36,7 +37,7 @@ def section(result: RunResult) -> Section:
     """Nothing where nothing was published."""
     source = result.published[0].source if result.published else ""
     blocks: list[Block] = [
-        *([Paragraph(f"Verdicts: {tally(result.claims)}.")] if result.claims else []),
+        *([Paragraph(f"{tally(result.claims)}.")] if result.claims else []),
         Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
@@ -85,11 +86,13 @@ def claims(found: Sequence[Claim], *, href: str = "") -> Findings:
 
 
 def tally(found: Sequence[Claim]) -> str:
-    """How many of each verdict: "of the article: 2 reproduced, 4 undecided; our own checks: 3 hold"."""
-    whose = [[c for c in found if c.ours is ours] for ours in (False, True)]
-    articles, ours = (_counts(c, order) for c, order in zip(whose, (OF_ARTICLES, OF_OURS), strict=True))
-    told = [f"of the article: {articles}" if articles else "", f"our own checks: {ours}" if ours else ""]
-    return "; ".join(filter(None, told if ours else [articles]))
+    """How many of each verdict: "6 published claims: 2 reproduced, 4 undecided; 3 checks of our own: …"."""
+    articles, ours = ([c for c in found if c.ours is whose] for whose in (False, True))
+    told = [
+        f"{plural(len(articles), 'published claim')}: {_counts(articles, OF_ARTICLES)}" if articles else "",
+        f"{plural(len(ours), 'check')} of our own: {_counts(ours, OF_OURS)}" if ours else "",
+    ]
+    return "; ".join(filter(None, told))
 
 
 def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
