@@ -408,7 +408,7 @@ def test_claims_and_set_up_stand_in_every_form(judged: RunResult) -> None:
     out = io.StringIO()
     report.render_terminal(judged, Console(file=out, width=80))
     assert len(out.getvalue().splitlines()) <= 35
-    assert "1 reproduced, 2 not reproduced (Go starves too; Node waits" in out.getvalue()
+    assert "1 reproduced, 2 not reproduced (Go starves too; Node waits" in " ".join(out.getvalue().split())
     report.render_terminal(judged, Console(file=out, width=80), full=True)
     terminal = out.getvalue()
     assert max(map(len, terminal.splitlines())) <= 80

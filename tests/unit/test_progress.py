@@ -84,7 +84,7 @@ def test_a_log_tells_that_trials_are_measured_again_and_names_the_first() -> Non
         plain.repeated(planned, "the machine was busy")
     (line,) = stream.getvalue().splitlines()
     assert line.startswith(
-        "go, w, round 1 is measured again at the end of its round: the machine was busy (others"
+        "go, w, round 1 is measured again at the end of its round: the machine was busy (more"
     )
 
 

@@ -75,7 +75,7 @@ def _forms(result: RunResult) -> Iterable[Block]:
     if not paired:
         return
     shown = [(view, _told(view, few=_sentences(paired) > MOST_SENTENCES)) for view in paired]
-    yield from (Section(view.title, [Findings(found), _pair(view)]) for view, found in shown)
+    yield from (Section(view.title, [Findings(found), _pair(result, view)]) for view, found in shown)
     yield Figure("strips-forms", partial(charts.strips, paired))
     yield comparison(result, paired)
     if _sentences(paired) > MOST_SENTENCES:
@@ -84,11 +84,12 @@ def _forms(result: RunResult) -> Iterable[Block]:
     yield Section("", [Paragraph(HOW_STARVATION, small=True)], Depth.DETAIL)
 
 
-def _pair(view: View) -> Section:
-    """The names of its two workloads, which reasons and differences use."""
+def _pair(result: RunResult, view: View) -> Section:
+    """The names of its two workloads, which reasons and differences use, and their load."""
     found = next(panel.starvation for panel in view.panels if panel.starvation)
+    load = _load(result.plan_text, found.with_workload)
     names = f"Workloads: {found.alone_workload} (alone) and {found.with_workload} (with slow requests)."
-    return Section("", [Paragraph(names, small=True)], Depth.DETAIL)
+    return Section("", [Paragraph(f"{names}{f' Load: {load}.' if load else ''}", small=True)], Depth.DETAIL)
 
 
 def _sentences(paired: Sequence[View]) -> int:
@@ -129,7 +130,7 @@ class _Form:
             "",
             f"throughput = per s | p50 = | p99 = | longest = | not answered = | {index}",
         )
-        heads = [*names, Column("verdict", "word", "")]
+        heads = [*names, Column("verdict", "word", "ok")]
         return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
 
     def cells(self, result: RunResult, contestant: str, load: str) -> list[Value]:
@@ -178,7 +179,7 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
         " | CPU per request | memory",
     )
     shape = Column("response times", "shape", "response times")
-    table = Table(caption, [*names, Column("verdict", "word", ""), shape])
+    table = Table(caption, [*names, Column("verdict", "word", "ok"), shape])
     for c in chosen:
         about = (c.workload, c.contestant) if several else (c.contestant,)
         shares = (c.error_share, not_answered(c.outcomes)) if c.outcomes else (None, None)
