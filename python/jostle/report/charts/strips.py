@@ -27,14 +27,14 @@ __all__ = ["strips"]
 HEADING_PX, NAME_PX, BAR_PX, ALONE_PX, GAP_PX = 30, 18, 12, 10, 4
 ROOM_PX = 12  # below each contestant
 
-GAUGE = 0.05, 0.45
+GAUGE = 0.05, 0.4
 """Where a gauge begins and ends in the block at the right edge; its number stands behind it."""
 
 
 def strips(views: Sequence[View]) -> Picture:
     """A row for each contestant of each view; a gauge at the right edge has the share without an answer."""
     data, axis = Datasets(), TimeAxis.of(*views)
-    found = _Rows(axis)
+    found = _Rows(axis, gauged=any(s.unanswered for view in views for p in view.panels for s in p.series))
     for view in views:
         found.add(view, heading=len(views) > 1)
     x, upper = quantitative("x", scale=axis.scale, axis=axis.axis()), {"field": "x2"}
@@ -44,8 +44,9 @@ def strips(views: Sequence[View]) -> Picture:
     hue = {"color": of_contestants(views[0].order, names), **strength(views[0])}
     middle = {**y, "field": "middle"}
     left = {"align": "left", "baseline": "top", "dx": 2}
+    heading = {**left, "color": MUTED, "fontSize": 13, "limit": {"expr": "width"}}
     layers = [
-        layer(data(found.headings), "text", {**left, "color": MUTED, "fontSize": 13}, **_text(y)),
+        layer(data(found.headings), "text", heading, **_text(y)),
         layer(data(found.names), "text", {**left, "fontWeight": "bold", "fontSize": 13}, **_text(y)),
         layer(data(found.lines), "rule", {"strokeWidth": 1.5}, x=x, x2=upper, y=middle, **hue),
         layer(data(found.bars), "rect", {"cornerRadius": 1}, x=x, x2=upper, y=y, y2=lower, **hue),
@@ -96,8 +97,9 @@ def _reading(views: Sequence[View], found: "_Rows") -> str:
 class _Rows:
     """What is drawn, from the top down; y counts pixels."""
 
-    def __init__(self, axis: TimeAxis) -> None:
-        self.axis, self.bottom = axis, 0.0
+    def __init__(self, axis: TimeAxis, *, gauged: bool) -> None:
+        self.axis, self.gauged = axis, gauged
+        self.bottom = float(NAME_PX if gauged else 0)  # room for the gauges' heading
         self.headings: Rows = []
         self.names: Rows = []
         self.lines: Rows = []
@@ -108,12 +110,9 @@ class _Rows:
 
     def add(self, view: View, *, heading: bool) -> None:
         """A view below those that are there."""
-        unanswered = any(s.unanswered for p in view.panels for s in p.series)
         if heading:
             self.headings.append({"y": self.bottom + 4, "text": short(view.title, 90)})
             self.bottom += HEADING_PX
-        elif unanswered:
-            self.bottom += NAME_PX
         for panel in view.panels:
             self.names.append({"y": self.bottom, "text": short(panel.contestant, 40)})
             self.bottom += NAME_PX
@@ -144,7 +143,7 @@ class _Rows:
                 self.lines.append({"x": end, "x2": longest, **about})
         if longest is not None:
             self.dots.append({"x": at_least(longest), **about})
-        if s.unanswered:
+        if self.gauged:
             begin, end = GAUGE
             filled = begin + (end - begin) * s.unanswered
             ends = {
