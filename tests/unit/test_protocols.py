@@ -75,7 +75,7 @@ def taking_part(plan: str) -> Participants:
 def test_http2_needs_a_contestant_that_speaks_it(tmp_path: Path, command: str) -> None:
     message, hint = refusal(tmp_path, HTTP2.replace('"go", ', ""), command)
     assert message == "workload.hello is in HTTP/2, and node speaks HTTP/1.1"
-    assert hint.startswith("these speak HTTP/2: apache-static, deno, ")
+    assert hint.startswith("these speak HTTP/2: deno, ")
     assert "go, " in hint
     assert "node" not in hint
 
