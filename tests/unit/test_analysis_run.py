@@ -153,9 +153,9 @@ def test_a_server_that_takes_turns_on_one_core_is_not_called_blocked(tmp_path: P
     go = starvation(analysed(tmp_path, trials), "go")
     assert go.index.low is not None
     assert go.index.low > 0.9
-    who = "its only client" if clients == 1 else "its 3 clients"
+    who = "the only client" if clients == 1 else "its 3 clients"
     told = re.fullmatch(
-        rf"While a slow request runs \(96.7 % of the trial\), each fast request of {who} to go waits for "
+        rf"While go works on a slow request \(96.7 % of the trial\), each fast request of {who} waits for "
         r"about one time slice \(median (.*) ms, longest (.*) ms\)\. It loses (.*) % "
         r"\[.*\] of the trial’s throughput\.",
         go.sentence,

@@ -291,7 +291,9 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     part = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", "rust")
     absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
-    assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == ["Verdicts: 3 not measured."]
+    assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == [
+        "3 published claims: 3 not measured."
+    ]
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))
     assert folded.title == "3 claims cannot be judged: rust was not measured"

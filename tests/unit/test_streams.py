@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from jostle.analysis.metrics import MEASURES
+from jostle.analysis.metrics import MEASURES, estimate
 from jostle.analysis.stats.over_rounds import AtLeast
 from jostle.analysis.topics.streams import longest_gap, streams, streams_in_time
 from jostle.errors import PlanError
@@ -152,6 +152,16 @@ def test_a_stream_without_an_event_has_waited_and_one_that_failed_never_comes() 
     assert found.gap["max"].bound == "≥", "three broke off"
     assert (found.events_per_s.value, found.tokens_per_s.value) == (15, 25)  # type: ignore[union-attr]
     assert (found.met, found.met_per_s.value) == (4, 2)  # type: ignore[union-attr]
+
+
+def test_that_all_streams_were_late_in_every_round_is_known_as_well_as_that_none_was() -> None:
+    """Each round has 10 streams that ended; as 30 of 30 failed requests are 88.4 to 100 %."""
+    late: Any = recorded(event_first=[1] * 10)
+    late.counts.streams[0, 1]["met"] = 0
+    found = estimate("streams in time", [late] * 3)
+    assert (found.value, found.low, found.n) == (0, 0, 30)
+    assert found.high == pytest.approx(0.116, abs=0.001)
+    assert estimate("streams in time", [late] * 2).high is None, "one stall makes many late"
 
 
 def test_a_message_without_an_answer_lies_beyond_every_round_trip() -> None:

@@ -10,6 +10,7 @@ from functools import partial
 
 from jostle.analysis.quantiles import quantile
 from jostle.analysis.results import Estimate
+from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.kaplan_meier import known_part, restricted_mean
 from jostle.analysis.stats.over_rounds import (
     AtLeast,
@@ -32,7 +33,7 @@ from jostle.analysis.topics.journeys import active
 from jostle.analysis.topics.meanwhile import left_over_rounds, throughput_left
 from jostle.analysis.topics.phased import clients_held, sustained_throughput, time_to_headers
 from jostle.analysis.topics.pings import ping_times
-from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time
+from jostle.analysis.topics.streams import longest_gap, message_round_trips, streams_in_time, streams_late
 from jostle.analysis.topics.threads import memory_per_thread, time_per_thread, virtual_memory_per_thread
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
@@ -143,6 +144,8 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
     unit = METRICS[name]
     if name == "errors":
         return error_share(trials, confidence)
+    if name == "streams in time":
+        return _streams_in_time(trials, confidence)
     service, _, level = name.rpartition(" ")
     if level in LEVELS and service in ("", "service"):
         return quantile(trials, LEVELS[level], confidence, service=bool(service))
@@ -155,6 +158,23 @@ def estimate(name: str, trials: Sequence[TrialData], confidence: float = CONFIDE
         return typical_over_rounds(values, unit, confidence)
     found = mean_over_rounds([number(value) for value in values], unit, confidence)
     return bounded(found if found.high is None else replace(found, high=min(1.0, found.high)), values)
+
+
+def _streams_in_time(trials: Sequence[TrialData], confidence: float) -> Estimate:
+    """1 less the share of those that were late, which are counted as failed requests are.
+
+    One stall makes many streams late, so an interval needs rounds.
+    """
+    values = [streams_in_time(data) for data in trials]
+    if not values or any(value is None for value in values):
+        return Estimate(None, unit="share", n=len(values), note=why_not(values))
+    late, ended = zip(*map(streams_late, trials), strict=True)
+    rounds = tuple(map(number, values))
+    found = Estimate(1 - sum(late) / sum(ended), unit="share", n=sum(ended), rounds=rounds)
+    if len(trials) < LEAST_ROUNDS:
+        return replace(found, note=TOO_FEW_ROUNDS)
+    low, high = share_over_rounds(late, ended, confidence)
+    return replace(found, low=1 - high, high=1 - low)
 
 
 def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:

@@ -22,7 +22,7 @@ from jostle.record.outcomes import ENDED_BY_STOP
 if TYPE_CHECKING:
     from jostle.analysis.compare.pairs import Key
 
-__all__ = ["longest_gap", "message_round_trips", "streams", "streams_in_time"]
+__all__ = ["longest_gap", "message_round_trips", "streams", "streams_in_time", "streams_late"]
 
 
 def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
@@ -39,8 +39,8 @@ def streams(grouped: "Mapping[Key, Sequence[TrialData]]") -> list[StreamResult]:
     return found
 
 
-def streams_in_time(data: TrialData) -> float | None:
-    """Of the streams that ended by themselves, the share that kept its bounds; None without bounds."""
+def streams_late(data: TrialData) -> tuple[int, int]:
+    """Of the streams with bounds that ended by themselves: how many did not keep theirs, and all."""
     bounded = [n for n, spec in _streams_of(data) if spec["bounds"] is not None]
     ended = sum(
         sum(data.outcomes(MEASURED, n).values())
@@ -48,7 +48,13 @@ def streams_in_time(data: TrialData) -> float | None:
         - _stopped_before(data, n)
         for n in bounded
     )
-    return sum(_counts(data, n).get("met", 0) for n in bounded) / ended if ended else None
+    return ended - sum(_counts(data, n).get("met", 0) for n in bounded), ended
+
+
+def streams_in_time(data: TrialData) -> float | None:
+    """The share of them that kept its bounds; None where there are none."""
+    late, ended = streams_late(data)
+    return 1 - late / ended if ended else None
 
 
 def longest_gap(data: TrialData) -> Value:

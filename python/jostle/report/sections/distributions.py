@@ -69,8 +69,8 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
     """
     names = columns(
         "workload = | contestant =",
-        "requests | not answered = unanswered | shortest = | 1st quartile = 1st qu. | median = | mean"
-        " | 3rd quartile = 3rd qu. | longest answer = longest",
+        "requests | not answered = | shortest = | 1st quartile = p25 | median = | mean"
+        " | 3rd quartile = p75 | longest answer = longest",
     )
     table = Table("Five numbers and the mean", names)
     for c in chosen:

@@ -21,6 +21,9 @@ from jostle.report.workload import as_published, published_per_s
 
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
 
+MOST_NAMED = 3
+"""Claims that a tally names; of more it says only how many."""
+
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
     "interval violates it; otherwise one cannot tell. A claim holds when all of its parts hold, fails when "
@@ -100,7 +103,8 @@ def _counts(found: Sequence[Claim], order: Sequence[str]) -> str:
     for verdict in order:
         of_it = [c.statement for c in found if c.verdict == verdict and not c.absent]
         if of_it:
-            names = f" ({'; '.join(of_it)})" if verdict in ("not reproduced", "does not hold") else ""
+            named = verdict in ("not reproduced", "does not hold") and len(of_it) <= MOST_NAMED
+            names = f" ({'; '.join(of_it)})" if named else ""
             word = _TALLIED.get(verdict, verdict) if len(of_it) == 1 else _PLURAL.get(verdict, verdict)
             texts.append(f"{len(of_it)} {word}{names}")
     absent = sum(bool(c.absent) for c in found)

@@ -71,7 +71,7 @@ def outcomes(result: RunResult) -> Table:
     """How often each kind of end came; only kinds that came at all have a column."""
     kinds = list(dict.fromkeys(k for c in result.summaries for k in c.outcomes))
     names = [Column(name, short=name) for name in (*map(outcome_label, kinds), "failed")]
-    names.append(Column("not answered", short="unanswered"))
+    names.append(Column("not answered", short="not answered"))
     table = Table("How the requests ended", [*columns("workload = | contestant ="), *names])
     for c in result.summaries:
         counts = [amount(c.outcomes.get(k, 0), "count") for k in kinds]
