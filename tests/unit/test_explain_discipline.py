@@ -280,6 +280,14 @@ def test_the_range_of_a_slice_allows_for_a_machine_that_changes_its_speed() -> N
     assert judged(behaviour, found) == "correct"
 
 
+def test_noise_makes_no_slices_where_the_processor_is_shared_without() -> None:
+    behaviour = BY_NAME["sharing, 1"]
+    found = explained(behaviour, NOISE["medium"], 82, budget_s=4)  # slices of 1.4 ms lead by 22
+    assert found.slice is not None
+    assert found.slice.low == 0
+    assert judged(behaviour, found) == "correct"
+
+
 def test_service_that_grows_with_the_load_is_not_taken_for_a_machine_that_changes_its_speed() -> None:
     plan = bursts_to_send([0.005, 0.02], 1, most=16, budget=4, seed=1)
     rng = random.Random(1)
