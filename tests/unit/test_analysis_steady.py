@@ -55,8 +55,10 @@ def test_pruning_loses_nothing(seed: int) -> None:
         ([(50, 10.0), (50, 10.1)], "flat"),
     ],
 )
-def test_courses(parts: list[tuple[int, float]], verdict: str) -> None:
-    assert trend(series(*parts)) == verdict
+@pytest.mark.parametrize("longer", [1, 1_000])
+def test_courses(parts: list[tuple[int, float]], longer: int, verdict: str) -> None:
+    """Also of a day at a value a second: finding levels in all of its values would take many minutes."""
+    assert trend(series(*((n * longer, level) for n, level in parts))) == verdict
 
 
 def test_a_steady_series_is_seldom_seen_to_change() -> None:

@@ -23,6 +23,9 @@ are called something else than flat in at most 7 % (simulated)."""
 SMALL = 0.02
 """Levels that differ by less than this share are the same one."""
 
+MOST_VALUES = 1_000
+"""Finding levels takes time that grows faster than the series: a longer one is averaged into this many."""
+
 
 @dataclass(frozen=True)
 class Truncation:
@@ -43,9 +46,12 @@ def mser(series: Floats, batch: int = 5) -> Truncation:
     if n < 2:
         raise ValueError(f"MSER needs at least two batches of {batch} values, not {len(series)} values")
     means = series[: n * batch].reshape(n, batch).mean(axis=1)
-    scores = [float(((means[d:] - means[d:].mean()) ** 2).sum() / (n - d) ** 2) for d in range(n // 2 + 1)]
+    means -= means.mean()  # so that little is lost in the difference of sums below
+    left = np.arange(n, 0, -1)
+    sums, squares = (np.cumsum(values[::-1])[::-1] for values in (means, means**2))  # of those left
+    scores = ((squares - sums**2 / left) / left**2)[: n // 2 + 1]
     best = int(np.argmin(scores))
-    return Truncation(best, scores[best], settled=best < n // 2)
+    return Truncation(best, float(scores[best]), settled=best < n // 2)
 
 
 def change_points(series: Floats) -> list[int]:
@@ -136,6 +142,8 @@ def trend(series: Floats) -> Trend:
     `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot and
     Cold (OOPSLA 2017).
     """
+    if len(series) > MOST_VALUES:
+        series = np.array([part.mean() for part in np.array_split(series, MOST_VALUES)])
     edges = [0, *level_changes(series), len(series)]
     levels = [float(np.mean(series[a:b])) for a, b in itertools.pairwise(edges)]
     final = levels[-1]
