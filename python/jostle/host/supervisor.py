@@ -32,6 +32,7 @@ KILL_FOR_S = 10.0
 """How long SIGKILL is repeated to a tree that forks on."""
 LEFT_WITHIN_S = 1.0
 """A control group may be busy for a moment after its last process has ended."""
+MORE_LOOKS = 5
 PIPE_BYTES = 1 << 20
 REPORTED_TAIL_BYTES = 16 * 1024
 
@@ -246,7 +247,14 @@ class Supervisor:
         return True
 
     def _living(self) -> dict[int, int]:
-        return descendants(os.getpid())
+        """With their process groups. A look misses a process whose parent ends meanwhile: look again then."""
+        found = descendants(os.getpid())
+        for _ in range(MORE_LOOKS):
+            if found or not self._has_children():
+                break
+            self._reap()
+            found = descendants(os.getpid())
+        return found
 
 
 def become_the_task(task: dict[str, Any], supervisor: int, printing: int, failing: int) -> NoReturn:
