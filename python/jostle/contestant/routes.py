@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from jostle import roster
 from jostle.contestant.contestant import Contestant
-from jostle.contestant.contract import ALSO, ROUTES
 from jostle.errors import CannotServe
 from jostle.plan import Workload
+from jostle.plan.contestant import OPTIONAL_ROUTES
 from jostle.plan.journey import Journey
 
 __all__ = ["check_routes"]
@@ -36,8 +36,10 @@ def _absent(contestant: Contestant) -> dict[str, str]:
     file = contestant.file
     if "/" in file.absent:
         return {}
-    also = [route for route in ALSO if route not in file.also] if contestant.name in roster.names() else []
-    return dict.fromkeys(also, "") | {route: why for route, why in file.absent.items() if route in ROUTES}
+    declared = {route: why for route, why in file.absent.items() if route.startswith("/")}
+    if contestant.name not in roster.names():
+        return declared
+    return {route: "" for route in OPTIONAL_ROUTES if route not in file.also} | declared
 
 
 def _is_of(path: str, route: str) -> bool:

@@ -10,7 +10,8 @@ __all__ = ["BUSY", "cpu_pressure", "pressure_s"]
 BUSY = 0.25
 """Share of the time in which somebody waits for a core, from which on others disturb whoever never sleeps."""
 
-SAMPLE_S = 0.05
+SAMPLE_S = 0.02
+"""Some slices of the scheduler, which are 3 to 4 ms: whoever shares a core waits in each of them."""
 
 
 def pressure_s(what: str) -> float | None:

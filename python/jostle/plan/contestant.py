@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
@@ -29,6 +29,7 @@ from jostle.text import reason
 
 __all__ = [
     "DATABASE_PLACES",
+    "OPTIONAL_ROUTES",
     "Build",
     "ConnectionLimit",
     "ContestantFile",
@@ -45,6 +46,9 @@ VariantValue = bool | int | float | str
 
 PLACES = ("port", "host", "build", "tmp")
 """What jostle itself fills in, beside the commands of `needs` and the variants."""
+
+OptionalRoute = Literal["/events", "/ws"]
+OPTIONAL_ROUTES: tuple[OptionalRoute, ...] = get_args(OptionalRoute)
 
 DATABASE_PLACES = (
     "database_url",
@@ -175,7 +179,7 @@ class ContestantFile(Table):
     absent: dict[str, str] = Field(
         default={}, description="routes it does not have (or keep-alive), with the reason"
     )
-    also: list[Literal["/events", "/ws"]] = Field(
+    also: list[OptionalRoute] = Field(
         default=[],
         description="routes it has beyond those of every contestant: /events, a stream of events; /ws, a "
         "WebSocket that echoes and pushes",
