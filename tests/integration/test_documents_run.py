@@ -1,15 +1,14 @@
 """What the tutorial and the how-to pages tell a reader to type does what they say, on loopback, in short."""
 
-import http.server
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.commands import run_command
+from support.handlers import Handler, serving
 from support.real import reference_server
 
 ROOT = Path(__file__).parents[2]
@@ -63,48 +62,35 @@ DONE = {0, 3, 4}
 """Exit codes of what was done, if only for an instant: nobody can trust or decide much of 200 ms."""
 
 
-class Api(http.server.BaseHTTPRequestHandler):
+class Api(Handler):
     """Takes an order from whoever has the token."""
 
-    protocol_version = "HTTP/1.1"
-
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        known = self.headers["Authorization"] == "Bearer secret" and b"Ada" in body
-        self.send_response(201 if known else 401)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is said."""
+        body = self.body()
+        known = self.headers["Authorization"] == "Bearer secret" and "Ada" in body
+        self.answer(201 if known else 401)
 
 
-class Shop(Api):
+class Shop(Handler):
     """Whoever logs in gets a token, and sees everything with it."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("X-Token", "secret")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.body()
+        self.answer(200, headers={"X-Token": "secret"})
 
     def do_GET(self) -> None:
         known = (
             self.path == "/" or self.path.startswith("/items/") or self.headers["Authorization"] == "secret"
         )
-        self.send_response(200 if known else 401)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.answer(200 if known else 401)
 
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
     """What stands for the ports of the documents: reference servers, an API for orders, and a shop."""
-    api, shop = (http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) for handler in (Api, Shop))
-    for server in (api, shop):
-        threading.Thread(target=server.serve_forever, daemon=True).start()
     with (
+        serving(Api) as api,
+        serving(Shop) as shop,
         reference_server("run-to-completion") as url,
         reference_server("events") as events,
         reference_server("websocket") as sockets,
@@ -114,14 +100,9 @@ def ports() -> Iterator[dict[str, str]]:
     ):
         of = {
             **{"8080": url, "8000": events, "8001": sockets, "8002": lines},
-            **{"8003": datagrams, "8004": calls},
+            **{"8003": datagrams, "8004": calls, "9000": api, "9001": shop},
         }
-        yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()} | {
-            "9000": str(api.server_port),
-            "9001": str(shop.server_port),
-        }
-    api.shutdown()
-    shop.shutdown()
+        yield {port: url.rstrip("/").rsplit(":", 1)[1] for port, url in of.items()}
 
 
 def adapted(text: str, ports: dict[str, str]) -> str:

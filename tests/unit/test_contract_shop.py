@@ -1,9 +1,7 @@
 """verify finds a shop that sells to forgers, shows what is not there, or shows receipts to anybody."""
 
 import csv
-import http.server
 import secrets
-import threading
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -18,16 +16,15 @@ from jostle.contestant.contract import CheckResult, verify
 from jostle.contestant.stock import Buyer, Item, Stock
 from jostle.database import Options, shop
 from jostle.plan.contestant import ContestantFile
+from support.handlers import Handler, serving
 
 STOCK = shop.stock(Options(customers=20).content())
 FILE = ContestantFile(command=["x"], database=True)
 
 
-class Shop(http.server.BaseHTTPRequestHandler):
+class Shop(Handler):
     """A shop in memory, by the letter but for one flaw."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     flaw: ClassVar[str]
     sessions: ClassVar[dict[str, int]]
     sold: ClassVar[list[tuple[int, Item]]]
@@ -54,8 +51,7 @@ class Shop(http.server.BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.fields = {name: values[-1] for name, values in parse_qs(body).items()}
+        self.fields = {name: values[-1] for name, values in parse_qs(self.body()).items()}
         self.begin()
         given = self.fields.get("authenticity_token", "")
         right = (
@@ -148,9 +144,6 @@ class Shop(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body.encode())
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
 
 def token(session: str) -> str:
     return f"of {session}"
@@ -162,17 +155,15 @@ def checked() -> Iterator[Any]:
         sessions: ClassVar[dict[str, int]] = {}
         sold: ClassVar[list[tuple[int, Item]]] = []
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Own) as listener:
-        threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
+    with serving(Own) as url:
 
         def run(flaw: str, stock: Stock | None = STOCK) -> CheckResult:
             Own.flaw = flaw
-            server = Server("mine", "127.0.0.1", listener.server_port, None)
+            server = Server("mine", "127.0.0.1", int(url.rsplit(":", 1)[1]), None)
             (found,) = verify(server, FILE, pages={}, stock=stock, parts=["/shop"])
             return found
 
         yield run
-        listener.shutdown()
 
 
 def test_a_shop_by_the_letter(checked: Any) -> None:
