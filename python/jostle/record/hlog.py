@@ -79,9 +79,7 @@ class Entry:
             decoded = HdrHistogram.decode(self.payload)
         except Exception as error:  # hdrh has no base class of its own errors
             raise NotARun(f"{self} is damaged: {error or type(error).__name__}") from error
-        # histogram and encoder hold each other: thousands would wait for the garbage collector
-        decoded.encoder.histogram = weakref.proxy(decoded)
-        return decoded
+        return _without_cycle(decoded)
 
 
 def _check_payload(payload: str) -> None:
@@ -105,7 +103,13 @@ def empty_histogram() -> "HdrHistogram":
     """As the engine's: 1 µs to 1 h, 3 digits."""
     from hdrh.histogram import HdrHistogram
 
-    return HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
+    return _without_cycle(HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS))
+
+
+def _without_cycle(histogram: "HdrHistogram") -> "HdrHistogram":
+    """Histogram and encoder hold each other: thousands would wait for the garbage collector."""
+    histogram.encoder.histogram = weakref.proxy(histogram)
+    return histogram
 
 
 def merge(into: "HdrHistogram", other: "HdrHistogram") -> None:

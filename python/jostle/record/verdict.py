@@ -16,7 +16,7 @@ class Verdict(StrEnum):
     @property
     def rank(self) -> int:
         """0 for valid; the worse, the higher."""
-        return list(Verdict).index(self)
+        return _RANK[self]
 
     @property
     def symbol(self) -> str:
@@ -33,6 +33,8 @@ class Verdict(StrEnum):
         """What it means for the reader of the figures."""
         return _MEANING[self]
 
+
+_RANK = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 _MEANING = {
     Verdict.VALID: "Every check passed: the figures can be trusted.",

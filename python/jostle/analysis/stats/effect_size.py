@@ -43,8 +43,8 @@ def cliffs_delta(
     `a` and `b` hold a sample per round, `chosen` the resampled rounds of each. A pair of which a censored
     time hides the order counts as neither. Source: Gehan, Biometrika 52 (1965).
     """
-    wins = np.array([[_wins(x, y) for y in b] for x in a])
-    pairs = np.array([[float(x.n * y.n) for y in b] for x in a])
+    wins = _wins(a, b)
+    pairs = np.outer([float(x.n) for x in a], [float(y.n) for y in b])
     n = min(len(a), len(b))
     if not pairs.size or pairs.sum() == 0:
         return Estimate(None, unit="", n=n, note="nothing to compare")
@@ -62,20 +62,32 @@ def cliffs_delta(
     return Estimate(value, max(-1.0, low), min(1.0, high), "", n=n)
 
 
-def _wins(a: WeightedSample, b: WeightedSample) -> float:
-    """Pairs in which b surely takes longer, less those in which a does."""
-    return _surely_longer(b, a) - _surely_longer(a, b)
+def _wins(a: Sequence[WeightedSample], b: Sequence[WeightedSample]) -> Floats:
+    """For each round of each: pairs in which b surely takes longer, less those in which a does."""
+    values = np.unique(np.concatenate([[0.0], *(sample.values_s for sample in (*a, *b))]))
+    ours, theirs = _Rounds(a, values), _Rounds(b, values)
+    return theirs.surely_longer(ours).T - ours.surely_longer(theirs)
 
 
-def _surely_longer(longer: WeightedSample, shorter: WeightedSample) -> float:
-    """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
-    ends = np.concatenate([[0], np.cumsum(shorter.events)])
-    before = ends[np.searchsorted(shorter.values_s, longer.values_s, side="left")]
-    until = ends[np.searchsorted(shorter.values_s, longer.values_s, side="right")]
-    return float(before @ longer.events + until @ longer.censored + longer.never * shorter.n_events)
+class _Rounds:
+    """Rounds as rows, over the same `values` as columns."""
+
+    def __init__(self, samples: Sequence[WeightedSample], values: Floats) -> None:
+        self.events, self.censored = np.zeros((2, len(samples), len(values)))
+        for row, sample in enumerate(samples):
+            columns = np.searchsorted(values, sample.values_s)
+            self.events[row, columns], self.censored[row, columns] = sample.events, sample.censored
+        self.never = [float(sample.never) for sample in samples]
+        self.n_events = [float(sample.n_events) for sample in samples]
+
+    def surely_longer(self, shorter: "_Rounds") -> Floats:
+        """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
+        until = np.cumsum(shorter.events, axis=1)
+        before = until - shorter.events
+        longer: Floats = self.events @ before.T + self.censored @ until.T
+        return longer + np.outer(self.never, shorter.n_events)
 
 
 def _multiplicity(chosen: Ints, rounds: int) -> Floats:
     """How often each resample has each round."""
-    counted: Floats = (chosen[:, :, None] == np.arange(rounds)).sum(axis=1).astype(float)
-    return counted
+    return np.array([np.bincount(resample, minlength=rounds) for resample in chosen], dtype=float)
