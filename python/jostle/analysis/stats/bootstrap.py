@@ -16,6 +16,8 @@ from jostle.analysis.stats.special import ndtri, stdtrit
 
 __all__ = [
     "QUANTILE_RESAMPLES",
+    "aligned",
+    "how_often",
     "picks",
     "quantile_replicates",
     "stretch",
@@ -37,22 +39,28 @@ def quantile_replicates(rounds: Sequence[WeightedSample], levels: Sequence[float
     Methods and their Application (1997), section 3.8.
     """
     values = pool(rounds).values_s
-    events, censored = (_aligned(rounds, name, values) for name in ("events", "censored"))
+    events, censored = (aligned(rounds, name, values) for name in ("events", "censored"))
     never = np.array([float(sample.never) for sample in rounds])
-    multiplicity = (chosen[:, :, None] == np.arange(len(rounds))).sum(axis=1).astype(float)
+    times = how_often(chosen, len(rounds))
     ends = np.append(values, math.inf)
     replicates = np.full((len(levels), len(chosen)), math.inf)
     wanted = np.array(levels) - 1e-12
     step = max(1, TABLE // max(1, len(values)))
     for start in range(0, len(chosen), step):
         part = slice(start, start + step)
-        curves = _curves(multiplicity[part], events, censored, never)
+        curves = _curves(times[part], events, censored, never)
         reached = [np.searchsorted(curve, wanted) for curve in curves]
         replicates[:, part] = ends[np.array(reached).T]
     return replicates
 
 
-def _aligned(rounds: Sequence[WeightedSample], name: str, values: Floats) -> Floats:
+def how_often(chosen: Ints, rounds: int) -> Floats:
+    """How often each resample has each round, shape (resamples, rounds)."""
+    return np.array([np.bincount(resample, minlength=rounds) for resample in chosen], dtype=float)
+
+
+def aligned(rounds: Sequence[WeightedSample], name: str, values: Floats) -> Floats:
+    """The counts `name` of each round, shape (rounds, values); `values` ascend and hold all of theirs."""
     table = np.zeros((len(rounds), len(values)))
     for row, sample in zip(table, rounds, strict=True):
         row[np.searchsorted(values, sample.values_s)] = getattr(sample, name)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jostle.analysis.results import Estimate
-from jostle.analysis.stats.bootstrap import widened
+from jostle.analysis.stats.bootstrap import aligned, how_often, widened
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
 from jostle.analysis.stats.special import betainc
@@ -43,15 +43,15 @@ def cliffs_delta(
     `a` and `b` hold a sample per round, `chosen` the resampled rounds of each. A pair of which a censored
     time hides the order counts as neither. Source: Gehan, Biometrika 52 (1965).
     """
-    wins = _wins(a, b)
     pairs = np.outer([float(x.n) for x in a], [float(y.n) for y in b])
     n = min(len(a), len(b))
     if not pairs.size or pairs.sum() == 0:
         return Estimate(None, unit="", n=n, note="nothing to compare")
+    wins = _wins(a, b)
     value = float(wins.sum() / pairs.sum())
     if n < LEAST_ROUNDS:
         return Estimate(value, unit="", n=n, note=TOO_FEW_ROUNDS)
-    left, right = (_multiplicity(c, len(rounds)) for c, rounds in zip(chosen, (a, b), strict=True))
+    left, right = (how_often(c, len(rounds)) for c, rounds in zip(chosen, (a, b), strict=True))
 
     def summed(table: Floats) -> Floats:
         return np.asarray(np.einsum("ki,ij,kj->k", left, table, right))
@@ -64,30 +64,16 @@ def cliffs_delta(
 
 def _wins(a: Sequence[WeightedSample], b: Sequence[WeightedSample]) -> Floats:
     """For each round of each: pairs in which b surely takes longer, less those in which a does."""
-    values = np.unique(np.concatenate([[0.0], *(sample.values_s for sample in (*a, *b))]))
-    ours, theirs = _Rounds(a, values), _Rounds(b, values)
-    return theirs.surely_longer(ours).T - ours.surely_longer(theirs)
+    values = np.unique(np.concatenate([sample.values_s for sample in (*a, *b)]))
+    return _surely_longer(b, a, values).T - _surely_longer(a, b, values)
 
 
-class _Rounds:
-    """Rounds as rows, over the same `values` as columns."""
-
-    def __init__(self, samples: Sequence[WeightedSample], values: Floats) -> None:
-        self.events, self.censored = np.zeros((2, len(samples), len(values)))
-        for row, sample in enumerate(samples):
-            columns = np.searchsorted(values, sample.values_s)
-            self.events[row, columns], self.censored[row, columns] = sample.events, sample.censored
-        self.never = [float(sample.never) for sample in samples]
-        self.n_events = [float(sample.n_events) for sample in samples]
-
-    def surely_longer(self, shorter: "_Rounds") -> Floats:
-        """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
-        until = np.cumsum(shorter.events, axis=1)
-        before = until - shorter.events
-        longer: Floats = self.events @ before.T + self.censored @ until.T
-        return longer + np.outer(self.never, shorter.n_events)
-
-
-def _multiplicity(chosen: Ints, rounds: int) -> Floats:
-    """How often each resample has each round."""
-    return np.array([np.bincount(resample, minlength=rounds) for resample in chosen], dtype=float)
+def _surely_longer(
+    longer: Sequence[WeightedSample], shorter: Sequence[WeightedSample], values: Floats
+) -> Floats:
+    """Pairs of which the first takes longer: it ended later, or was given up when the other had ended."""
+    ended = aligned(shorter, "events", values)
+    until = np.cumsum(ended, axis=1)
+    found: Floats = aligned(longer, "events", values) @ (until - ended).T
+    found += aligned(longer, "censored", values) @ until.T
+    return found + np.outer([x.never for x in longer], ended.sum(axis=1))
