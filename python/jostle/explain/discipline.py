@@ -22,8 +22,8 @@ __all__ = ["LEAD", "MOST_ERROR", "REMEDIES", "Decision", "Inference", "Range", "
 LEAD = 10.0
 """In BIC over the best candidate of any other family: very strong evidence [Kass and Raftery, 1995]."""
 LEAD_AMONG_OPEN = 60.0
-"""Of a random order over its like in batches. Both leave every choice open, so choices absorb noise, and a
-lead is weaker evidence: in 120 simulated runs of batches in random order, the wrong one led by 29 at most.
+"""Where a candidate leaves choices open, choices absorb noise, and a lead is weaker evidence: so much of a
+random order over its like in batches, and of a number of queues over another one.
 """
 LEAD_OF_A_SLICE = 60.0
 """Over sharing without slices, before a slice is told to be longer than 0. Of the many that are tried noise
@@ -146,12 +146,13 @@ def infer(
         nothing: Decision[bool] = Decision(reason=at_once.reason)
         return Inference(nothing, at_once, nothing, Decision(reason=at_once.reason), slots=slots)
     floor = max(LEAST_ERROR, spread / 2)
-    fits = _fits(observed, at_once.value, floor)
+    tried = _fits(observed, at_once.value, floor)
+    fits = [fit for fit in tried if not fit.refuted]
     best = min(fits, key=lambda fit: fit.bic(floor))
     others = [fit for fit in fits if fit.candidate.family is not best.candidate.family]
     rival = min(others, key=lambda fit: fit.bic(floor))
     lead = rival.bic(floor) - best.bic(floor)
-    reason = _objection(observed, fits, best, lead, spread, unsteady, floor)
+    reason = _objection(observed, tried, best, lead, spread, unsteady, floor)
     found = Inference(
         overtaking=_overtaking(bursts, at_once.value),
         at_once=at_once,
@@ -213,8 +214,7 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
     low = max(1, math.floor(0.8 * at_once.low))
     high = min(most - 1, math.ceil(1.25 * (at_once.high or most)) + 1, low + MOST_WORKERS_TRIED)
     demands = [float(demand) for demand in np.unique(observed.demand)]
-    tried = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
-    fits = [fit for fit in tried if fit is not None]
+    fits = [observed.fit(candidate) for candidate in candidates(range(low, high + 1), demands, most)]
     for family in (
         Family.SHARING,
         Family.LEAST_ATTAINED,
@@ -226,13 +226,13 @@ def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
         for coarse in sorted({fit.candidate.slice for fit in sliced if fit.candidate.slice}):
             near = [fit for fit in sliced if fit.candidate.slice == coarse]
             best = min(near, key=lambda fit: fit.bic(floor)).candidate
-            fits += [fit for finer in finer_slices(best) if (fit := observed.fit(finer)) is not None]
+            fits += [observed.fit(finer) for finer in finer_slices(best)]
     return fits
 
 
 def _objection(
     observed: Observed,
-    fits: Sequence[Fit],
+    tried: Sequence[Fit],
     best: Fit,
     lead: float,
     spread: float,
@@ -252,11 +252,12 @@ def _objection(
         return Reason.TOO_NOISY if repeat > MOST_ERROR / 2 else Reason.NO_CANDIDATE_FITS
     if best.grows():
         return Reason.NO_CANDIDATE_FITS
+    fits = [fit for fit in tried if not fit.refuted]
     if lead < LEAD or not _agree(observed, fits, best, floor):
         return Reason.TOO_ALIKE
-    if best.candidate.family in OPEN and not _clearly_random(fits, best, floor):
+    if best.candidate.family in OPEN and not _clearly_random(tried, best, floor):
         return Reason.TOO_ALIKE
-    if (floor > LEAST_ERROR or unsteady) and _one_burst_decides(fits, best, floor):
+    if _one_burst_decides(fits, best, floor):
         return Reason.TOO_ALIKE
     return None
 
@@ -299,11 +300,13 @@ def _agree(observed: Observed, fits: Sequence[Fit], best: Fit, floor: float) -> 
     return True
 
 
-def _clearly_random(fits: Sequence[Fit], best: Fit, floor: float) -> bool:
-    """Whether the best of those that leave choices open is no order or batch that noise has hidden."""
+def _clearly_random(tried: Sequence[Fit], best: Fit, floor: float) -> bool:
+    """Whether the best of those that leave choices open is no order or batch that noise has hidden; its like
+    counts also where its choices seem not to be random.
+    """
     akin = [
         fit
-        for fit in fits
+        for fit in tried
         if fit.candidate.family in AKIN and fit.candidate.family is not best.candidate.family
     ]
     lead = min((fit.bic(floor) - best.bic(floor) for fit in akin), default=math.inf)
@@ -314,11 +317,13 @@ def _with_parameters(
     found: Inference, fits: Sequence[Fit], best: Fit, unsteady: float, floor: float
 ) -> Inference:
     """The numbers of the discipline: all that explain the bursts nearly as well."""
+    any_queue = best.candidate.family is Family.OWN_QUEUES and not best.candidate.in_turn
+    limit = best.bic(floor) + (LEAD_AMONG_OPEN if any_queue else LEAD)
     near = [
         fit.candidate
         for fit in fits
         if fit.candidate.family is best.candidate.family
-        and (fit.bic(floor) <= best.bic(floor) + LEAD or fit.error() <= best.error() + NEARLY_AS_GOOD)
+        and (fit.bic(floor) <= limit or fit.error() <= best.error() + NEARLY_AS_GOOD)
     ]
     workers = Range(min(one.workers for one in near), max(one.workers for one in near))
     threads = slice_s = None
@@ -395,9 +400,8 @@ def _slots(waits: Sequence[Burst], spread: float) -> Decision[Range]:
     most = max(len(served) for served in observed.bursts)
     floor = max(LEAST_ERROR, spread / 2)
     fits = [observed.fit(Candidate(Family.FIRST_COME, count)) for count in range(1, most + 1)]
-    tried = [fit for fit in fits if fit is not None]
-    best = min(tried, key=lambda fit: fit.bic(floor))
+    best = min(fits, key=lambda fit: fit.bic(floor))
     if best.error() > MOST_ERROR:
         return Decision(reason=Reason.TOO_NOISY if spread > NOISY else Reason.NO_CANDIDATE_FITS)
-    near = [fit.candidate.workers for fit in tried if fit.bic(floor) <= best.bic(floor) + LEAD]
+    near = [fit.candidate.workers for fit in fits if fit.bic(floor) <= best.bic(floor) + LEAD]
     return Decision(Range(min(near), None if max(near) == most else max(near)))

@@ -66,6 +66,7 @@ class Fit:
     requests of each burst. `bursts`: which burst a request belongs to. `paces`: of each burst, the logarithm
     of how much longer than predicted it took, before it got a factor; zeros where the machine is steady.
     `at_ends`: standard errors by which inferred choices prefer the ends of the line; 0 without choices.
+    `refuted`: they do not look random, as the candidate has it.
     """
 
     candidate: Candidate
@@ -74,6 +75,7 @@ class Fit:
     bursts: NDArray[np.intp]
     paces: Floats
     at_ends: float = 0.0
+    refuted: bool = False
 
     def error(self, part: Part = None) -> float:
         """Root mean square of log errors, of which no burst has more than `MOST_OFF`."""
@@ -179,16 +181,14 @@ class Observed:
         sorted_logs: Floats = logs[np.lexsort((logs, self._group, self.burst))]
         return sorted_logs
 
-    def fit(self, candidate: Candidate) -> Fit | None:
-        """None where the candidate leaves something open that the observation refutes."""
+    def fit(self, candidate: Candidate) -> Fit:
         specs = candidate.specs()
-        at_ends = 0.0
+        at_ends, refuted = 0.0, False
         if not specs:
             explained = [self._explained(served, candidate) for served in self.bursts]
             if candidate.family is not Family.OWN_QUEUES:
                 at_ends = _at_ends(explained)
-                if at_ends > MOST_AT_ENDS or not _random(explained):
-                    return None
+                refuted = at_ends > MOST_AT_ENDS or not _random(explained)
             ends = [end for burst in explained for end in burst.ends]
             costs = [burst.cost / len(burst.ends) for burst in explained for _ in burst.ends]
         else:
@@ -207,7 +207,7 @@ class Observed:
             sizes = np.bincount(self.burst)
             residuals = residuals - factors[self.burst]
             paid = paid + ((factors / self._unsteady) ** 2 / 2 / sizes)[self.burst]
-        return Fit(candidate, residuals, paid, self.burst, paces, at_ends)
+        return Fit(candidate, residuals, paid, self.burst, paces, at_ends, refuted)
 
     def _best_met(self, met: Sequence[list[list[int | None]]]) -> tuple[list[float], list[float]]:
         """Of what each burst may have met, the ends that explain it best, and the cost of choosing these: of
