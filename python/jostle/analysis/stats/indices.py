@@ -61,8 +61,8 @@ def blocking_index(
     """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
 
     What each of the three times varies by is in the interval (delta method, by rounds), which is one of the
-    index's logarithm where that is well above 0: times vary by factors. Above 1,
-    fast requests wait for more than one slow one: they queue up.
+    index's logarithm where that is well above 0: times vary by factors. Above 1, fast requests wait for more
+    than one slow one: they queue up.
     """
     n, seconds = len(before), slow.value or math.inf
     xs, ys = np.log(before), np.log(after)
