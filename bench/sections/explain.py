@@ -69,10 +69,11 @@ def _outcomes(case: Case, seeds: range) -> Counter[str]:
 
 def _matrix(counts: Mapping[Case, Counter[str]]) -> str:
     runs = next(iter(counts.values())).total()
+    unknown = [behaviour.name for behaviour in BEHAVIOURS if behaviour.family is None]
     lines = [
         f"{runs} seeded runs for each behaviour and noise, bursts of {BUDGET_S:g} s.",
-        "Correct / cannot tell / wrong. Of three no candidate is right, and nothing may be told: unlimited, "
-        "shortest first, thrashing.",
+        "Correct / cannot tell / wrong. For these behaviours no candidate is right, and no discipline may be "
+        f"told: {'; '.join(unknown)}.",
         "",
         f"| behaviour | {' | '.join(f'{noise} noise' for noise in NOISE)} |",
         "|---|" + "---|" * len(NOISE),

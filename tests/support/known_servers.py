@@ -218,7 +218,7 @@ BEHAVIOURS = [
     ),
     Behaviour("first come, 2, queue of 8", _workers(2), Family.FIRST_COME, 2, room=10),
     Behaviour("first come, 2, pauses", first_come_with_pauses, Family.FIRST_COME, 2),
-    Behaviour("unlimited", "unlimited", None, MOST),
+    Behaviour("unlimited", "unlimited", None, MOST, overtaking=True),
     Behaviour("batches in random order", in_batches, Family.GATED_RANDOM_ORDER),
     Behaviour("shortest first", shortest_first, None),
     Behaviour("thrashing", thrashing, None, overtaking=None),

@@ -58,6 +58,15 @@ def test_equal_requests_tell_how_many_progress_but_not_their_order() -> None:
     assert found.discipline.reason is found.overtaking.reason is Reason.EQUAL_SIZES
 
 
+def test_who_overtakes_is_not_told_where_the_long_requests_may_have_left_a_worker_idle() -> None:
+    """Noise once made one burst decide it for a server that works on all requests at once."""
+    behaviour = next(one for one in BEHAVIOURS if one.name == "unlimited")
+    found = explained(behaviour, NOISE["high"], seed=133, budget_s=4.0)
+    assert found.at_once.value is not None
+    assert found.at_once.value.high is None
+    assert found.overtaking.reason is Reason.UNSATURATED
+
+
 def test_a_server_that_refuses_most_is_not_explained() -> None:
     bursts = [Burst(jobs, (None,) * len(jobs)) for jobs in equal_bursts(0.02, 16)]
     whole = answered({"workers": {"workers": 1}}, equal_bursts(0.02, 2))
