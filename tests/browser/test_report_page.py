@@ -137,7 +137,7 @@ def test_a_screen_reader_is_told_what_each_chart_shows(browser: Browser, file: P
     page = opened(browser, file)
     charts = page.get_by_role("img")
     assert 0 < charts.count() <= page.locator("figure[data-chart]").count()  # none that is folded
-    assert page.get_by_role("img", name="p99 with a slow request").count() == 1
+    assert page.get_by_role("img", name="p99 beside slow requests").count() == 1
     assert page.get_by_role("img", name="completes nothing from").count() == 1
     assert page.get_by_role("heading", level=1).count() == 1
     assert (

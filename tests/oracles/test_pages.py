@@ -89,9 +89,7 @@ def test_a_page_says_how_many_of_its_findings_are_chance() -> None:
     assert by_chance([]) == ""
     assert by_chance(page(rng, 2, 1)).startswith("Of 4 figures compared on this page, ")
     assert "about 0.2 would still differ by chance" in by_chance(page(rng, 2, 1))
-    assert "at most 8 % of such pages would show a difference in the quantity that decides" in by_chance(
-        page(rng, 3, 2)
-    )
+    assert "at most 8 % of pages like this would show any difference" in by_chance(page(rng, 3, 2))
 
 
 def test_a_finding_that_may_be_chance_among_so_many_says_so() -> None:

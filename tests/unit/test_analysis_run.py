@@ -106,7 +106,7 @@ def test_starvation_of_a_server_that_runs_to_completion(starved: RunResult) -> N
     assert node.sentence.startswith(
         "While one slow request runs, node answers no fast one: fast requests wait for up to 3."
     )
-    assert "Meanwhile it loses 99.5 % [98.3, 100] of its throughput." in node.sentence
+    assert "In that time, it loses 99.5 % [98.3, 100] of its throughput." in node.sentence
     assert node.published_alone is not None
     assert node.published_with is not None
     assert (node.published_alone.value, node.published_with.value) == (572, 114)

@@ -41,7 +41,7 @@ def test_specifications_are_of_the_version_that_altair_knows() -> None:
 def test_a_figure_stays_whole_where_a_title_is_broken() -> None:
     picture = next(iter(pictures_of(make_plain()).values()))
     for shift in range(10):
-        title = "x" * shift + " p99 with a slow request: node ≥ 984 ms (alone: 1.91 ms), " * 4
+        title = "x" * shift + " p99 beside slow requests: node ≥ 984 ms (alone: 1.91 ms), " * 4
         lines = standalone(replace(picture, title=title))["title"]["text"]
         assert len(lines) > 2
         assert not any(re.search(r"(≥|\s\d[\d.]*)$", line) for line in lines), lines
@@ -279,14 +279,14 @@ def test_the_colours_are_the_pages() -> None:
 def test_titles_name_the_worst_and_the_best() -> None:
     closed, opened = views(make_starvation())
     top = charts.throughput(closed)
-    assert top.title.startswith("One slow request costs python-asyncio 99.8 % of its fast requests")
-    assert charts.strips([opened]).title.startswith("p99 with a slow request: node 2.26 s (alone: 393 µs), ")
+    assert top.title.startswith("Beside slow requests, python-asyncio completes 99.8 % fewer fast ones")
+    assert charts.strips([opened]).title.startswith("p99 beside slow requests: node 2.26 s (alone: 393 µs), ")
 
 
 def test_a_run_in_which_nobody_is_harmed_says_so() -> None:
     result = make_starvation([RUNTIMES[1], RUNTIMES[2]])
     top = charts.throughput(views(result)[0])
-    assert top.title.startswith("One slow request costs no contestant more than")
+    assert top.title.startswith("Beside slow requests, nobody completes over")
 
 
 def test_what_is_not_known_is_not_called_harmless() -> None:
@@ -295,7 +295,7 @@ def test_what_is_not_known_is_not_called_harmless() -> None:
     unknown = replace(one, index=replace(one.index, value=None, low=None, high=None))
     result = replace(result, starvation=[unknown, *result.starvation[1:]])
     title = charts.throughput(views(result)[0]).title
-    assert title == f"What one slow request costs is not known for {one.contestant}: the table says why."
+    assert title == f"What slow requests cost is not known for {one.contestant}: the table says why."
 
 
 def test_quantiles_that_cannot_be_told_are_not_told() -> None:

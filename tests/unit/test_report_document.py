@@ -149,7 +149,7 @@ def test_a_reason_is_that_of_the_worst_trial() -> None:
     }
     trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
     (failed,) = failed_checks(replace(result, trials=trials))
-    assert failed.reason.text == "up to 163 µs late (in the worst round; 2 of 2 rounds)"
+    assert failed.reason.text == "in 2 of 2 rounds (here the worst), up to 163 µs late"
     assert (failed.trials, failed.reason.remedy) == ([1, 2], "a core of its own")
 
 
@@ -292,8 +292,8 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
     assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == [
-        "3 published claims: 3 not measured."
+        "3 published claims: 3 not measured. To measure those, add to --contestants: rust."
     ]
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))
-    assert folded.title == "3 claims cannot be judged: rust was not measured"
+    assert folded.title == "3 claims not measured: these need rust"

@@ -144,6 +144,9 @@ class Row:
 GO = {"beside": quantiles(0.0095, 0.027, 0.031), "blocking": share(0.6, 0.7), "slow_s": 0.0396}
 """All of 300 requests a second are answered, p50 9.5 ms beside slow requests of 39.6 ms."""
 
+CALM_MEDIAN = {**GO, "beside": quantiles(0.0005, 0.027, 0.031)}
+"""The same, but most fast requests do not wait."""
+
 TABLE = [
     # One closed client beside one slow request.
     Row(
@@ -165,7 +168,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
     Row(
-        "x answers no fast one: fast requests wait for up to 4.40 s. Meanwhile it loses 99.5 %",
+        "x answers no fast one: fast requests wait for up to 4.40 s. In that time, it loses 99.5 %",
         lambda: starved(
             "closed", index=share(0.2, 0.7), left=share(0.0, 0.01), beside=quantiles(0.1, 0.1, 4.4)
         ),
@@ -208,7 +211,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.2, 0.3)),),
     ),
     Row(
-        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. Meanwhile",
+        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. In that time",
         lambda: starved("closed", index=share(0.2, 0.7), left=share(0.95, 1.0)),
         (lambda: starved("closed", index=share(0.2, 0.7), left=share(0.3, 0.4)),),
     ),
@@ -313,15 +316,29 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "The late ones wait for a time slice, not for the end of a slow request: where slow requests "
-        "take longer, no fast one waits that long",
+        "They wait for a time slice, not for the end of a slow request: beside slow requests of many time "
+        "slices, fast ones are answered before these end.",
         lambda: starved("open", **GO, waits="a turn"),
         (lambda: starved("open", **GO, waits="cannot tell"), lambda: starved("open", **GO)),
     ),
     Row(
-        "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
+        "at least half of the fast requests to x wait: p50 is 9.50 ms, and 400 µs alone; p99 is 27.0 ms "
+        "beside slow requests of 39.6 ms, and 2.00 ms alone",
         lambda: starved("open", **GO, waits="cannot tell"),
-        (lambda: starved("open", blocking=share(0.0, 0.05)),),
+        (
+            lambda: starved("open", blocking=share(0.0, 0.05)),
+            lambda: starved("open", **CALM_MEDIAN, waits="cannot tell"),
+        ),
+    ),
+    Row(
+        "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
+        lambda: starved("open", **CALM_MEDIAN, waits="cannot tell"),
+        (lambda: starved("open", **GO, waits="cannot tell"),),
+    ),
+    Row(
+        "In that time, it loses at least 99 % of its throughput.",
+        lambda: starved("closed", index=share(0.8, 0.9), left=e(0.0002, 0.0, 0.01, unit="share")),
+        (lambda: starved("closed", index=share(0.8, 0.9), left=share(0.0, 0.01)),),
     ),
     Row(
         "keeps answering while slow requests run",
@@ -500,7 +517,8 @@ TABLE = [
     ),
     # Pictures.
     Row(
-        "Time until half of all requests with a slow request were answered: node 1.50 ms (alone: 1.50 ms)",
+        "Half of all requests beside slow ones, of all rounds together, are answered within: "
+        "node 1.50 ms (alone: 1.50 ms)",
         lambda: titles.about_median(view(panel("node", index=0.8), panel("go", index=0))),
         (
             lambda: titles.about_median(view(panel("node"), panel("go"))),
@@ -508,32 +526,32 @@ TABLE = [
         ),
     ),
     Row(
-        "Time until half of all requests were answered: node 1.50 ms.",
+        "Half of all requests, of all rounds together, are answered within: node 1.50 ms.",
         lambda: titles.about_median(view(panel("node"))),
         (lambda: titles.about_median(view(panel("node", index=0.8))),),
     ),
     Row(
-        "Time until half of all requests were answered: node never.",
+        "Half of all requests, of all rounds together, are answered within: node never.",
         lambda: titles.about_median(view(panel("node", n=0))),
         (lambda: titles.about_median(view(panel("node"))),),
     ),
     Row(
-        "One slow request costs node 80 % of its fast requests, and go 2 %.",
+        "Beside slow requests, node completes 80 % fewer fast ones per trial, and go 2 % fewer.",
         lambda: titles.about_throughput(view(panel("go", index=0.02), panel("node", index=0.8))),
         (lambda: titles.about_throughput(view(panel("go", index=0.8), panel("node", index=0.02))),),
     ),
     Row(
-        "One slow request costs node 80 % of its fast requests.",
+        "Beside slow requests, node completes 80 % fewer fast ones per trial.",
         lambda: titles.about_throughput(view(panel("node", index=0.8))),
         (lambda: titles.about_throughput(view(panel("node", index=0.8), panel("go", index=0.0))),),
     ),
     Row(
-        "One slow request costs no contestant more than 2 % of its fast requests.",
+        "Beside slow requests, nobody completes over 2 % fewer fast ones per trial.",
         lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.01))),
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6), open_loop=True)),),
     ),
     Row(
-        "What one slow request costs is not known for go: the table says why.",
+        "What slow requests cost is not known for go: the table says why.",
         lambda: titles.about_throughput(view(panel("go", blocking=0.1), panel("node", index=0.8))),
         (lambda: titles.about_throughput(view(panel("go", index=0.0), panel("node", index=0.8))),),
     ),
@@ -543,7 +561,7 @@ TABLE = [
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.05), open_loop=True)),),
     ),
     Row(
-        "p99 with a slow request: node 2.00 ms (alone: 200 µs), go 1.00 ms (alone: 200 µs).",
+        "p99 beside slow requests: node 2.00 ms (alone: 200 µs), go 1.00 ms (alone: 200 µs).",
         lambda: titles.about_quantile(view(panel("go", index=0, p99=0.001), panel("node", index=0.8)), "p99"),
         (lambda: titles.about_quantile(view(panel("node", index=0.8)), "p99"),),
     ),

@@ -65,8 +65,9 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     names = sorted({quantity for _, quantity in primary})
     noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
+    main = f"The main {noun} of the comparisons {'is' if len(names) == 1 else 'are'} {listed(names)}"
     return (
-        f"{told_of} If the servers were equal, at most {percent(expected)} of such pages would show a "
-        f"difference in the {noun} that decide{'s' if len(names) == 1 else ''} ({listed(names)}). Of the "
-        "other differences, at most one in twenty is chance."
+        f"{told_of} {main}: if the servers were equal, at most {percent(expected)} of pages like this would "
+        "show any difference there. Of the differences in other quantities, expect at most one in twenty to "
+        "be chance."
     )

@@ -15,6 +15,9 @@ __all__ = ["Meanwhile", "sentence"]
 HARMLESS, SEVERE, TOTAL = 0.1, 0.5, 0.9
 """Shares of the throughput, while the slow request runs, and of the slow request's time."""
 
+NEARLY_EVERYTHING = 0.999
+"""Of a larger loss of throughput only the lower end of its interval is told."""
+
 MOST_WAIT = 0.1
 """Where the median grows by less than this part of the slow request, most fast requests do not wait."""
 
@@ -117,7 +120,11 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
     left = s.left
     if left.value is not None and left.low is not None and left.high is not None:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
-        return f"Meanwhile it loses {interval(lost)} of its throughput.", 1 - left.high, 1 - left.low
+        if lost.value > NEARLY_EVERYTHING and lost.low is not None:
+            told = f"at least {percent(lost.low)}"
+        else:
+            told = interval(lost)
+        return f"In that time, it loses {told} of its throughput.", 1 - left.high, 1 - left.low
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
     told = f"It loses {interval(s.index, 'share')} of the trial’s throughput."
     return told, low, high
@@ -166,12 +173,12 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
     """By half of a slow request or more, at the p99."""
     name, median = s.contestant, s.with_response["p50"]
     if waits == "cannot tell":
-        return f"1 in 100 fast requests to {name} is late: {change}. {_unknown_wait(s)}"
+        return f"{_late(s, f' to {name}', change)}. {_unknown_wait(s)}"
     if waits == "a turn":
         return (
-            f"{name} keeps serving while slow requests run, but 1 in 100 fast requests is late: {change}. "
-            "The late ones wait for a time slice, not for the end of a slow request: where slow requests "
-            "take longer, no fast one waits that long."
+            f"{name} keeps serving while slow requests run, but {_late(s, '', change)}. "
+            "They wait for a time slice, not for the end of a slow request: beside slow requests of many "
+            "time slices, fast ones are answered before these end."
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (
@@ -181,6 +188,15 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
     queue = " That is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
     ends = "no slow one runs" if meanwhile.slow_clients == 1 else _fewer(meanwhile)
     return f"{name} answers fast requests only while {ends}: {change}.{queue}"
+
+
+def _late(s: Starvation, whose: str, change: str) -> str:
+    """How many are late: at least half of the fast requests where the median grows, too."""
+    before, after = s.alone_response["p50"], s.with_response["p50"]
+    if not after.bound and _grown(s) < MOST_WAIT:
+        return f"1 in 100 fast requests{whose} is late: {change}"
+    medians = f"p50 is {_time(after)}, and {_time(before)} alone"
+    return f"at least half of the fast requests{whose} wait: {medians}; {change}"
 
 
 def _fewer(meanwhile: Meanwhile) -> str:

@@ -10,6 +10,7 @@ from jostle.record.verdict import Verdict, worst
 __all__ = [
     "COMPOSED",
     "LEVELS",
+    "NOT_SHOWN",
     "RATES",
     "RESPONSE_TIMES",
     "SERVICE_TIMES",
@@ -45,6 +46,10 @@ SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the
 """Of the single times, those that stand in tables."""
 
 
+NOT_SHOWN = {"min": "the shortest"}
+"""Of the others, those that have another name for a reader."""
+
+
 def verdicts_of_figures(trials: Iterable[Validity]) -> dict[str, Verdict]:
     """Of each figure of these trials together; empty where a failed check touches all of them."""
     trials = list(trials)
@@ -62,4 +67,4 @@ def named(figures: Collection[str]) -> str:
     single = [figure for figure in figures if figure not in grouped]
     shown = [SHOWN[figure] for figure in SHOWN if figure in single]
     others = [figure for figure in single if figure not in RESPONSE_TIMES]
-    return listed([*whole, *shown, *others] or single)
+    return listed([*whole, *shown, *others] or [NOT_SHOWN.get(figure, figure) for figure in single])

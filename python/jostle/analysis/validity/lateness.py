@@ -22,7 +22,7 @@ from jostle.analysis.stats.kaplan_meier import known_part
 from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trial.data import TrialData
-from jostle.analysis.validity.figures import COMPOSED, LEVELS, RESPONSE_TIMES, SHOWN
+from jostle.analysis.validity.figures import COMPOSED, LEVELS, NOT_SHOWN, RESPONSE_TIMES, SHOWN
 from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
@@ -33,6 +33,7 @@ SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
 REMEDY = "measure on an idle machine, or give the generator a core of its own"
+OWN_CORE = "measure on an idle machine (the generator already had a core of its own)"
 
 NEVER_INVALID = ("min", "p5", "p25", "max")
 """The longest time is one request's, and nobody judges a server by the shortest ones."""
@@ -92,9 +93,9 @@ def lateness(data: TrialData) -> Check | None:
         return Check("lateness", Verdict.VALID, share, SUSPECT, "share", message, cause="generator")
     share = max(effect.share for effect in touched.values())
     affects = _with_composed(touched)
-    message = _told(touched)
+    message, remedy = _told(touched), _remedy(data)
     return Check(
-        "lateness", Verdict.SUSPECT, share, SUSPECT, "share", message, REMEDY, affects, cause="generator"
+        "lateness", Verdict.SUSPECT, share, SUSPECT, "share", message, remedy, affects, cause="generator"
     )
 
 
@@ -106,10 +107,15 @@ def mostly_lateness(data: TrialData) -> Check | None:
         return None
     share = max(effect.share for effect in spoiled.values())
     affects = () if "p50" in spoiled else _with_composed(spoiled)
-    message = _told(spoiled)
+    message, remedy = _told(spoiled), _remedy(data)
     return Check(
-        "mostly lateness", Verdict.INVALID, share, INVALID, "share", message, REMEDY, affects, "generator"
+        "mostly lateness", Verdict.INVALID, share, INVALID, "share", message, remedy, affects, "generator"
     )
+
+
+def _remedy(data: TrialData) -> str:
+    own_core = data.trial.description.get("placement", {}).get("shared") is False
+    return OWN_CORE if own_core else REMEDY
 
 
 def _spoiled(figure: str, effect: Effect) -> bool:
@@ -123,7 +129,9 @@ def _with_composed(touched: Mapping[str, Effect]) -> tuple[str, ...]:
 
 
 def _told(touched: Mapping[str, Effect]) -> str:
-    shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or dict(touched)
+    shown = {SHOWN[n]: touched[n] for n in SHOWN if n in touched} or {
+        NOT_SHOWN.get(n, n): effect for n, effect in touched.items()
+    }
     (first, *others) = (
         (name, f"{format_duration(e.without_s)} instead of {format_duration(e.reported_s)}")
         for name, e in shown.items()

@@ -53,7 +53,7 @@ def _rows(c: Comparison) -> Rows:
 def _table(c: Comparison) -> Table:
     """All requests of all rounds together, at more quantiles than are compared."""
     figures = [Column(name) for name in (c.a, c.b, f"{c.b} − {c.a}")]
-    table = Table("Quantiles of all requests together", [*columns("quantile"), *figures])
+    table = Table("Quantiles of the requests of all rounds together", [*columns("quantile"), *figures])
     s = c.shift
     for p, a, b, d in zip(s.p, s.a_s, s.b_s, s.difference_s, strict=True):
         table.add(f"p{p * 100:g}", *(amount(v, "s") for v in (a, b, d)))

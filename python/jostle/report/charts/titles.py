@@ -45,11 +45,11 @@ def _lost(panel: Panel) -> float:
 
 
 def about_throughput(view: View) -> str:
-    """What one slow request takes from the most and from the least starved."""
+    """What slow requests take, over whole trials, from the most and from the least starved."""
     known = [panel for panel in view.panels if _index(panel) is not None]
     if len(known) < len(view.panels):
         unknown = listed([panel.contestant for panel in view.panels if panel not in known])
-        return f"What one slow request costs is not known for {unknown}: the table says why."
+        return f"What slow requests cost is not known for {unknown}: the table says why."
     ordered = sorted(known, key=_lost, reverse=True)
     worst, best = ordered[0], ordered[-1]
     lost = _lost(worst)
@@ -57,15 +57,15 @@ def about_throughput(view: View) -> str:
     if lost < 0.05 and _harm(harmed, view) > HARMFUL:
         grown = percent(_harm(harmed, view))
         return (
-            f"Throughput stays the same beside a slow request, but on {harmed.contestant} the p99 grows by"
+            f"Throughput stays the same beside slow requests, but on {harmed.contestant} the p99 grows by"
             f" {grown} of the slow request's time."
         )
     if lost < 0.05:
-        return f"One slow request costs no contestant more than {percent(lost)} of its fast requests."
-    sentence = f"One slow request costs {worst.contestant} {percent(lost)} of its fast requests"
+        return f"Beside slow requests, nobody completes over {percent(lost)} fewer fast ones per trial."
+    sentence = f"Beside slow requests, {worst.contestant} completes {percent(lost)} fewer fast ones per trial"
     if best is worst:
         return sentence + "."
-    return sentence + f", and {best.contestant} {percent(_lost(best))}."
+    return sentence + f", and {best.contestant} {percent(_lost(best))} fewer."
 
 
 def about_quantile(view: View, name: str) -> str:
@@ -74,7 +74,7 @@ def about_quantile(view: View, name: str) -> str:
         worst, best = extremes(view)
         chosen = [worst] if worst is best else [worst, best]
         pairs = [_pair(p, name) for p in chosen]
-        return f"{name} with a slow request: {', '.join(pairs)}."
+        return f"{name} beside slow requests: {', '.join(pairs)}."
     values = [(e.value, p.contestant, e) for p in view.panels if (e := _quantile(p.series[0], name))]
     if not values:
         return f"{name}: too few requests were answered."
@@ -93,8 +93,8 @@ def about_median(view: View) -> str:
         for panel in view.panels
         if panel.contestant in chosen
     ]
-    beside = " with a slow request" if view.paired else ""
-    return f"Time until half of all requests{beside} were answered: {', '.join(told)}."
+    beside = " beside slow ones" if view.paired else ""
+    return f"Half of all requests{beside}, of all rounds together, are answered within: {', '.join(told)}."
 
 
 def _crossing(series: Series) -> str:

@@ -95,18 +95,12 @@ def _most_important(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def _short(text: str) -> str:
-    """What was found, without what explains it after a semicolon; in how many rounds stays."""
-    found, explained = _at_semicolon(text)
-    return found + explained[explained.rfind(" (") :] if explained.endswith(" rounds)") else found
-
-
-def _at_semicolon(text: str) -> tuple[str, str]:
-    """Before and after the first one that stands in no bracket."""
+    """What was found, without what explains it after a semicolon that stands in no bracket."""
     for semicolon in re.finditer("; ", text):
         before = text[: semicolon.start()]
         if before.count("(") == before.count(")"):
-            return before, text[semicolon.end() :]
-    return text, ""
+            return before
+    return text
 
 
 def _where(reason: Reason, text: str) -> str:

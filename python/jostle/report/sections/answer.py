@@ -46,11 +46,12 @@ PARTS = {"headers": "until headers", "body": "then body"}
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
-    "slow request; sentences with “while” or “meanwhile” describe the time in which one runs. "
+    "slow request; sentences with “while” or “in that time” describe the time in which one runs. "
     "Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request that was not "
     "answered) and the share not answered cover the requests of all rounds. Starvation index (closed loop): "
-    "the share of the throughput that is lost beside the slow request. Blocking index (open loop): the "
-    "increase of the p99 beside slow requests, as a share of the slow request’s own time."
+    "the throughput lost over the whole trial, as a share of that alone; the loss while a slow request runs "
+    "is larger. Blocking index (open loop): the increase of the p99 beside slow "
+    "requests ÷ the slow request’s own time; above 1, fast requests queue behind several slow ones."
 )
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
@@ -106,7 +107,7 @@ def _told(view: View, *, few: bool) -> list[Finding]:
 def comparison(result: RunResult, paired: Sequence[View]) -> Table:
     """Two rows per contestant, alone and with the slow request; a group of columns for each form."""
     forms = [_Form.of(view) for view in paired]
-    heads = [*columns("contestant = | whole trial = trial"), *(c for form in forms for c in form.columns)]
+    heads = [*columns("contestant = | trial = trial"), *(c for form in forms for c in form.columns)]
     table = Table("Alone and with the slow request", heads)
     for contestant in dict.fromkeys(p.contestant for view in paired for p in view.panels):
         for load in (ALONE, WITH_SLOW):
@@ -130,7 +131,7 @@ class _Form:
             "",
             f"throughput = per s | p50 = | p99 = | longest = | not answered = | {index}",
         )
-        heads = [*names, Column("verdict", "word", "ok")]
+        heads = [*names, Column("verdict", "word", "valid")]
         return cls([replace(c, group=view.title) for c in heads], found, view.open_loop)
 
     def cells(self, result: RunResult, contestant: str, load: str) -> list[Value]:
@@ -179,7 +180,7 @@ def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
         " | CPU per request | memory",
     )
     shape = Column("response times", "shape", "response times")
-    table = Table(caption, [*names, Column("verdict", "word", "ok"), shape])
+    table = Table(caption, [*names, Column("verdict", "word", "valid"), shape])
     for c in chosen:
         about = (c.workload, c.contestant) if several else (c.contestant,)
         shares = (c.error_share, not_answered(c.outcomes)) if c.outcomes else (None, None)

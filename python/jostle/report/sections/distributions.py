@@ -20,8 +20,8 @@ RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_FIVE = (
-    "Median and quartiles are those of a typical round, as in every other table. The shortest answer, the "
-    "longest one and the mean are those of all rounds."
+    "Median and quartiles are those of a typical round, as in every other table. The shortest and "
+    "the longest answer are those of all rounds, and so is the mean, which is given where all were answered."
 )
 
 PARTS = {
@@ -72,7 +72,7 @@ def five_numbers(result: RunResult, chosen: Iterable[WorkloadSummary]) -> Table:
         "requests | not answered = | shortest = | 1st quartile = p25 | median = | mean"
         " | 3rd quartile = p75 | longest answer = longest",
     )
-    table = Table("Five numbers and the mean", names)
+    table = Table("Quartiles and extremes", names)
     for c in chosen:
         missing, total = unanswered(c.outcomes), sum(c.outcomes.values())
         table.add(c.workload, c.contestant, amount(total, "count"), percent(missing), *_five(c))

@@ -3,7 +3,7 @@
 from jostle.record.verdict import Verdict
 from jostle.report.document import Mark, Tone
 
-__all__ = ["claim_mark", "decision_mark", "verdict_mark"]
+__all__ = ["NOT_MEASURED", "claim_mark", "decision_mark", "verdict_mark"]
 
 _TONES: dict[str, Tone] = {"✓": "good", "≈": "warning", "?": "warning", "✗": "bad"}
 
@@ -20,6 +20,10 @@ _SYMBOLS = {
     "fails": "✗",
     "does not hold": "✗",
 }
+
+
+NOT_MEASURED = Mark("?", "not measured", _TONES["?"])
+"""Of a criterion whose contestant did not take part."""
 
 
 def verdict_mark(verdict: Verdict) -> Mark:

@@ -16,7 +16,7 @@ from jostle.report.document import (
     Table,
     columns,
 )
-from jostle.report.sections.marks import claim_mark, decision_mark
+from jostle.report.sections.marks import NOT_MEASURED, claim_mark, decision_mark
 from jostle.report.workload import as_published, published_per_s
 
 __all__ = ["claims", "figures", "parts", "section", "setup", "tally"]
@@ -40,7 +40,7 @@ def section(result: RunResult) -> Section:
     """Nothing where nothing was published."""
     source = result.published[0].source if result.published else ""
     blocks: list[Block] = [
-        *([Paragraph(f"{tally(result.claims)}.")] if result.claims else []),
+        *([Paragraph(f"{tally(result.claims)}.{_to_add(result)}")] if result.claims else []),
         Section("", [*([Paragraph(source, small=True)] if source else []), *_judged(result)], Depth.MAIN),
         Section(
             "The rules, fixed in the plan before the run",
@@ -52,6 +52,12 @@ def section(result: RunResult) -> Section:
         Section("What differs from the published set-up", _setups(result), Depth.MAIN, folded=True),
     ]
     return Section("Claims", blocks, key="claims")
+
+
+def _to_add(result: RunResult) -> str:
+    """What the claims need that nobody asked for; of a contestant that failed, the page has the reason."""
+    needed = dict.fromkeys(name for c in result.claims for name in c.absent if name not in result.skipped)
+    return f" To measure those, add to --contestants: {', '.join(needed)}." if needed else ""
 
 
 def _how(found: Sequence[Claim]) -> str:
@@ -67,7 +73,7 @@ def _judged(result: RunResult) -> list[Block]:
         ours = sum(c.ours for c in absent)
         counts = [plural(len(absent) - ours, "claim"), plural(ours, "check") + " of our own"]
         count = " and ".join(text for text in counts if not text.startswith("0 "))
-        title = f"{count} cannot be judged: {names} {'was' if ' and ' not in names else 'were'} not measured"
+        title = f"{count} not measured: {'this needs' if len(absent) == 1 else 'these need'} {names}"
         statements = Findings([Finding(c.statement) for c in absent])
         blocks.append(Section(title, [statements], Depth.DETAIL, folded=True))
     return blocks
@@ -131,7 +137,7 @@ def parts(result: RunResult) -> Table:
             part.measure,
             part.rule,
             *([part.size] if sized else []),
-            decision_mark(part.verdict),
+            NOT_MEASURED if part.absent else decision_mark(part.verdict),
             *([published] if sized else []),
             formatted(part.estimate),
         )

@@ -1,7 +1,7 @@
 """Whether the figures can be trusted: which checks failed, where, how far, and what to do about it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jostle.analysis.results import Check, RunResult, TrialResult
 from jostle.analysis.validity.catalogue import CATALOGUE
@@ -11,6 +11,7 @@ from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Reason, Section, Table, columns
 from jostle.report.sections.marks import verdict_mark
+from jostle.report.views import ALONE, WITH_SLOW
 from jostle.text import first_line
 
 __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "section"]
@@ -36,10 +37,10 @@ class FailedCheck:
     def reason(self) -> Reason:
         """The worst of its trials, and in how many it was not valid."""
         failed = len(self.trials)
-        worst = "in the worst round; " if failed > 1 else ""
-        count = f" ({worst}{failed} of {self.rounds} rounds)" if self.rounds > 1 else ""
+        worst = " (here the worst)" if failed > 1 else ""
+        count = f"in {failed} of {self.rounds} rounds{worst}, " if self.rounds > 1 else ""
         return Reason(
-            f"{first_line(self.worst.message)}{count}",
+            f"{count}{first_line(self.worst.message)}",
             verdict_mark(self.worst.verdict),
             self.contestant,
             self.workload,
@@ -81,12 +82,26 @@ def _affected(checks: Sequence[Check]) -> tuple[str, ...]:
 def reasons(result: RunResult) -> list[Reason]:
     """Why the run is not valid, worst first. A run of one trial does not name it."""
     alone = len({(t.contestant, t.workload) for t in result.trials}) == 1
-    found = [f.reason for f in failed_checks(result)]
+    row = _rows(result)
+    found = [
+        replace(r, workload=row.get(r.workload, r.workload))
+        for r in (f.reason for f in failed_checks(result))
+    ]
     if alone:
         found = [Reason(r.text, r.mark, remedy=r.remedy) for r in found]
     if not result.trials:
         found.insert(0, Reason("nothing was measured", verdict_mark(Verdict.INVALID)))
     return found
+
+
+def _rows(result: RunResult) -> dict[str, str]:
+    """Workloads that are compared beside slow requests, each with where its figures stand in the table."""
+    opened = {trial.workload for trial in result.trials if trial.offered_per_s is not None}
+    return {
+        workload: f"{workload} ({'open' if workload in opened else 'closed'}, {load})"
+        for s in result.starvation
+        for workload, load in ((s.alone_workload, ALONE), (s.with_workload, WITH_SLOW))
+    }
 
 
 def affects(result: RunResult) -> str:
