@@ -149,7 +149,7 @@ def test_a_reason_is_that_of_the_worst_trial() -> None:
     }
     trials = [replace(t, validity=late.get(t.number, t.validity)) for t in result.trials]
     (failed,) = failed_checks(replace(result, trials=trials))
-    assert failed.reason.text == "in 2 of 2 rounds (here the worst), up to 163 µs late"
+    assert failed.reason.text == "in 2 of 2 rounds (worst shown), up to 163 µs late"
     assert (failed.trials, failed.reason.remedy) == ([1, 2], "a core of its own")
 
 

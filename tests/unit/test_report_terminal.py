@@ -246,7 +246,7 @@ def test_a_server_that_never_starts_is_reported_once_and_has_no_shares() -> None
     ("text", "short"),
     [
         ("it was late", "it was late"),
-        ("in 2 of 3 rounds (here the worst), it was late", "in 2 of 3 rounds (here the worst), it was late"),
+        ("in 2 of 3 rounds (worst shown), it was late", "in 2 of 3 rounds (worst shown), it was late"),
         ("it was late; others had the core for 2 s", "it was late"),
         ("25 % failed (20 reset; 20 × by peer); see there", "25 % failed (20 reset; 20 × by peer)"),
     ],

@@ -92,7 +92,7 @@ class Starvation:
 
     `index` is 1 − with/alone, 0 (unharmed) to 1 (starved); `left` is the throughput while the slow request
     runs ÷ that after its end, within one trial; `blocking` is (p99 with slow − p99 alone) / the time of the
-    slow request alone, 0 to 1.
+    slow request alone; above 1, fast requests queue behind several slow ones.
     """
 
     form: str

@@ -37,7 +37,7 @@ class FailedCheck:
     def reason(self) -> Reason:
         """The worst of its trials, and in how many it was not valid."""
         failed = len(self.trials)
-        worst = " (here the worst)" if failed > 1 else ""
+        worst = " (worst shown)" if failed > 1 else ""
         count = f"in {failed} of {self.rounds} rounds{worst}, " if self.rounds > 1 else ""
         return Reason(
             f"{count}{first_line(self.worst.message)}",
