@@ -120,10 +120,8 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
     left = s.left
     if left.value is not None and left.low is not None and left.high is not None:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
-        if lost.value > NEARLY_EVERYTHING and lost.low is not None:
-            told = f"at least {percent(lost.low)}"
-        else:
-            told = interval(lost)
+        nearly_all = 1 - left.value > NEARLY_EVERYTHING
+        told = f"at least {percent(1 - left.high)}" if nearly_all else interval(lost)
         return f"In that time, it loses {told} of its throughput.", 1 - left.high, 1 - left.low
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
     told = f"It loses {interval(s.index, 'share')} of the trial’s throughput."
