@@ -186,9 +186,9 @@ class ContestantFile(Table):
     )
     speaks: list[Protocol] = Field(
         default=[],
-        description="protocols that it speaks on its port without TLS; HTTP/2 means from the first byte on "
-        "(h2c). A workload in another protocol skips this server; if no server of the plan speaks that "
-        "protocol, the plan is refused. If not given, no workload skips it",
+        description='of "HTTP/1.1", "HTTP/2" and "gRPC", those that it speaks on its port without TLS, '
+        "HTTP/2 with prior knowledge (h2c). A workload in another protocol skips this server; if no server "
+        "of the plan speaks that protocol, the plan is refused. If not given, no workload skips it",
     )
     processes: int | str = Field(
         default=1,

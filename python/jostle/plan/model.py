@@ -179,8 +179,8 @@ class Plan(Table):
     workload: dict[str, Workload] = Field(description="what is measured, by name")
     narrowed: dict[str, list[str]] = Field(
         default={},
-        description="written by jostle: by workload, whom it is for where the chosen scale does not say so; "
-        "`--contestants` chooses among these",
+        description="written by jostle in its copy of a plan; do not set it. For each workload whose "
+        "contestants the chosen scale changed, those it had before; `--contestants` chooses among these",
     )
     journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")

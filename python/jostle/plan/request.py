@@ -247,9 +247,9 @@ class Call(Table):
     get: Path | None = Field(
         default=None,
         description="path and query to GET; `{name}` is filled from `params`, in a step from its variables. "
-        'In a step also a variable and nothing else, "{next}": a whole URL, absolute or relative to the '
-        "answer that it comes from. Another host must be in `allow-targets` of [cluster], also where "
-        "the load comes from this machine",
+        'In a step it may also be just one variable, "{next}", that holds a URL: absolute, or relative to '
+        "the URL of the answer that it was captured from. A URL on another host is used only if "
+        "`allow-targets` of [cluster] lists that host (also without a cluster)",
     )
     post: Path | None = Field(default=None, description="path to POST to")
     put: Path | None = Field(default=None, description="path to PUT to")
