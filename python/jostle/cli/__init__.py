@@ -64,7 +64,8 @@ Options:
   --version   Show the version and exit.
   -h, --help  Show this help, or that of a COMMAND.
 
-Exit codes: 0 done; 1 a requirement or a check failed; 2 a mistake in the
+Exit codes: 0 done; 1 a requirement failed, a --fail-if condition was met, or
+something that doctor, check or contestants tried failed; 2 a mistake in the
 command or the plan; 3 the result cannot be trusted or is incomplete;
 4 undecided. A command that differs says so in its own help.
 """

@@ -30,8 +30,8 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
   jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
-Two single runs cannot tell a change from chance: measure both --interleaved, or
-give three runs on each side.
+Two single runs cannot tell a change from chance: use --interleaved to measure
+both in one run, or give three runs on each side.
 
 A --fail-if condition is about the change from the first to the second in
 throughput, p50, p90, p99, p99.9 or errors: in percent, or in the metric's unit
@@ -64,7 +64,8 @@ def compare(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN [RUN …]", help='One or two run folders; or several, "vs", and several more.'
+            metavar="RUN [RUN …]",
+            help="One run (with --contestants), two runs, or A… vs B…; with --interleaved, two plans.",
         ),
     ],
     contestants: Annotated[

@@ -70,7 +70,7 @@ class LoadOptions:
         _option(
             *("-c", "--connections", "--clients"),
             metavar="N",
-            help="Clients, each with a connection: 50, 10k (default 10). With --rate: at most so many "
+            help="Clients, each with a connection: 50, 10k (default 10). With --rate: at most this many "
             "connections (default 10k).",
             group=LOAD,
         ),
@@ -141,7 +141,8 @@ class RequestOptions:
         bool,
         _option(
             "--compressed",
-            help="Accept gzip, brotli and zstd. Bytes are counted compressed, and checked decompressed.",
+            help="Accept gzip, brotli and zstd. Bytes are counted as received; answers are checked after "
+            "decompression.",
             group=REQUEST,
         ),
     ] = False
@@ -295,7 +296,8 @@ class RequestOptions:
         _option(
             "--stream-usage",
             metavar="REGEX",
-            help="A regular expression whose first group is the stream's number of tokens.",
+            help="For language models: a regular expression whose first group is the number of tokens that "
+            "the stream tells, for tokens per second.",
             group=STREAM,
         ),
     ] = None
@@ -352,7 +354,7 @@ class RequestOptions:
         bool,
         _option(
             "--http2",
-            help="Speak HTTP/2: by ALPN with https, from the first byte on (h2c) with http. Each client has "
+            help="Speak HTTP/2: by ALPN with https, with prior knowledge (h2c) with http. Each client has "
             "a connection of its own.",
             group=CONNECTION,
         ),

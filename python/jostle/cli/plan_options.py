@@ -53,8 +53,8 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Only these of the plan's workloads (--dry-run lists them). A server of --contestants that "
-            "none of them lists is measured under all of them.",
+            help="Measure only these workloads ('jostle check PLAN' lists them). If --contestants adds a "
+            "server that none of them names, it is measured under all of them.",
             rich_help_panel=PLAN,
         ),
     ] = None

@@ -52,7 +52,7 @@ def race(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="The experiment; with --all, several: pair,threads.",
+            help="The experiment, or several with --all: pair,threads.",
             autocompletion=_experiments,
         ),
     ] = None,
@@ -72,7 +72,7 @@ def race(
         bool,
         typer.Option(
             "--all",
-            help="Every experiment, with --quick. With names, only these: jostle race pair,threads --all.",
+            help="Run all experiments, or those named, on one page. Implies --quick.",
             rich_help_panel=PLAN,
         ),
     ] = False,

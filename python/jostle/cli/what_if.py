@@ -21,10 +21,10 @@ HELP = """Predict what a change would do, or how many workers a load needs.
   jostle what-if --rate 300/s --service 12ms --slo "errors < 1 %"
   jostle what-if --clients 100 --think 1s --service 12ms --slo "p99 < 200 ms"
 
-With a run, it predicts the change from the model fitted to it. The run is one
-of `jostle capacity`, or one that measured a single client and then the same
-load at several levels; a model that was rejected predicts nothing. Without a
-run, it gives the fewest workers that keep the SLO. Requests that find no free
+With a run, it predicts the change from the model fitted to it. RUN must come
+from `jostle capacity`, or from a plan whose workloads send the same request
+with 1 client and then at several higher loads. If the model was rejected,
+nothing is predicted. Without a run, it gives the fewest workers that keep the SLO. Requests that find no free
 worker queue (Erlang C) or, if the SLO is about errors, are rejected (Erlang B);
 with --clients the load comes from that many clients (finite source).
 """
