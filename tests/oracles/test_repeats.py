@@ -45,6 +45,7 @@ def trial(rng: np.random.Generator, factor: float, *, repeats: bool) -> Measured
             responses=SimpleNamespace(whole=response),
             service=from_values(service.tolist()),
             given_up=EMPTY,
+            trial=SimpleNamespace(description={}),
         )
         checks = [check for make in (lateness, mostly_lateness) if (check := make(data)) is not None]
         if not (left and spoiled_by(Validity.of(checks))):
