@@ -50,7 +50,7 @@ HELP = """Load one URL now: throughput, response times, and whether to trust the
   jostle hit http://localhost:8080/api -b '{"id": 1}' -H 'Content-Type: application/json'
 
 Closed loop (-c): each client waits for its answer before it sends again. Open
-loop (--rate): requests are sent at a fixed rate, however fast the server answers,
+loop (--rate): requests are sent at an average rate, however fast the server answers,
 and response times count from when a request was due. A redirect counts as an
 answer; -L follows it and counts each request on the way. There is no warm-up:
 every request counts.
@@ -157,7 +157,7 @@ class RequestOptions:
             metavar="TEXT",
             help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
             "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
-            "number that differs in each request.",
+            "number that differs in each request of a client.",
             group=MESSAGES,
         ),
     ] = None
@@ -179,7 +179,7 @@ class RequestOptions:
             "--ping",
             metavar="TIME",
             help="With ws://: each client sends a ping every TIME, such as 20s, and its round "
-            "trip is measured. A socket whose pong takes longer is given up.",
+            "trip is measured. A socket whose pong takes longer than TIME is given up.",
             group=MESSAGES,
         ),
     ] = None
@@ -217,7 +217,7 @@ class RequestOptions:
         _option(
             "--message",
             metavar="JSON",
-            help="With grpc://: the message of each call as JSON, or @FILE; -H is its metadata.",
+            help="With grpc://: the message of each call as JSON, or @FILE; -H adds metadata.",
             group=GRPC,
         ),
     ] = None
