@@ -44,7 +44,7 @@ SERVERS = [
     Known("watchdog --cores 1 --slice-us 10060", Family.WATCHDOG),
     Known("gated-slot", Family.GATED_SLOT),
     Known("gated-by-timer --cores 1 --slice-us 20100", Family.GATED_ANSWERS),
-    Known("shared-queues --workers 2 --slice-us 3000", Family.SHARED_QUEUES),
+    Known("shared-queues --workers 2 --slice-us 3000", Family.SHARED_QUEUES, 2),
     Known("least-attained --cores 1 --slice-us 500", Family.LEAST_ATTAINED),
     *(Known(f"lifo --workers {c}", Family.LAST_COME, c) for c in (1, 4)),
     *(Known(f"random-order --workers {c}", Family.RANDOM_ORDER, c) for c in (1, 3)),
