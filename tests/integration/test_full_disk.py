@@ -73,7 +73,7 @@ def test_a_limit_of_the_size_of_files_is_told_as_a_full_disk_is(tmp_path: Path) 
     """EFBIG from the kernel: `ulimit -f`."""
     with reference_server("run-to-completion") as url:
         words = command("hit", f"{url}/hello", "-c", "4", "-d", "60s", "--save", tmp_path)
-        limited = ["prlimit", "--fsize=60000", *words]
+        limited = ["prlimit", "--fsize=20000", *words]
         stopped = subprocess.run(limited, capture_output=True, text=True, timeout=30, env=environment())
     assert stopped.returncode == 3, stopped.stderr
     assert "Traceback" not in stopped.stderr
