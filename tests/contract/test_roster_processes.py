@@ -1,0 +1,139 @@
+"""The processes of contestants: they stop in the middle of work, and nothing of them stays."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jostle.contestant import Server, find
+from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
+from jostle.contestant.contract import CheckResult, verify
+from jostle.host.resource_usage import Sampler
+from support.contestants import FILES
+from support.waiting import eventually
+
+JOSTLE = """
+import sys, time
+from jostle.contestant import find
+server = find(sys.argv[1]).start()
+print(server.process.task.scratch.folder, *server.process.tree(), flush=True)
+time.sleep(1000)
+"""
+
+BUSY = 30
+"""Requests that compute at the same time: more than the workers and threads of any contestant by default that
+serve one request each, but the Java thread pools.
+"""
+COMPUTING_S = 0.2
+"""CPU time that shows that a server is at it."""
+
+
+def computes(name: str) -> bool:
+    """Reference servers serve by the clock: their work takes time and no processor."""
+    file = FILES[name]
+    return file.takes_http1 and "/slow" not in file.absent and not name.startswith("reference-")
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if FILES[name].database or computes(name)])
+def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(name: str) -> None:
+    contestant = find(name)
+    with contestant.start() as server, contextlib.ExitStack() as clients:
+        assert server.process is not None
+        if contestant.file.database:
+            refused = verify(server, contestant.file, parts=["/orders", "/shop"])
+            assert [result for result in refused if not result.ok] == []
+        if computes(name):
+            idle_s = cpu_s(server)
+            for _ in range(BUSY):
+                client = clients.enter_context(socket.create_connection((server.host, server.port), 10))
+                client.sendall(b"GET /slow/60 HTTP/1.1\r\nHost: x\r\n\r\n")
+            eventually(lambda: cpu_s(server) > idle_s + COMPUTING_S)
+        server.stop()
+    assert not server.process.killed, "it does not stop on SIGTERM within the grace time"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if FILES[name].garbage])
+def test_garbage_that_is_made_is_collected_and_told(name: str) -> None:
+    contestant = find(name)
+    with contestant.start() as server:
+        before = server.ask(contestant.file.garbage)
+        target = Target(server.host, server.port)
+
+        def grown() -> bool:
+            for _ in range(50):
+                Answers("/alloc/strings", TEXT, HELLO)(target)
+            after = server.ask(contestant.file.garbage)
+            return after["collections"] > before["collections"] and after["seconds"] > before["seconds"]
+
+        eventually(grown)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "ruby-puma:workers=1,threads=1",
+        "python-gunicorn:workers=1",
+        "php-fpm:workers=1",
+        "rails-puma:workers=1,threads=1",
+        "rails-unicorn:workers=1",
+        "java-thread-pool:threads=1",
+    ],
+)
+def test_a_server_of_one_request_at_a_time_does_not_wait_for_itself(label: str) -> None:
+    with find(label).start() as server:
+        target = Target(server.host, server.port)
+        AnswersJson("/pair/1/1?where=local", {"a": 1, "b": 1})(target)
+        Refuses(409, [f"/pair/1/1?where=remote&peer={server.url}&async={n}" for n in (0, 1)])(target)
+        AnswersJson("/pair/1/1", {"a": 1, "b": 1})(target)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["node-cluster", "go", "go:processes=3", "java-virtual-threads", "rails-puma", "reference-workers"],
+)
+def test_nothing_stays_after_kill_9_of_jostle(name: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", JOSTLE, name], stdout=subprocess.PIPE, text=True) as jostle:
+        assert jostle.stdout is not None
+        scratch, *started = jostle.stdout.readline().split()
+        jostle.send_signal(signal.SIGKILL)
+        jostle.wait()
+    assert len(started) >= ({"node-cluster": 3, "go:processes=3": 4, "rails-puma": 5}.get(name, 1))
+    places = [Path(scratch), *(Path(f"/proc/{pid}") for pid in started)]
+    eventually(lambda: not any(place.exists() for place in places))
+
+
+@pytest.mark.parametrize("name", ["go", "elixir-cowboy"])
+def test_several_processes_listen_at_one_port_and_end_together(name: str) -> None:
+    with find(f"{name}:processes=3").start() as server:
+        eventually(lambda: listeners(server.port) == 3)
+        assert verify(server, FILES[name], parts=["/hello"]) == [CheckResult("/hello", True)]
+        assert server.process is not None
+        os.kill(server.process.tree()[-1], signal.SIGKILL)
+        eventually(lambda: listeners(server.port) == 0 and not server.alive())
+
+
+def test_the_workers_of_a_cluster_are_watched() -> None:
+    with find("node-cluster:workers=3").start() as server:
+        assert server.answer["workers"] == 3
+        assert server.pid is not None
+        sample = Sampler(server.pid).sample(0)
+        assert sample is not None
+        assert sample.processes == 4
+
+
+def listeners(port: int) -> int:
+    """Sockets that listen there, as /proc/net/tcp tells them: state 0A."""
+    sockets = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    return sum(state == "0A" and local.endswith(f":{port:04X}") for _, local, _, state, *_ in sockets)
+
+
+def cpu_s(server: Server) -> float:
+    assert server.pid is not None
+    sample = Sampler(server.pid).sample(0)
+    assert sample is not None
+    return sample.cpu_user_s
