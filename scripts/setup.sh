@@ -24,8 +24,9 @@ if [ ! -x .tools/bin/uv ] || [ "$(.tools/bin/uv --version | cut -d' ' -f2)" != "
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --upgrade --target .tools \
         --require-hashes --requirement scripts/uv.txt
 fi
-.tools/bin/uv sync --locked --all-extras --quiet --no-install-project --inexact
+# Bytecode is compiled now, beside the engine, and not after it: where Python may not write bytecode, every start of
+# the command would compile it all again.
+.tools/bin/uv sync --locked --all-extras --quiet --no-install-project --inexact --compile-bytecode
 wait "$building"
-# Compiled now: where Python may not write bytecode, every start of the command would compile it all again.
-.tools/bin/uv sync --locked --all-extras --quiet --compile-bytecode
+.tools/bin/uv sync --locked --all-extras --quiet
 .venv/bin/python -m compileall -q -x /roster/ python/jostle
