@@ -297,7 +297,7 @@ class RequestOptions:
             "--stream-usage",
             metavar="REGEX",
             help="For language models: a regular expression whose first group is the number of tokens that "
-            "the stream tells, for tokens per second.",
+            "the stream reports, for tokens per second.",
             group=STREAM,
         ),
     ] = None

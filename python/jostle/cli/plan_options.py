@@ -99,7 +99,8 @@ class PlanOptions:
         typer.Option(
             "--explain",
             metavar="TIME",
-            help="Afterwards, run 'jostle explain' on each contestant, for at most this long, such as 2m.",
+            help="Afterwards, run 'jostle explain' on each contestant that comes with jostle, for at "
+            "most this long, such as 2m.",
             rich_help_panel=PLAN,
         ),
     ] = None

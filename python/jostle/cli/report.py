@@ -18,7 +18,7 @@ HELP = """Analyse a recorded run again and show it, even an interrupted one.
 \b
   jostle report runs/2026-…                       result, page and pictures
   jostle report runs/2026-… --full                every table in the terminal
-  jostle report runs/2026-… --format json         one form, on standard output
+  jostle report runs/2026-… --format json         one format, on standard output
   jostle report runs/2026-… -o result.xml         JUnit, into a file
   jostle report runs/2026-… --format svg          pictures, into the run's folder
 

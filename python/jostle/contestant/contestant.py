@@ -20,7 +20,7 @@ __all__ = ["Contestant"]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A server that can be raced, with its settings.
+    """A server that can be measured, with its settings.
 
     `label`: as the record calls it, only what differs from the defaults. `folder`: its sources. `url`: of a
     server that runs already. `copied`: built and started in the cache; else started in `folder` itself.

@@ -262,7 +262,7 @@ class Needs(Table):
         default=None,
         description="how far the throughputs of the last two of several `runs` may differ (the whole "
         'interval): "3 %". If they may differ by more, the claim must also hold for what a further '
-        "run would show if it changed by as much again",
+        "run would show if its throughput changed by as much again",
     )
     memory_limit: bool = Field(
         default=False, description="whether every memory limit of its workloads must have been set"

@@ -152,7 +152,7 @@ class ConnectionLimit(Table):
 
 
 class ContestantFile(Table):
-    """A server that can be raced."""
+    """A server that can be measured."""
 
     name: str = Field(default="", description="name of its folder, or of its table in a plan")
     title: str = Field(default="", description="title in reports")

@@ -23,7 +23,8 @@ class Feed(Table):
     jsonl: File | None = Field(default=None, description="a file with a JSON object in each line")
     each: Literal["client", "iteration"] = Field(
         default="iteration",
-        description="whether each client keeps one row, or takes a new one for each of its journeys",
+        description='whether each client keeps one row ("client"), or takes a new one for each of its '
+        'journeys ("iteration")',
     )
     order: Literal["in-turn", "random", "once"] = Field(
         default="in-turn",

@@ -200,7 +200,10 @@ class RateStep(Table):
     """A time in which requests come at one rate, or at a rate that changes linearly."""
 
     name: str = Field(default="", description="its name in the results")
-    for_: PositiveDuration | None = Field(default=None, description="how long; the last may be open-ended")
+    for_: PositiveDuration | None = Field(
+        default=None,
+        description="how long; the last one may leave it out, and then lasts until the load ends",
+    )
     rate: PositiveRate | None = Field(default=None, description='the rate: "100/s"')
     from_: Rate | None = Field(default=None, description="rate at the beginning")
     to: Rate | None = Field(default=None, description="rate at the end")

@@ -180,7 +180,8 @@ class Plan(Table):
     narrowed: dict[str, list[str]] = Field(
         default={},
         description="written by jostle in its copy of a plan; do not set it. For each workload whose "
-        "contestants the chosen scale changed, those it had before; `--contestants` chooses among these",
+        "contestants the chosen scale changed, the contestants that the plan gives it; `--contestants` "
+        "chooses among these",
     )
     journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")

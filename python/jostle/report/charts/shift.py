@@ -34,9 +34,9 @@ def shift(c: Comparison) -> Picture | None:
         layer(source, "point", {"filled": True, "size": 40, "opacity": 1, "color": INK}, x=x, y=y),
     ]
     reading = (
-        f"Above the dashed line {c.b} takes longer than {c.a}, below it less. Bars are the intervals of the "
-        "table below, which says what is found; in a run with many comparisons an interval that lies beside "
-        "the line may still be chance."
+        f"Above the dashed line {c.b} takes longer than {c.a}; below it, {c.b} takes less time. Bars are the "
+        "intervals of the table below, which says what is found; in a run with many comparisons "
+        "an interval that lies beside the line may still be chance."
     )
     body = {"layer": layers, "width": 400, "height": 190}
     return Picture(f"{c.workload}: {c.sentence}", reading, body, _table(c), data.rows)

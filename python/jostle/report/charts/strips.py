@@ -86,7 +86,7 @@ def _title(views: Sequence[View]) -> str:
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:
     text = BY_STRENGTH if views[0].paired else ""
-    text += "Bars run from the median to the p99, the line to the longest answer (dot)."
+    text += "Bars run from the median to the p99; a line goes on from there to the longest answer (dot)."
     if any(not row["known"] for row in found.medians):
         text += " Where there is no bar, the p99 is not known; the table says why."
     return text + (
