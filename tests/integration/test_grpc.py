@@ -315,6 +315,53 @@ iterations = 10
     assert [outcomes({"trials": [trial]}) for trial in result["trials"]] == [{"ok": 20}, {"ok": 20}]
 
 
+TOGETHER = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import grpc
+
+peers, all_here = set(), threading.Barrier(3)
+
+def say(words, context):
+    peers.add(context.peer())
+    all_here.wait(10)  # nobody is answered before three are here, all over one connection
+    if len(peers) != 1:
+        context.abort(grpc.StatusCode.INTERNAL, f"{len(peers)} connections")
+    return words
+
+server = grpc.server(ThreadPoolExecutor(3))
+methods = {"Say": grpc.unary_unary_rpc_method_handler(say)}
+server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("jostle.Echo", methods)])
+print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+server.start()
+server.wait_for_termination()
+"""
+
+
+def test_calls_of_a_journey_are_sent_together_over_one_connection(
+    jostle_command: Jostle, tmp_path: Path
+) -> None:
+    steps = ", ".join(
+        f'{{ name = "{name}", grpc = "jostle.Echo/Say", proto = "{REFERENCE_PROTO}", '
+        f'message.text = "{name}", expect.contains = "{name}", capture.{name} = "json:/text" }}'
+        for name in ("first", "second", "third")
+    )
+    journey = tmp_path / "three.toml"
+    journey.write_text(f"[journey.three]\nsteps = [{{ parallel = [{steps}] }}]")
+    words = [UV, "run", "--no-project", "--python", sys.executable]
+    words += [word for package in PACKAGES for word in ("--with", package)]
+    with subprocess.Popen([*words, "python", "-c", TOGETHER], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+            shown = jostle_command("hit", url, "--journey", journey, "-n", "5", "-c", "1", "--json")
+        finally:
+            process.terminate()
+    result = as_json(shown)
+    assert outcomes(result) == {"ok": 15}
+    assert result["journeys"][0]["completed"] == 5
+
+
 def test_a_plan_compares_contestants_that_are_started_here(jostle_command: Jostle, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(f"""

@@ -315,6 +315,25 @@ def test_a_client_has_as_many_of_an_open_load_s_connections() -> None:
     assert spec["workloads"][0]["load"]["open"]["max_connections"] == 3, "each has 6"
 
 
+def test_calls_of_grpc_are_sent_together_as_streams_of_one_connection(tmp_path: Path) -> None:
+    call = f'grpc = "a.B/C", proto = "{tmp_path}/c.proto"'
+    (tmp_path / "c.proto").write_text("""syntax = "proto3"; package a;
+message M {} service B { rpc C(M) returns (M); }""")
+    text = f"""
+title = "x"
+contestants = ["go-grpc"]
+[journey.both]
+steps = [{{ parallel = [{{ name = "one", {call} }}, {{ name = "two", {call} }}] }}]
+[workload.both]
+journeys = "both"
+load = {{ clients = 2, for = "5s" }}
+"""
+    plan = parse_plan(text, "plan.toml")
+    measured = engine_spec("both", plan.workload["both"], Address(host="h", port=80), journeys=plan.journey)
+    steps = measured["workloads"][0]["journeys"][0]["steps"]
+    assert [step.get("together", False) for step in steps] == [False, True]
+
+
 WRONG_GROUPS = [
     ("connections = 6\n", "", "over one connection of HTTP/1.1 nothing is sent together", "connections = 6"),
     (

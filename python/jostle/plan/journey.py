@@ -211,7 +211,6 @@ class Group(Table):
                     ("repeat", step.repeat > 1),
                     ("stop-when", step.stop_when is not None),
                     ("think", step.think.kind != "none"),
-                    ("grpc", step.grpc is not None),
                     ("ws", step.ws is not None),
                 )
                 if wrong
