@@ -1,6 +1,6 @@
 """User memory for each further idle client: the slope of peak memory from 2,000 to 18,000 clients.
 
-Every client connects, has one answer, and thinks.
+Every client opens a connection of its own, has one answer, and thinks: over HTTP/1.1, and over HTTP/2.
 """
 
 import statistics
@@ -16,32 +16,42 @@ FEW, MANY = 2_000, 18_000
 BAR_BYTES = 1_300
 """The Haskell article needs 1,650 per thread."""
 
+HTTP2_BAR_BYTES = 6 * 1024
 CONNECT_S = 60
 
 
 def run(effort: Effort) -> Section:
-    samples = []
+    parts = [
+        _slope("client", BAR_BYTES, effort),
+        _slope("HTTP/2 connection", HTTP2_BAR_BYTES, effort, "--http2"),
+    ]
+    return Section([row for row, _ in parts], samples=[sample for _, samples in parts for sample in samples])
+
+
+def _slope(what: str, bar: int, effort: Effort, *more: str) -> tuple[Row, list[dict[str, object]]]:
+    samples: list[dict[str, object]] = []
+    slopes = []
     for number in range(effort.rounds):
-        for clients in (FEW, MANY):
-            most = peak(clients, effort)
-            samples.append({"round": number, "clients": clients, "peak_bytes": most})
-            print(f"  round {number + 1}: {clients:,} clients: {most / 1e6:.1f} MB")
-    peaks = {(s["clients"], s["round"]): s["peak_bytes"] for s in samples}
-    slopes = [(peaks[MANY, n] - peaks[FEW, n]) / (MANY - FEW) for n in range(effort.rounds)]
+        few, many = (peak(clients, effort, *more) for clients in (FEW, MANY))
+        for clients, most in ((FEW, few), (MANY, many)):
+            samples.append({"idle": what, "round": number, "clients": clients, "peak_bytes": most})
+            print(f"  round {number + 1}: {clients:,} × {what}: {most / 1e6:.1f} MB")
+        slopes.append((many - few) / (MANY - FEW))
     row = Row(
-        "user memory per additional idle client, bytes",
-        f"≤ {BAR_BYTES:,}",
+        f"user memory per additional idle {what}, bytes",
+        f"≤ {bar:,}",
         spread(slopes, ",.0f"),
-        statistics.median(slopes) <= BAR_BYTES,
+        statistics.median(slopes) <= bar,
     )
-    return Section([row], samples=samples)
+    return row, samples
 
 
 def peak(clients: int, effort: Effort, *more: str) -> int:
     """Bytes of jostle when so many clients have had an answer and think. `more`: options."""
     with nginx() as server:
+        url = server.http2_url if "--http2" in more else server.url
         idle = ["--think", "10m", "--processes", "1", *more]
-        with watched([*JOSTLE.closed(server.url, clients), *idle], effort.folder) as process:
+        with watched([*JOSTLE.closed(url, clients), *idle], effort.folder) as process:
             give_up = time.monotonic() + CONNECT_S
             while server.connections() < clients or server.requests() < clients:
                 process.check()
