@@ -84,6 +84,16 @@ def test_an_error_is_no_server_to_explain(jostle_command: Jostle, path: str, wor
     refused(finished, word)
 
 
+@pytest.mark.parametrize("scheme", ["ws", "wss", "tcp", "udp", "grpc", "grpcs"])
+def test_what_is_not_asked_over_http1_is_refused_before_anything_is_sent(
+    jostle_command: Jostle, scheme: str
+) -> None:
+    finished = jostle_command("explain", f"{scheme}://127.0.0.1:1/a.B/C")
+    assert finished.returncode == 2
+    assert "explain asks over HTTP/1.1 only" in finished.stderr
+    assert "write http:// or https://" in finished.stderr
+
+
 def test_a_server_that_is_down_gets_a_message(jostle_command: Jostle) -> None:
     refused(jostle_command("explain", "http://127.0.0.1:1/"), "cannot connect to 127.0.0.1:1")
     refused(jostle_command("explain", "nodee"), "there is no contestant 'nodee'")

@@ -186,8 +186,8 @@ def _workload(
     """The specification of a workload that asks for `url`; the server, which accepts connections; the
     path.
     """
-    if url.startswith(("ws://", "wss://", "tcp://", "udp://")):
-        raise PlanError(f"{url}: explain asks HTTP servers", "write http:// or https://")
+    if url.startswith(("ws://", "wss://", "tcp://", "udp://", "grpc://", "grpcs://")):
+        raise PlanError(f"{url}: explain asks over HTTP/1.1 only", "write http:// or https://")
     options: dict[str, Any] = {"headers": list(headers)} | ({"insecure": True} if insecure else {})
     plan = hit_plan(url, options)
     workload = plan.workload["hit"]
