@@ -81,7 +81,7 @@ def test_every_picture_has_a_specification_a_name_and_a_table(starvation: Page) 
     named = [a["aria-label"] for a in starvation.all("div") if a.get("role") == "img"]
     assert len(named) == len(figures)
     assert all(named)
-    assert starvation.text.count("The same as a table") == len(figures)
+    assert starvation.text.count("These figures as a table") == len(figures)
 
 
 def test_nothing_is_loaded_from_anywhere(starvation: Page) -> None:
