@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io;
 
+use rustls::{CertificateError, InvalidMessage};
+
 use crate::record::interval::Outcome;
 
 /// How a request is counted that failed, and why it did.
@@ -43,12 +45,25 @@ pub fn broken(error: &io::Error) -> Failure {
 }
 
 fn is_alert(error: &io::Error) -> bool {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    matches!(inner, Some(rustls::Error::AlertReceived(_)))
+    matches!(of_tls(error), Some(rustls::Error::AlertReceived(_)))
+}
+
+fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 /// The system's words without its number: "connection refused".
 pub fn describe(error: &io::Error) -> String {
+    match of_tls(error) {
+        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+            return "the server did not answer in TLS; does it speak without, here?".into();
+        }
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            return "the server's certificate was not issued by an authority that is trusted"
+                .into();
+        }
+        _ => {}
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut rest = text.chars();
@@ -69,7 +84,20 @@ mod tests {
         assert_eq!(words(libc::EMFILE), "too many open files");
         assert_eq!(words(libc::EHOSTUNREACH), "no route to host");
         assert_eq!(words(libc::ENOENT), "no such file or directory");
-        let other = io::Error::other("invalid peer certificate: UnknownIssuer");
-        assert_eq!(describe(&other), "invalid peer certificate: UnknownIssuer");
+        let other = io::Error::other("something else");
+        assert_eq!(describe(&other), "something else");
+    }
+
+    #[test]
+    fn what_tls_fails_by_is_told_in_words() {
+        let words =
+            |error: rustls::Error| describe(&io::Error::new(io::ErrorKind::InvalidData, error));
+        let plain = words(InvalidMessage::InvalidContentType.into());
+        assert!(plain.contains("did not answer in TLS"), "{plain}");
+        let unknown = words(CertificateError::UnknownIssuer.into());
+        assert!(
+            unknown.contains("not issued by an authority that is trusted"),
+            "{unknown}"
+        );
     }
 }

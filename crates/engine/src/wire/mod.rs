@@ -10,6 +10,7 @@ pub mod coding;
 pub mod dial;
 pub mod events;
 pub mod failure;
+pub mod foreign;
 pub mod grpc;
 pub mod h1;
 pub mod h2;

@@ -194,7 +194,7 @@ fn certificates_that_do_not_fit_are_refused_unless_told_otherwise() {
         failed,
         "the built-in authorities do not know it"
     );
-    let why = "invalid peer certificate: UnknownIssuer".to_owned();
+    let why = "the server's certificate was not issued by an authority that is trusted".to_owned();
     assert_eq!(seen.failures(), BTreeMap::from([(("tls_failed", why), 12)]));
     assert_eq!(
         run(over_tls(address, json!({"insecure": true}))).outcomes(),

@@ -18,6 +18,7 @@ use crate::spec::{Match, MessageKind, RequestSpec, WebSocketSpec};
 use crate::wire::Common;
 use crate::wire::dial::interrupted;
 use crate::wire::failure::{Failure, broken};
+use crate::wire::foreign;
 use crate::wire::h1::codec::{EncodeError, MAX_HEAD_BYTES, MAX_HEADERS, Template, encode_request};
 use crate::wire::request::Call;
 use crate::wire::transport::Transport;
@@ -148,7 +149,12 @@ impl Upgrade {
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut head = httparse::Response::new(&mut headers);
             let parsed = head.parse(&answer[begin..]).map_err(|error| {
-                let why = format!("the answer to the WebSocket handshake is not HTTP: {error}");
+                let why = match foreign::protocol(&answer[begin..]) {
+                    Some(name) => {
+                        format!("the server answered in {name}: a WebSocket begins in HTTP/1.1")
+                    }
+                    None => format!("the answer to the WebSocket handshake is not HTTP: {error}"),
+                };
                 Failure::new(Outcome::Malformed, why)
             })?;
             match (parsed, head.code) {
@@ -359,6 +365,11 @@ mod tests {
                 "SSH-2.0-x\r\n".to_owned(),
                 Outcome::Malformed,
                 "is not HTTP",
+            ),
+            (
+                "\0\0\0\x04\0\0\0\0\0".to_owned(),
+                Outcome::Malformed,
+                "the server answered in HTTP/2",
             ),
             (
                 format!("HTTP/1.1 101 x\r\nA: {}", "b".repeat(MAX_HEAD_BYTES)),

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 use crate::record::interval::Outcome;
+use crate::wire::foreign::Foreign;
 
 /// Why a response could not be decoded. After any of these the connection is of no use; [`DecodeError::outcome`]
 /// says how the request is counted.
@@ -12,6 +13,8 @@ pub enum DecodeError {
     /// Status line or headers: another protocol, a bad character (NUL among them), a missing colon.
     #[error("the response head is not HTTP/1.1 ({0}); is this an HTTP port, without TLS?")]
     Head(httparse::Error),
+    #[error("the server answered in {0}, not in HTTP/1.1")]
+    Foreign(Foreign),
     #[error("status {0} is out of range 100 to 999")]
     Status(u16),
     #[error("101 Switching Protocols, and no other protocol was asked for")]

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, ParserConfig, Response, Status};
 
 use super::{DecodeError, MAX_HEADERS};
+use crate::wire::foreign;
 
 /// What the engine needs to know of a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +116,13 @@ fn parse(bytes: &[u8], head_request: bool) -> Result<Option<(usize, Head)>, Deco
             Ok(Status::Complete(length)) => length,
             Ok(Status::Partial) => return Ok(None),
             Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooManyHeaders),
-            Err(error) => return Err(DecodeError::Head(error)),
+            Err(error) => {
+                return match foreign::protocol(bytes) {
+                    Some(name) => Err(DecodeError::Foreign(name)),
+                    None if foreign::untold(bytes) => Ok(None),
+                    None => Err(DecodeError::Head(error)),
+                };
+            }
         };
     let (Some(status), Some(version)) = (response.code, response.version) else {
         unreachable!("httparse fills in status and version of a whole head")

@@ -3,6 +3,7 @@
 use super::response::{byte_by_byte, ok};
 use super::{DecodeError, ResponseDecoder, decode, decode_with};
 use crate::record::interval::Outcome;
+use crate::wire::foreign::Foreign;
 use crate::wire::h1::codec::{MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 
 #[track_caller]
@@ -108,7 +109,11 @@ fn heads_that_are_none() {
     use httparse::Error::{HeaderName, HeaderValue, Status, Version};
     fails("SSH-2.0-OpenSSH_9.2\r\n", DecodeError::Head(Version));
     fails("HTTP/2 200\r\n", DecodeError::Head(Version));
-    fails("\x15\x03\x01\0\x02\x02\x46", DecodeError::Head(Version));
+    fails(
+        "\x15\x03\x01\0\x02\x02\x46",
+        DecodeError::Foreign(Foreign::Tls),
+    );
+    fails("\0\0\0\x04\0\0\0\0\0", DecodeError::Foreign(Foreign::Http2));
     fails("HTTP/1.1 20 OK\r\n", DecodeError::Head(Status));
     fails("HTTP/1.1 200 O\0K\r\n", DecodeError::Head(Status));
     fails(

@@ -1,0 +1,54 @@
+//! What protocol a server speaks that does not answer in HTTP/1.1.
+
+use std::fmt;
+
+/// A protocol, by its name. One byte: decoders keep it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    Tls,
+    Http2,
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tls => "TLS",
+            Self::Http2 => "HTTP/2",
+        })
+    }
+}
+
+/// If an answer that begins with `bytes` tells.
+pub fn protocol(bytes: &[u8]) -> Option<Foreign> {
+    match bytes {
+        // A record of TLS that carries an alert.
+        [0x15, 3, ..] => Some(Foreign::Tls),
+        // The frame that a server of HTTP/2 begins with: SETTINGS of six bytes each, for the whole connection.
+        [0, 0, length, 4, 0, 0, 0, 0, 0, ..] if length % 6 == 0 => Some(Foreign::Http2),
+        _ => None,
+    }
+}
+
+/// Too few bytes to tell, and more of them may.
+pub fn untold(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x15 | 0]) || (bytes.len() < 9 && bytes.starts_with(&[0, 0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_tells_its_protocol_by_its_first_bytes() {
+        assert_eq!(protocol(b"\x15\x03\x01\0\x02\x02\x46"), Some(Foreign::Tls));
+        assert_eq!(
+            protocol(b"\0\0\x06\x04\0\0\0\0\0\0\x03"),
+            Some(Foreign::Http2)
+        );
+        assert_eq!(protocol(b"\0\0\x06\x04"), None);
+        assert!(untold(b"\0\0\x06\x04"));
+        assert!(!untold(b"\0\0\x06\x04\0\0\0\0\x01") && !untold(b"S"));
+        assert_eq!(protocol(b"SSH-2.0-OpenSSH_9.2\r\n"), None);
+        assert_eq!(protocol(b""), None);
+    }
+}
