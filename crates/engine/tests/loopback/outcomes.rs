@@ -417,7 +417,10 @@ fn what_was_wrong_with_an_answer_is_told_in_words() {
     let ten = |outcome, why: &str| BTreeMap::from([((outcome, why.to_owned()), 10)]);
     assert_eq!(
         answers(b"\0\0\0\x04\0\0\0\0\0").failures(),
-        ten("malformed", "the server answered in HTTP/2, not in HTTP/1.1")
+        ten(
+            "malformed",
+            "the server answered in HTTP/2, not in HTTP/1.1"
+        )
     );
     assert_eq!(
         answers(b"SSH-2.0-OpenSSH_9\r\n\r\n").failures(),
