@@ -1,9 +1,9 @@
-//! How much the garbage collector of a virtual machine does at a time. It works whenever scripts allocate, and clients
-//! that are due wait meanwhile.
+//! How much the collector of a machine does at a time: it works inside of what scripts allocate, while clients that are
+//! due wait.
 //!
-//! It marks what is still in use, then sweeps all else. Marking has to be fast: at its end, in one atomic step, it visits
-//! again each coroutine that has run meanwhile. Sweeping has no such step, but freeing a block takes many times as long as
-//! marking one, so it sweeps little at a time.
+//! It looks for what is still in use, and then sweeps up all else. It looks fast: at the end it looks again, in one go,
+//! through each coroutine that has run meanwhile. Sweeping has no such end, but each piece that is swept up takes many
+//! times as long as one that is looked at: it sweeps little at a time.
 
 #![expect(
     unsafe_code,
@@ -14,24 +14,24 @@ use std::ffi::c_int;
 
 use mlua::{ffi, lua_State};
 
-/// Bytes to mark for what is allocated meanwhile.
-const MARKING_PERCENT: c_int = 1600;
-/// Bytes to sweep for what is allocated meanwhile. Each block counts as 16, however large: until all are swept, less than
-/// eight bytes are allocated for each of them.
+/// Of what is allocated meanwhile, bytes that are looked through.
+const LOOKING_PERCENT: c_int = 1600;
+/// And bytes that are swept up, at 16 for each piece, however large. What is allocated until the end is less than eight
+/// bytes for each piece that there is.
 const SWEEPING_PERCENT: c_int = 200;
 
 /// The phases, as the language numbers them.
-const MARKING: c_int = 1;
-const ATOMIC: c_int = 3;
+const LOOKING: c_int = 1;
+const LOOKING_IN_ONE_GO: c_int = 3;
 
-/// Called after each step of the collector, with its phase.
+/// Called with each phase in which the collector has done something.
 ///
 /// # Safety
 /// The state has to be one of a living machine.
 pub unsafe fn has_worked(state: *mut lua_State, phase: c_int) {
     let percent = match phase {
-        MARKING => MARKING_PERCENT,
-        ATOMIC => SWEEPING_PERCENT,
+        LOOKING => LOOKING_PERCENT,
+        LOOKING_IN_ONE_GO => SWEEPING_PERCENT,
         _ => return,
     };
     // SAFETY: it sets a number, and does no work.
@@ -47,7 +47,7 @@ mod tests {
     use crate::scenario::script::guard;
 
     #[test]
-    fn it_sweeps_little_at_a_time_and_all_in_the_end() {
+    fn little_is_swept_up_at_a_time_and_in_the_end_all() {
         let lua = Lua::new();
         guard::watch(&lua);
         let begun = lua.used_memory();
