@@ -11,7 +11,6 @@ use std::ffi::c_int;
 
 use mlua::{Lua, ffi, lua_State};
 
-use super::collector;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 
 /// Between two operations a script may compute so long, and is ended before it has computed twice as long.
@@ -53,12 +52,7 @@ pub fn begin() {
 }
 
 unsafe extern "C-unwind" fn look(state: *mut lua_State, collecting: c_int) {
-    if collecting >= 0 {
-        // SAFETY: the machine is alive, as its collector is at work.
-        unsafe { collector::has_worked(state, collecting) };
-        return;
-    }
-    if !GUARD.with(Guard::is_over) {
+    if collecting >= 0 || !GUARD.with(Guard::is_over) {
         return;
     }
     // SAFETY: a script is running here, and may fail here: room for two values is asked for, and what is raised passes

@@ -10,7 +10,6 @@
 //! may take of time and memory is bounded ([`guard`], [`vm`]).
 
 mod answer;
-mod collector;
 mod coroutines;
 mod guard;
 mod json;
