@@ -75,11 +75,17 @@ def run(folder: Path, *words: str | Path) -> None:
     subprocess.run([str(word) for word in words], cwd=folder, check=True, capture_output=True)
 
 
-def protoc(folder: Path, *outputs: str) -> Path:
-    """Compiles echo.proto by the compiler in Google's package for Python; gives the Python that has it."""
+def python_with_grpc(folder: Path) -> Path:
+    """A Python that has Google's packages."""
     python = folder / "environment" / "bin" / "python"
     run(folder, UV, "venv", "--quiet", "--python", sys.executable, folder / "environment")
     run(folder, UV, "pip", "install", "--quiet", "--python", python, *PACKAGES)
+    return python
+
+
+def protoc(folder: Path, *outputs: str) -> Path:
+    """Compiles echo.proto by the compiler in Google's package for Python; gives the Python that has it."""
+    python = python_with_grpc(folder)
     run(folder, python, "-m", "grpc_tools.protoc", "-I.", *outputs, "echo.proto")
     return python
 
@@ -348,9 +354,8 @@ def test_calls_of_a_journey_are_sent_together_over_one_connection(
     )
     journey = tmp_path / "three.toml"
     journey.write_text(f"[journey.three]\nsteps = [{{ parallel = [{steps}] }}]")
-    words = [UV, "run", "--no-project", "--python", sys.executable]
-    words += [word for package in PACKAGES for word in ("--with", package)]
-    with subprocess.Popen([*words, "python", "-c", TOGETHER], stdout=subprocess.PIPE, text=True) as process:
+    words = [python_with_grpc(tmp_path), "-c", TOGETHER]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             url = f"http://127.0.0.1:{int(process.stdout.readline())}"
