@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import (
     Check,
     Comparison,
@@ -184,7 +185,7 @@ def validity(verdict: Verdict) -> Validity:
                 lag,
                 0.05,
                 "share",
-                "the generator sent requests late: without that, p99 could be 340 µs instead of 358 µs",
+                "the generator sent requests late: had it been on time, p99 could be 340 µs instead of 358 µs",
                 "measure on an idle machine, or give the generator a core of its own",
                 ("p99", "blocking index"),
                 "generator",
@@ -465,7 +466,7 @@ def make_comparison(
             about(y / x if x else 1.0, "", 0.03),
             "more",
             0.2,
-            f"{quantity}: more on {b}.",
+            "",
         )
         for quantity, unit, x, y in (
             ("throughput", "/s", 900.0, 1100.0),
@@ -482,9 +483,8 @@ def make_comparison(
         [None if one or p > 0.99 else slower_s * (p - 0.4) for p in levels],
         [None if one or p > 0.99 else slower_s * (p + 0.4) for p in levels],
     )
-    sentence = f"{b} against {a}: throughput +22 %, p99 +50 %."
     delta = about(0.21, "", 0.05)
-    return Comparison(
+    compared = Comparison(
         "fast-only",
         "Fast requests alone",
         a,
@@ -492,11 +492,12 @@ def make_comparison(
         (rounds, rounds),
         True,
         Verdict.VALID,
-        differences,
+        [replace(d, sentence=in_words(d, a, b)) for d in differences],
         delta,
         shift,
-        sentence,
+        "",
     )
+    return replace(compared, sentence=summary(compared))
 
 
 def make_hit(verdict: Verdict = Verdict.VALID, *, seed: int = 7) -> RunResult:

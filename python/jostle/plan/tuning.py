@@ -37,12 +37,12 @@ class Tune(Table):
         default=None,
         gt=0,
         description="instead of `takes`: the parameter is a rate, this share of the server's capacity for "
-        "the request; with `among`, a time",
+        "the request; with `among`, a pause: the time between two requests of one client",
     )
     among: PositiveCount | None = Field(
         default=None,
-        description="with `share`: the number of clients that send the load; the parameter is the time "
-        "between two requests of each",
+        description="with `share`: the number of clients that together send at this rate; the parameter is "
+        "then a pause, the time between two requests of one client",
     )
     clients: PositiveCount = Field(
         default=50,

@@ -94,7 +94,7 @@ def comparison_document(result: CompareResult) -> Document:
         title=result.title,
         mark=None,
         meaning="",
-        facts=[f"a: {result.a}", f"b: {result.b}"],
+        facts=[f"a, the baseline: {result.a}", f"b: {result.b}"],
         reasons=[],
         cut_short="",
         sections=[

@@ -5,7 +5,7 @@ from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.formatting import amount, change, listed, percent, points
 from jostle.record.verdict import Verdict
 
-__all__ = ["in_words", "size_of_effect", "summary"]
+__all__ = ["direction", "in_words", "size_of_effect", "summary"]
 
 EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 """Source: Romano et al., Florida Association of Institutional Research (2006)."""
@@ -30,7 +30,7 @@ def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
         return f"{d.quantity}: {interval} ({both}), which may be chance among {among} differences."
     if d.finding == "unclear":
         return f"{d.quantity}: inconclusive: {interval} ({both})."
-    return f"{d.quantity}: {_direction(d)} on {b}: {interval} ({both})."
+    return f"{d.quantity}: {direction(d)} on {b}: {interval} ({both})."
 
 
 def summary(c: Comparison) -> str:

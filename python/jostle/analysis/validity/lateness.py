@@ -137,4 +137,4 @@ def _told(touched: Mapping[str, Effect]) -> str:
         for name, e in shown.items()
     )
     each = [f"{first[0]} could be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
-    return f"the generator sent requests late: without that, {listed(each)}"
+    return f"the generator sent requests late: had it been on time, {listed(each)}"

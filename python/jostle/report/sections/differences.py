@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from jostle.analysis.compare.sentences import size_of_effect
+from jostle.analysis.compare.sentences import direction, size_of_effect
 from jostle.analysis.results import Comparison, Difference, Estimate, RunResult
 from jostle.formatting import MISSING, Formatted, formatted, percent, points
 from jostle.report import charts
@@ -24,7 +24,7 @@ __all__ = ["comparison", "section", "table"]
 
 SMALL = 0.1
 
-FINDING = {"less": "less", "more": "more", "may be chance": "may be chance", "unclear": "inconclusive"}
+FINDING = {"may be chance": "may be chance", "unclear": "inconclusive"}
 
 HOW = (
     "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
@@ -72,7 +72,9 @@ def table(c: Comparison, *, narrow: bool = False) -> Table:
 def _finding(d: Difference) -> str:
     if d.difference.value is None and d.ratio.value is None:
         return "not compared"
-    return f"no more than {percent(d.within)} apart" if d.finding == "same" else FINDING[d.finding]
+    if d.finding == "same":
+        return f"no more than {percent(d.within)} apart"
+    return FINDING.get(d.finding) or direction(d)
 
 
 def _sides(d: Difference) -> list[Value]:

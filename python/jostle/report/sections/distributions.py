@@ -19,6 +19,10 @@ MOST_OPEN = 3
 RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
+HOW_DRAWN = (
+    "The charts show the requests of all rounds together, the tables a typical round. So where the rounds "
+    "differ, a curve need not cross 50 % at the median of the table."
+)
 HOW_FIVE = (
     "Median and quartiles are those of a typical round, as in every other table. The shortest and "
     "the longest answer are those of all rounds, and so is the mean, which is given where all were answered."
@@ -55,6 +59,7 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
         view.title,
         [
             Tabs(f"Response times: {view.title}", figures),
+            Paragraph(HOW_DRAWN, small=True),
             five_numbers(result, chosen),
             Section("", [Paragraph(HOW_FIVE, small=True), times(chosen)], Depth.DETAIL),
         ],
