@@ -23,16 +23,16 @@ CONNECT_S = 60
 def run(effort: Effort) -> Section:
     parts = [
         _slope("client", BAR_BYTES, effort),
-        _slope("HTTP/2 connection", HTTP2_BAR_BYTES, effort, "--http2"),
+        _slope("HTTP/2 connection", HTTP2_BAR_BYTES, effort, http2=True),
     ]
     return Section([row for row, _ in parts], samples=[sample for _, samples in parts for sample in samples])
 
 
-def _slope(what: str, bar: int, effort: Effort, *more: str) -> tuple[Row, list[dict[str, object]]]:
+def _slope(what: str, bar: int, effort: Effort, *, http2: bool = False) -> tuple[Row, list[dict[str, object]]]:
     samples: list[dict[str, object]] = []
     slopes = []
     for number in range(effort.rounds):
-        few, many = (peak(clients, effort, *more) for clients in (FEW, MANY))
+        few, many = (peak(clients, effort, http2=http2) for clients in (FEW, MANY))
         for clients, most in ((FEW, few), (MANY, many)):
             samples.append({"idle": what, "round": number, "clients": clients, "peak_bytes": most})
             print(f"  round {number + 1}: {clients:,} × {what}: {most / 1e6:.1f} MB")
@@ -46,11 +46,11 @@ def _slope(what: str, bar: int, effort: Effort, *more: str) -> tuple[Row, list[d
     return row, samples
 
 
-def peak(clients: int, effort: Effort, *more: str) -> int:
-    """Bytes of jostle when so many clients have had an answer and think. `more`: options."""
+def peak(clients: int, effort: Effort, *options: str, http2: bool = False) -> int:
+    """Bytes of jostle when so many clients have had an answer and think."""
     with nginx() as server:
-        url = server.http2_url if "--http2" in more else server.url
-        idle = ["--think", "10m", "--processes", "1", *more]
+        url, protocol = (server.http2_url, ["--http2"]) if http2 else (server.url, [])
+        idle = ["--think", "10m", "--processes", "1", *protocol, *options]
         with watched([*JOSTLE.closed(url, clients), *idle], effort.folder) as process:
             give_up = time.monotonic() + CONNECT_S
             while server.connections() < clients or server.requests() < clients:

@@ -146,6 +146,9 @@ impl Upgrade {
     fn read(&self, answer: &[u8], key: &str) -> Result<Option<usize>, Failure> {
         let mut begin = 0;
         loop {
+            if foreign::untold(&answer[begin..]) {
+                return Ok(None);
+            }
             let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut head = httparse::Response::new(&mut headers);
             let parsed = head.parse(&answer[begin..]).map_err(|error| {
