@@ -14,7 +14,9 @@ class Cluster(Table):
     """Load from every node of a cluster (docs/CLUSTER.md) instead of from this machine."""
 
     address: str = Field(
-        default="", description='the head, "ADDRESS:PORT"; without it the load comes from this machine'
+        default="",
+        description='the head node of the Ray cluster, "ADDRESS:PORT"; without it the load comes from this '
+        "machine",
     )
     lost: Literal["is missing", "moves"] = Field(
         default="is missing",

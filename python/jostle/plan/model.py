@@ -131,7 +131,7 @@ class Plan(Table):
         default=5,
         description='how often each workload is measured on each server; "until decided": at least three '
         "times, then again until every requirement and claim that concerns the two is decided (in a plan "
-        "that has neither: every comparison, by the one quantity that decides it)",
+        "that has neither: the primary quantity of every comparison)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,
