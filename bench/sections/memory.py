@@ -28,7 +28,9 @@ def run(effort: Effort) -> Section:
     return Section([row for row, _ in parts], samples=[sample for _, samples in parts for sample in samples])
 
 
-def _slope(what: str, bar: int, effort: Effort, *, http2: bool = False) -> tuple[Row, list[dict[str, object]]]:
+def _slope(
+    what: str, bar: int, effort: Effort, *, http2: bool = False
+) -> tuple[Row, list[dict[str, object]]]:
     samples: list[dict[str, object]] = []
     slopes = []
     for number in range(effort.rounds):

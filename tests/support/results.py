@@ -185,7 +185,8 @@ def validity(verdict: Verdict) -> Validity:
                 lag,
                 0.05,
                 "share",
-                "the generator sent requests late: had it been on time, p99 could be 340 µs instead of 358 µs",
+                "the generator sent requests late: had it been on time, "
+                "p99 could be 340 µs instead of 358 µs",
                 "measure on an idle machine, or give the generator a core of its own",
                 ("p99", "blocking index"),
                 "generator",

@@ -181,8 +181,8 @@ class ContestantFile(Table):
     )
     also: list[OptionalRoute] = Field(
         default=[],
-        description="routes it has that not every contestant of jostle has: /events, a stream of events; /ws, "
-        "a WebSocket that echoes and pushes",
+        description="routes it has that not every contestant of jostle has: /events, a stream of events; "
+        "/ws, a WebSocket that echoes and pushes",
     )
     speaks: list[Protocol] = Field(
         default=[],

@@ -92,10 +92,13 @@ def _errors(d: Difference, a: str, b: str) -> str:
     interval = points(d.b.value - d.a.value, low, high)
     if d.finding == "unclear":
         return f"errors: inconclusive: {both}, {interval}."
-    return f"errors: {d.finding} on {b}: {both}, {interval}."
+    return f"errors: {direction(d)} on {b}: {both}, {interval}."
 
 
-def _direction(d: Difference) -> str:
+def direction(d: Difference) -> str:
+    """How the second side differs from the first, where it does."""
+    if d.quantity == "errors":
+        return d.finding
     if d.quantity == "throughput":
         return "higher" if d.finding == "more" else "lower"
     return "longer" if d.finding == "more" else "shorter"
