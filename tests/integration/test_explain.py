@@ -33,9 +33,13 @@ def said(explanation: dict[str, Any], topic: str) -> dict[str, Any]:
     return next(finding for finding in explanation["findings"] if finding["topic"] == topic)
 
 
-def test_four_workers_are_found_and_nothing_else_is_said(jostle_command: Jostle) -> None:
+@pytest.mark.parametrize(("options", "protocol"), [((), "HTTP/1.1"), (("--http2",), "HTTP/2")])
+def test_four_workers_are_found_and_nothing_else_is_said(
+    jostle_command: Jostle, options: tuple[str, ...], protocol: str
+) -> None:
     with reference_server("workers", "--workers", "4") as url:
-        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--wait", "/sleep?ms=50")
+        explanation = explain(jostle_command, f"{url}/hello", *SIZES, "--wait", "/sleep?ms=50", *options)
+    assert explanation["protocol"] == protocol
     discipline, at_once = said(explanation, "discipline"), said(explanation, "parallelism")
     assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
     if at_once["decided"]:
@@ -85,18 +89,24 @@ def test_an_error_is_no_server_to_explain(jostle_command: Jostle, path: str, wor
 
 
 @pytest.mark.parametrize("scheme", ["ws", "wss", "tcp", "udp", "grpc", "grpcs"])
-def test_what_is_not_asked_over_http1_is_refused_before_anything_is_sent(
+def test_what_is_not_asked_in_http_is_refused_before_anything_is_sent(
     jostle_command: Jostle, scheme: str
 ) -> None:
     finished = jostle_command("explain", f"{scheme}://127.0.0.1:1/a.B/C")
     assert finished.returncode == 2
-    assert "explain asks over HTTP/1.1 only" in finished.stderr
+    assert "explain asks over HTTP/1.1 and HTTP/2 only" in finished.stderr
     assert "write http:// or https://" in finished.stderr
 
 
 def test_a_server_that_is_down_gets_a_message(jostle_command: Jostle) -> None:
     refused(jostle_command("explain", "http://127.0.0.1:1/"), "cannot connect to 127.0.0.1:1")
     refused(jostle_command("explain", "nodee"), "there is no contestant 'nodee'")
+
+
+def test_a_server_that_does_not_speak_http2_is_not_asked_in_it(jostle_command: Jostle) -> None:
+    refused(jostle_command("explain", "node", "--http2"), "node speaks HTTP/1.1")
+    with reference_server("hostile", "close-after-accept") as url:
+        refused(jostle_command("explain", f"{url}/", "--http2"), f"no answer from {url} to GET /")
 
 
 def refused(finished: subprocess.CompletedProcess[str], word: str) -> None:

@@ -176,7 +176,7 @@ def target_of(*routes: Route) -> Target:
 def look_at(target: Target, status: int = 200, **headers: str) -> list[Look]:
     """What each route answers, with these headers ("_" for "-")."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return [Look(route, status, named, connect_s=0.0) for route in target.routes]
+    return [Look(route, status, named) for route in target.routes]
 
 
 def explained(

@@ -118,6 +118,15 @@ def explain(
             rich_help_panel=REQUEST,
         ),
     ] = "10s",
+    http2: Annotated[
+        bool,
+        typer.Option(
+            "--http2",
+            help="Ask over HTTP/2, each client on a connection of its own: by ALPN with https, with prior "
+            "knowledge (h2c) with http.",
+            rich_help_panel=REQUEST,
+        ),
+    ] = False,
     insecure: Annotated[
         bool,
         typer.Option("-k", "--insecure", help="Do not verify the server's certificate.", rich_help_panel=TLS),
@@ -196,6 +205,7 @@ def explain(
             budget=_seconds(budget or "3m"),
             overload=overload,
             headers=headers or (),
+            http2=http2,
             insecure=insecure,
             timeout=patience,
             share_cores=share_cores,

@@ -89,6 +89,7 @@ class Explanation:
     seconds: float
     requests: int
     connections: int
+    protocol: str
     limits: str
     cores: int | None
     pressure: float | None

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -36,11 +36,12 @@ from jostle.explain.results import Explanation, RouteEntry
 from jostle.explain.routes import contract_routes
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.session import Session
-from jostle.explain.target import Look, Route, Target, check, intermediary, look, path_of
+from jostle.explain.target import Look, Route, Target, check, connect_s, intermediary, look, path_of
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
 from jostle.plan.hit import hit_plan
+from jostle.plan.model import Plan
 from jostle.text import one_line
 
 __all__ = ["examine", "explain", "target_of"]
@@ -63,6 +64,7 @@ def explain(
     budget: float = 180.0,
     overload: bool = False,
     headers: Sequence[str] = (),
+    http2: bool = False,
     insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
@@ -74,8 +76,8 @@ def explain(
     `server`: the URL of a server that runs, or the label of a contestant, which is started. `slow`,
     `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
     its own. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`: seconds
-    for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an answer is
-    given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`: hears what is
+    for all probes. `overload`: also probes that overload it. `http2`: ask over HTTP/2, each client on a
+    connection of its own. `timeout`: seconds after which an answer is given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`: hears what is
     allowed and what is being asked. Raises `JostleError` where there is nothing to explain: nobody answers,
     with an error, or with a redirect."""
     with target_of(
@@ -83,6 +85,7 @@ def explain(
         slow=slow,
         wait=wait,
         headers=headers,
+        http2=http2,
         insecure=insecure,
         timeout=timeout,
         share_cores=share_cores,
@@ -92,9 +95,10 @@ def explain(
         limits = replace(limits, seconds=budget)
         looks = [look(target, route) for route in target.routes]
         check(target, looks)
+        delay_s = min(connect_s(target) for _ in looks)
         spent = Budget(limits)
         sender = EngineSender(target, spent, timeout)
-        return examine(target, looks, sender, spent, overload=overload, tell=tell)
+        return examine(target, looks, sender, spent, delay_s=delay_s, overload=overload, tell=tell)
 
 
 @contextlib.contextmanager
@@ -104,6 +108,7 @@ def target_of(
     slow: Sequence[str] = (),
     wait: str | None = None,
     headers: Sequence[str] = (),
+    http2: bool = False,
     insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
@@ -116,7 +121,7 @@ def target_of(
                 f"{server} is a contestant: its contract names its routes",
                 "start it (jostle contestants start) and explain its URL to choose other ones",
             )
-        with _started(server, timeout, share_cores=share_cores) as target:
+        with _started(server, timeout, http2=http2, share_cores=share_cores) as target:
             yield target
     elif not set(server) & set(".:/") and server != "localhost":
         raise UnknownName("contestant", server, roster.names())
@@ -125,16 +130,18 @@ def target_of(
             "--share-cores is for contestants", f"{server} runs already, on cores of its own choice"
         )
     else:
-        yield _running(server, slow, wait, headers, insecure=insecure, pid=pid)
+        options = {name: True for name, given in (("insecure", insecure), ("http2", http2)) if given}
+        yield _running(server, slow, wait, headers, options, pid)
 
 
 @contextlib.contextmanager
-def _started(label: str, timeout: float, *, share_cores: bool) -> Iterator[Target]:
+def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> Iterator[Target]:
     """A contestant on cores of its own, and its routes."""
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
-    check_protocol(contestant, "what explain asks", "HTTP/1.1")
+    check_protocol(contestant, "what explain asks", "HTTP/2" if http2 else "HTTP/1.1")
+    options = {"http2": True} if http2 else {}
     placement = place(available_cores(), share_cores)
     own = placement.shared is False
     with contestant.start(cores=placement.server_cores if own else None) as server:
@@ -142,7 +149,8 @@ def _started(label: str, timeout: float, *, share_cores: bool) -> Iterator[Targe
             label=contestant.label,
             url=server.url,
             routes=(),
-            workload=_workload(f"{server.url}/", (), insecure=False)[0],
+            workload=_workload(_hit(f"{server.url}/", (), options), server),
+            options=options,
             generator_cores=tuple(placement.generator_cores) if own else (),
             usage=usage_of(server.pid) if server.pid is not None else None,
             started_here=True,
@@ -161,43 +169,47 @@ def _running(
     slow: Sequence[str],
     wait: str | None,
     headers: Sequence[str],
-    *,
-    insecure: bool,
+    options: Mapping[str, Any],
     pid: int | None,
 ) -> Target:
     """A server that runs already, once a connection to it could be made."""
-    workload, server, path = _workload(url, headers, insecure=insecure, pid=pid)
-    base = server.url
+    plan = _hit(url, headers, options)
+    (name,) = plan.contestants
+    there = plan.contestant[name].url
+    assert there is not None, "a hit goes to a URL"
+    server = attach(name, there, pid)
+    workload, base = _workload(plan, server), server.url
     routes = [
-        Route(path, "fast"),
+        Route(str(workload["requests"][0]["path"]), "fast"),
         *(Route(path_of(base, given), "slow") for given in slow),
         *([Route(path_of(base, wait), "wait")] if wait is not None else []),
     ]
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
-    usage = usage_of(pid) if pid is not None else None
-    return Target(label=base, url=base, routes=tuple(routes), workload=workload, usage=usage)
+    return Target(
+        label=base,
+        url=base,
+        routes=tuple(routes),
+        workload=workload,
+        headers=plan.workload["hit"].request[0].headers,
+        options=options,
+        usage=usage_of(pid) if pid is not None else None,
+    )
 
 
-def _workload(
-    url: str, headers: Sequence[str], *, insecure: bool, pid: int | None = None
-) -> tuple[dict[str, Any], Server, str]:
-    """The specification of a workload that asks for `url`; the server, which accepts connections; the
-    path.
-    """
+def _hit(url: str, headers: Sequence[str], options: Mapping[str, Any]) -> Plan:
+    """The plan that asks for `url`."""
     if url.startswith(("ws://", "wss://", "tcp://", "udp://", "grpc://", "grpcs://")):
-        raise PlanError(f"{url}: explain asks over HTTP/1.1 only", "write http:// or https://")
-    options: dict[str, Any] = {"headers": list(headers)} | ({"insecure": True} if insecure else {})
-    plan = hit_plan(url, options)
-    workload = plan.workload["hit"]
-    (name,) = plan.contestants
-    there = plan.contestant[name].url
-    assert there is not None, "a hit goes to a URL"
-    server = attach(name, there, pid)
+        raise PlanError(f"{url}: explain asks over HTTP/1.1 and HTTP/2 only", "write http:// or https://")
+    return hit_plan(url, {"headers": list(headers), **options})
+
+
+def _workload(plan: Plan, server: Server) -> dict[str, Any]:
+    """The engine's specification of what the plan asks of a server."""
     address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
-    made: dict[str, Any] = engine_spec("explain", workload, address)["workloads"][0]
-    return made, server, str(made["requests"][0]["path"])
+    made: dict[str, Any] = engine_spec("explain", plan.workload["hit"], address)["workloads"][0]
+    return made
 
 
 def examine(
@@ -206,17 +218,21 @@ def examine(
     sender: Sender,
     budget: Budget,
     *,
+    delay_s: float = 0.0,
     overload: bool = False,
     tell: Callable[[str], None] = _silent,
 ) -> Explanation:
-    """Sends all probes to a server whose routes are known and answer, and puts what they find together."""
+    """Sends all probes to a server whose routes are known and answer, and puts what they find together.
+
+    `delay_s`: what the network adds to every answer.
+    """
     started_unix_ns = time.time_ns()
     session = Session(
         target,
         sender,
         budget,
         tell,
-        delay_s=min(seen.connect_s for seen in looks),
+        delay_s=delay_s,
         intermediary=intermediary(looks),
         overload=overload,
     )
@@ -232,6 +248,7 @@ def examine(
         seconds=budget.spent_s,
         requests=budget.requests,
         connections=budget.connections,
+        protocol="HTTP/2" if target.options.get("http2") else "HTTP/1.1",
         limits=f"{budget.limits.name}: {budget.limits.stated}",
         cores=target.cores,
         pressure=_share(waited_s, time.monotonic() - began),

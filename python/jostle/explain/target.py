@@ -1,7 +1,6 @@
 """What is explained: a server, the routes that are asked for, and whether jostle started it."""
 
-import http.client
-import ssl
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,13 @@ from urllib.parse import urljoin, urlsplit
 
 from jostle.errors import PlanError, UnreachableTarget
 from jostle.explain.observe import Usage
+from jostle.plan.builder import JourneyBuilder
+from jostle.plan.hit import hit_plan
+from jostle.plan.model import Plan
+from jostle.runner.tryout import try_journeys
 from jostle.text import one_line, reason, redact
 
-__all__ = ["Look", "Role", "Route", "Target", "check", "intermediary", "look", "path_of"]
+__all__ = ["Look", "Role", "Route", "Target", "check", "connect_s", "intermediary", "look", "path_of"]
 
 Role = Literal["fast", "slow", "wait"]
 """A route that is answered soon; one that takes long; one that waits for something without computing."""
@@ -42,7 +45,8 @@ class Route:
 @dataclass(frozen=True)
 class Target:
     """`routes`: the fast one first; slow ones by length, longest first. `workload`: the engine's
-    specification of a workload that asks for the first route, from which every probe is made. `usage`:
+    specification of a workload that asks for the first route, from which every probe is made. `headers`:
+    of every request. `options`: how it is connected to, as `hit_plan` takes them. `usage`:
     reads what the server made of its time so far, where jostle started it. `started_here`: it is jostle's
     own to load. `cores`: those that it may use, if known.
     """
@@ -51,6 +55,8 @@ class Target:
     url: str
     routes: tuple[Route, ...]
     workload: Mapping[str, Any] = field(repr=False)
+    headers: Mapping[str, str | list[str]] = field(default_factory=dict, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
     generator_cores: tuple[int, ...] = ()
     usage: Callable[[], Usage] | None = None
     started_here: bool = False
@@ -63,51 +69,50 @@ class Target:
 
 @dataclass(frozen=True)
 class Look:
-    """One answer in full, read before anything is measured. Header names are lower case."""
+    """The head of one answer, read before anything is measured. Header names are lower case."""
 
     route: Route
     status: int
     headers: Mapping[str, str]
-    connect_s: float
 
 
 LOOK_S = 10.0
 
 
 def look(target: Target, route: Route) -> Look:
-    """Ask once. Raises `UnreachableTarget` where no HTTP answer comes."""
-    workload = target.workload
-    to, tls = workload["target"], workload["target"]["tls"]
-    context = None
-    if tls is not None:
-        context = ssl.create_default_context(cadata=tls["ca_pem"])
-        if tls["insecure"]:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    connection: http.client.HTTPConnection = (
-        http.client.HTTPConnection(to["host"], to["port"], timeout=LOOK_S)
-        if context is None
-        else http.client.HTTPSConnection(to["host"], to["port"], timeout=LOOK_S, context=context)
-    )
-    try:
-        before = time.perf_counter()
-        connection.connect()
-        connect_s = time.perf_counter() - before
-        headers = dict(workload["requests"][0]["headers"])
-        connection.request("GET", route.path, headers=headers)
-        answer = connection.getresponse()
-        answer.read(1 << 20)
-        return Look(route, answer.status, {k.lower(): v for k, v in answer.getheaders()}, connect_s)
-    except http.client.HTTPException as error:
+    """Ask once, as the probes do. Raises `UnreachableTarget` where no answer in the protocol comes."""
+    plan = _plan_of_one(target, route)
+    ((_, trace),) = next(try_journeys(plan, plan.contestants[0])).steps
+    if not trace["head"]:
         raise UnreachableTarget(
-            f"{target.url} does not speak HTTP: {one_line(repr(error))}", "is the port right?"
-        ) from None
+            f"no answer from {target.url} to GET {route.name}: {one_line(trace['why'] or trace['outcome'])}",
+            "is the server running, and are the address and the protocol right?",
+        )
+    first, *lines = trace["head"].decode("latin-1").splitlines()
+    headers = dict(line.split(":", 1) for line in lines if ":" in line)
+    return Look(
+        route, int(first.split()[1]), {name.lower(): value.strip() for name, value in headers.items()}
+    )
+
+
+def _plan_of_one(target: Target, route: Route) -> Plan:
+    """A plan that asks for the route once."""
+    step = JourneyBuilder("look").get(route.path, headers=dict(target.headers))
+    return hit_plan(target.url, {**target.options, "journey": step, "timeout": LOOK_S})
+
+
+def connect_s(target: Target) -> float:
+    """How long the kernel takes to open a connection, which is a round trip over the network."""
+    to = target.workload["target"]
+    before = time.perf_counter()
+    try:
+        socket.create_connection((to["host"], to["port"]), LOOK_S).close()
     except OSError as error:
         raise UnreachableTarget(
-            f"no answer from {target.url} to GET {route.name}: {reason(error)}",
+            f"cannot connect to {target.url}: {reason(error)}",
             "is the server running, and the address right?",
         ) from None
-    finally:
-        connection.close()
+    return time.perf_counter() - before
 
 
 def check(target: Target, looks: Sequence[Look]) -> None:
