@@ -77,9 +77,11 @@ def explain(
     `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
     its own. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`: seconds
     for all probes. `overload`: also probes that overload it. `http2`: ask over HTTP/2, each client on a
-    connection of its own. `timeout`: seconds after which an answer is given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`: hears what is
-    allowed and what is being asked. Raises `JostleError` where there is nothing to explain: nobody answers,
-    with an error, or with a redirect."""
+    connection of its own. `timeout`: seconds after which an answer is given up. `pid`: the process of a
+    server that runs, where its CPU is to be watched. `tell`: hears what is allowed and what is being asked.
+    Raises `JostleError` where there is nothing to explain: nobody answers, with an error, or with a
+    redirect.
+    """
     with target_of(
         server,
         slow=slow,
