@@ -4,13 +4,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 UV := .tools/bin/uv
 BIN := .venv/bin
+CORES := $(shell nproc)
 export UV_PYTHON_DOWNLOADS := never
 BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=line
 
 # Where it is set, each run of pytest would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit third-party help setup runtimes demo check check-rust check-python test test-rust build-test-rust \
+.PHONY: audit third-party help setup runtimes demo check check-rust check-python test test-rust test-unit \
 	test-python test-beside test-alone fuzz format bench truth wheel clean
 
 help:           ## Say what there is.
@@ -41,14 +42,11 @@ runtimes: setup ## Debian packages: the runtimes of all contestants, the browser
 	@$(BIN)/jostle contestants install --all
 	@scripts/install-test-tools.sh
 
-# Building takes cores, and tests mostly wait: what takes cores is done beside what waits.
-test: setup ## All tests. The runtimes are installed while the engine's tests are built; those that measure come last.
-	@$(BESIDE) runtimes build-test-rust
-	@$(BESIDE) test-rust test-beside
+# Installing packages takes little of the cores: meanwhile what needs none of them is built and tested.
+test: setup ## All tests: beside the installation of the runtimes, then side by side, and last those that measure.
+	@$(BESIDE) runtimes test-rust test-unit
+	@$(MAKE) --no-print-directory test-beside
 	@$(MAKE) --no-print-directory test-alone
-
-build-test-rust:
-	cargo test --locked --workspace --quiet --no-run
 
 test-rust:
 	cargo test --locked --workspace --quiet
@@ -61,11 +59,19 @@ fuzz: ## Look for inputs that break the engine, a minute for each fuzz target; l
 AGAIN := $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 test-python:    ## Those of the Python package: side by side, then alone those that measure; once more what failed.
+	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-beside
 	@$(MAKE) --no-print-directory test-alone
 
+UNIT := tests/unit tests/oracles
+REAL := $(UNIT:%=--ignore %)
+
+test-unit:
+	$(BIN)/pytest $(UNIT) -n $(CORES) --dist loadfile || { [ $$? = 1 ] && $(AGAIN) $(UNIT); }
+
+# Tests with real servers mostly wait: two for each core.
 test-beside:
-	$(BIN)/pytest -m "not alone" -n $(shell expr $$(nproc) \* 2) --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && $(AGAIN) -m "not alone"; }
+	$(BIN)/pytest $(REAL) -m "not alone" -n $(shell expr $(CORES) \* 2) --dist loadfile --no-loadscope-reorder || { [ $$? = 1 ] && $(AGAIN) $(REAL) -m "not alone"; }
 
 test-alone:
 	$(BIN)/pytest -m alone tests/integration || { [ $$? = 1 ] && $(AGAIN) -m alone tests/integration; }

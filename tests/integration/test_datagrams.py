@@ -3,6 +3,7 @@
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,21 +81,31 @@ def test_a_port_where_nobody_listens_is_told_in_words(jostle_command: Jostle) ->
     assert "refused (ICMP): nothing listens there" in str(result["trials"][0]["validity"])
 
 
-@pytest.fixture
-def dns(tmp_path: Path) -> Iterator[str]:
-    """A DNS server that knows one.test and asks nobody else."""
-    port = free_port()
+@contextmanager
+def dnsmasq(folder: Path, port: int) -> Iterator[bool]:
+    """A DNS server that knows one.test and asks nobody else; whether it could start on this port."""
     order = ["/usr/sbin/dnsmasq", "--keep-in-foreground", "--no-resolv", "--no-hosts", "--no-daemon"]
     order += ["--address=/one.test/192.0.2.1", f"--port={port}", "--listen-address=127.0.0.1"]
-    order += ["--bind-interfaces", "--conf-file=/dev/null", f"--pid-file={tmp_path}/pid"]
-    process = subprocess.Popen(order, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    order += ["--bind-interfaces", "--conf-file=/dev/null", f"--pid-file={folder}/pid"]
+    process = subprocess.Popen(order, stderr=subprocess.PIPE, text=True, cwd=folder)
     try:
         assert process.stderr is not None
-        assert any("started" in line for line in process.stderr)
-        yield f"udp://127.0.0.1:{port}"
+        yield any("started" in line for line in process.stderr)
     finally:
         process.terminate()
         process.communicate(timeout=10)
+
+
+@pytest.fixture
+def dns(tmp_path: Path) -> Iterator[str]:
+    """The URL of a DNS server. It cannot choose its port, and another test may take one that was free."""
+    for _ in range(5):
+        port = free_port()
+        with dnsmasq(tmp_path, port) as started:
+            if started:
+                yield f"udp://127.0.0.1:{port}"
+                return
+    pytest.fail("dnsmasq did not start on any of five free ports")
 
 
 def test_a_dns_server_answers_queries(jostle_command: Jostle, dns: str) -> None:
