@@ -2,21 +2,18 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from jostle.host.ports import claim
 from support.real import Jostle, as_json
+from support.waiting import listening
 
 # As large as HAProxy's buffer lets it be.
 BODY = b"served over HTTP/2\n" * 800
-READY_S = 30
 
 APACHE = """
 ServerName localhost
@@ -161,15 +158,6 @@ def _jetty(folder: Path, port: int) -> list[str]:
     return ["java", "-cp", f"{folder}/lib/*", _written(folder, "Main.java", JETTY, port)]
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + READY_S
-    while process.poll() is None and time.monotonic() < end:
-        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.05)
-    raise AssertionError("the server does not listen")
-
-
 @pytest.mark.parametrize("server", [_apache, _h2o, _haproxy, _nghttpd, _node, _go, _jetty])
 def test_a_server_is_understood(
     jostle_command: Jostle, tmp_path: Path, server: Callable[[Path, int], list[str]]
@@ -184,7 +172,7 @@ def test_a_server_is_understood(
     with (tmp_path / "output").open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
-        _wait_for(port, process)
+        listening(port, process)
         options = [
             "--http2-connections",
             "2",

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Handler", "serving"]
+__all__ = ["Handler", "certificate_in", "serving"]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -55,12 +55,17 @@ def serving(
         thread.join()
 
 
-def _context(folder: Path) -> ssl.SSLContext:
+def certificate_in(folder: Path) -> tuple[Path, Path]:
+    """A certificate for localhost that is signed by itself, and its key: cert.pem and key.pem."""
     key, certificate = folder / "key.pem", folder / "cert.pem"
     kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     written = ["-keyout", str(key), "-out", str(certificate)]
     line = ["openssl", "req", "-x509", *kind, "-subj", "/CN=localhost", *written]
     subprocess.run(line, check=True, capture_output=True)
+    return certificate, key
+
+
+def _context(folder: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(*certificate_in(folder))
     return context
