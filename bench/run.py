@@ -73,13 +73,17 @@ BY_HAND: Sections = {
     "explain-real": explain_real.run,
 }
 
+WITHOUT_PEERS = {"capacity", "explain", "explain-real", "simulator"}
+"""Sections that measure nothing beside jostle, and on nothing but its own servers."""
+
 
 def main() -> None:
     options = _options()
     if len(os.sched_getaffinity(0)) < 2:
         raise SystemExit("bench: two cores are needed, one for the server and one for the generator")
-    peers = subprocess.run([HERE / "peers.sh"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    os.environ["PATH"] = f"{peers}:{os.environ['PATH']}"
+    if not WITHOUT_PEERS.issuperset(options.only):
+        built = subprocess.run([HERE / "peers.sh"], check=True, stdout=subprocess.PIPE, text=True)
+        os.environ["PATH"] = f"{built.stdout.strip()}:{os.environ['PATH']}"
     results = Path(options.results)
     results.mkdir(exist_ok=True, parents=True)
     failed = []

@@ -63,9 +63,9 @@ class Cluster:
             text=True,
         )
 
-    def serve(self, *kind: str) -> None:
+    def serve(self, *kind: str, port: int = 8080) -> None:
         """Until the end of the lab."""
-        address = ("--host", self.server.load_address, "--port", "8080")
+        address = ("--host", self.server.load_address, "--port", str(port))
         process = subprocess.Popen(
             self.server.command(
                 "bash", "-c", 'ulimit -n $(ulimit -Hn); exec "$@"', "-", REFERENCE, *kind, *address

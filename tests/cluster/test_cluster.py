@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from jostle.generator.cluster.spool import FrameReader
 from jostle.record import RunRecord
 
 pytestmark = pytest.mark.timeout(450)  # hosts boot, and a busy machine takes its time; about 4 min in all
+
+ROOT = Path(__file__).parents[2]
 
 LEASE_BOUND_S = 5.0
 DECLARED_BOUND_S = 6.0
@@ -58,6 +62,33 @@ request = {{ get = "/hello" }}
 load = {{ rate = "{rate}/s", arrivals = "constant", for = "{seconds}s", max-connections = 60 }}
 [contestant.it]
 url = "{url}"
+"""
+
+PROTOCOLS = """
+title = "Every protocol, from three machines"
+contestants = ["http", "events", "websocket", "grpc", "lines", "datagrams"]
+rounds = 1
+repeats = false
+threads = 3
+[workload.http2]
+contestants = ["http"]
+request = {{ get = "/hello" }}
+connection = {{ http2 = {{}} }}
+[workload.events]
+contestants = ["events"]
+request = {{ get = "/events?n=5&gap-ms=10", stream = "sse" }}
+[workload.websocket]
+contestants = ["websocket"]
+request = {{ ws = "/echo", send = "hello", match = "echo" }}
+[workload.grpc]
+contestants = ["grpc"]
+request = {{ grpc = "jostle.Echo/Say", proto = "{proto}", message = {{ text = "hello" }} }}
+[workload.tcp]
+contestants = ["lines"]
+request = {{ tcp = "hello\\n", until = "\\n" }}
+[workload.udp]
+contestants = ["datagrams"]
+request = {{ udp = "hello", match = "order" }}
 """
 
 
@@ -268,6 +299,27 @@ def test_a_crowd_from_three_machines(cluster: Cluster, tmp_path: Path) -> None:
     assert sum(i["workloads"][0]["sent"] for i in record.intervals) == sum(
         account["streamed"]["sent"] for account in record.generator_accounts
     )
+
+
+def test_every_protocol_comes_from_every_machine(cluster: Cluster, tmp_path: Path) -> None:
+    """n4 is still out of it."""
+    text = PROTOCOLS.format(proto=ROOT / "crates" / "reference" / "src" / "echo.proto")
+    for port, kind in enumerate(("events", "websocket", "grpc", "lines", "datagrams"), 8081):
+        cluster.serve(kind, port=port)
+    for port, name in enumerate(("http", "events", "websocket", "grpc", "lines", "datagrams"), 8080):
+        scheme = "udp" if name == "datagrams" else "http"
+        text += f'[contestant.{name}]\nurl = "{scheme}://{cluster.server.load_address}:{port}"\n'
+    plan = tmp_path / "plan.toml"
+    plan.write_text(re.sub(r"(?m)^request = .*$", r"\g<0>\nload = { clients = 6, requests = 60 }", text))
+    result = result_of(cluster.driver("run", plan, "--into", tmp_path / "runs", "--json", "--no-pages"))
+    outcomes = {trial["workload"]: trial["outcomes"] for trial in result["trials"]}
+    every = ("http2", "events", "websocket", "grpc", "tcp", "udp")
+    assert outcomes == {workload: {"ok": 60} for workload in every}
+    for record in RunRecord.open(next((tmp_path / "runs").iterdir())).trials:
+        sent = Counter[int]()
+        for account in record.generator_accounts:
+            sent[account["generator"]] += account["streamed"]["sent"]
+        assert sent == {1: 20, 2: 20, 3: 20}, record.description["workload"]
 
 
 def test_a_lost_share_is_missing(cluster: Cluster, tmp_path: Path) -> None:
