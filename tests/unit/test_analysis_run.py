@@ -106,7 +106,10 @@ def test_starvation_of_a_server_that_runs_to_completion(starved: RunResult) -> N
     assert node.sentence.startswith(
         "While one slow request runs, node answers no fast one: fast requests wait for up to 3."
     )
-    assert "In that time, it loses 99.5 % [98.3, 100] of its throughput." in node.sentence
+    assert (
+        "In that time, node loses 99.5 % [98.3, 100] of its throughput; over the whole trial, "
+        in node.sentence
+    )
     assert node.published_alone is not None
     assert node.published_with is not None
     assert (node.published_alone.value, node.published_with.value) == (572, 114)
@@ -155,8 +158,8 @@ def test_a_server_that_takes_turns_on_one_core_is_not_called_blocked(tmp_path: P
     assert go.index.low > 0.9
     who = "the only client" if clients == 1 else "its 3 clients"
     told = re.fullmatch(
-        rf"While go works on a slow request \(96.7 % of the trial\), each fast request of {who} waits for "
-        r"about one time slice \(median (.*) ms, longest (.*) ms\)\. It loses (.*) % "
+        rf"While go works on a slow request \(96.7 % of the trial\), each fast request of {who} waits until "
+        r"the slow one is interrupted \(median (.*) ms, longest (.*) ms\)\. go loses (.*) % "
         r"\[.*\] of the trial’s throughput\.",
         go.sentence,
     )
@@ -179,7 +182,7 @@ def test_the_wait_of_a_turn_is_told_of_the_time_in_which_the_slow_request_ran(tm
             Trial("go", "fast-with-slow", number, quick + turns + slow, 4.0, background={"closed": {}})
         )
     go = starvation(analysed(tmp_path, trials), "go")
-    assert "about one time slice (median 50.0 ms, longest 50.0 ms)" in go.sentence
+    assert "until the slow one is interrupted (median 50.0 ms, longest 50.0 ms)" in go.sentence
     assert go.with_response["p50"].value == pytest.approx(0.001, rel=0.05)
 
 

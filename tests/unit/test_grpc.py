@@ -76,7 +76,7 @@ def test_round_trips_have_a_bound_where_messages_are_sent_at_an_interval(folder:
     bounds = asked(plan(f'{{ {talk}, every = "20ms", {stream} }}', base=folder))["stream"]["bounds"]
     assert (bounds["round_trip_ns"], bounds["gap_ns"]) == (30_000_000, 1_000_000_000)
     assert bounds["late_round_trips"] == pytest.approx(0.1)
-    with pytest.raises(PlanError, match="only messages that are sent at an interval have round trips"):
+    with pytest.raises(PlanError, match="only messages that are sent periodically have round trips"):
         plan(f"{{ {talk}, {stream} }}", base=folder)
 
 

@@ -103,7 +103,7 @@ def test_a_bar_ends_at_the_p99_of_the_table_and_without_one_there_is_no_bar() ->
     none = replace(alone, response={**alone.response, "p99": replace(p99, value=None)})
     panel = replace(view.panels[0], series=[none, *view.panels[0].series[1:]])
     picture = charts.strips([replace(view, panels=[panel])])
-    assert "Where there is no bar, the p99 is not known; the table says why." in picture.reading
+    assert "Where there is no bar, the median or the p99 is not known; the table says why." in picture.reading
     medians = [r for r in rows_with(picture, "known") if r["series"] == "alone"]
     assert [r["known"] for r in medians] == [False]
 

@@ -292,7 +292,7 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     absent = [Claim(f"claim {i}", "", "cannot tell", "rust was not measured.", [part]) for i in range(3)]
     section = published.section(replace(make_starvation(RUNTIMES[:1]), claims=absent))
     assert [b.text for b in section.blocks if isinstance(b, Paragraph)] == [
-        "3 published claims: 3 not measured. To measure those, add to --contestants: rust."
+        "3 published claims: 3 not measured. To measure what was not, add to --contestants: rust."
     ]
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))

@@ -168,7 +168,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.99, 1.0), beside=quantiles(0.1, 0.1, 4.4)),),
     ),
     Row(
-        "x answers no fast one: fast requests wait for up to 4.40 s. In that time, it loses 99.5 %",
+        "x answers no fast one: fast requests wait for up to 4.40 s. In that time, x loses 99.5 %",
         lambda: starved(
             "closed", index=share(0.2, 0.7), left=share(0.0, 0.01), beside=quantiles(0.1, 0.1, 4.4)
         ),
@@ -184,8 +184,8 @@ TABLE = [
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
-        "While x works on a slow request (90 % of the trial), each fast request of the only client waits for "
-        "about one time slice (median 10.0 ms, longest 31.0 ms). It loses",
+        "While x works on a slow request (90 % of the trial), each fast request of the only client waits until "
+        "the slow one is interrupted (median 10.0 ms, longest 31.0 ms). x loses",
         lambda: starved(
             "closed",
             index=share(0.94, 0.96),
@@ -196,9 +196,29 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), beside=quantiles(0.01, 0.02, 4.4), wait_s=0.01),),
     ),
     Row(
-        "each fast request of its 3 clients waits for about one time slice",
+        "each fast request of its 3 clients waits until the slow one is interrupted",
         lambda: starved("closed", index=share(0.94, 0.96), clients=3, waits="a turn"),
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
+    ),
+    Row(
+        "As a client that waits sends nothing, these are less than 1 % of the requests, and p50 and p99 of the "
+        "whole trial hardly show them.",
+        lambda: starved(
+            "closed",
+            index=share(0.5, 0.6),
+            beside=quantiles(0.0004, 0.002, 0.031),
+            wait_s=0.01,
+            waits="a turn",
+        ),
+        (
+            lambda: starved(
+                "closed",
+                index=share(0.5, 0.6),
+                beside=quantiles(0.01, 0.02, 0.031),
+                wait_s=0.01,
+                waits="a turn",
+            ),
+        ),
     ),
     Row(
         "whether fast ones wait for their end or for a time slice; 300 ms would be long enough",
@@ -206,7 +226,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.6, 0.7)),),
     ),
     Row(
-        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. It loses",
+        "keeps serving while a slow request runs, and fast requests wait for up to 3.00 ms. x loses",
         lambda: starved("closed", index=share(0.01, 0.05)),
         (lambda: starved("closed", index=share(0.2, 0.3)),),
     ),
@@ -252,18 +272,18 @@ TABLE = [
         ),
     ),
     Row(
-        "In each of 8 rounds, x lost at least 75 % of its throughput beside a slow request (between 75 % and "
-        "100 %). The rounds lie too far apart for a mean.",
+        "Beside a slow request, x lost between 75 % and 100 % of the trial’s throughput, depending on the "
+        "round. The rounds lie too far apart for a mean.",
         lambda: starved("closed", index=apart(1.0, 1.0, 0.97, 0.88, 0.87, 0.83, 0.79, 0.75)),
         (lambda: starved("closed", index=apart(1.0, 0.97, 0.4)),),
     ),
     Row(
-        "In each of 3 rounds, x lost at most 5 % of its throughput",
+        "Beside a slow request, x lost at most 5 % of the trial’s throughput in each of 3 rounds.",
         lambda: starved("closed", index=apart(0.05, 0.0, -0.02)),
         (lambda: starved("closed", index=apart(0.2, 0.0, -0.02)),),
     ),
     Row(
-        "Inconclusive: in 3 rounds, x lost between 40 % and 100 % of its throughput",
+        "Inconclusive: in 3 rounds, x lost between 40 % and 100 % of the trial’s throughput",
         lambda: starved("closed", index=apart(1.0, 0.97, 0.4)),
         (lambda: starved("closed", index=apart(1.0, 0.97, 0.6)),),
     ),
@@ -300,7 +320,7 @@ TABLE = [
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
     Row(
-        "That is longer than slow requests take: fast ones queue up.",
+        "The p99 is longer than slow requests take: fast ones queue up.",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 9.4, 4.5)),
         (
             lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),
@@ -336,7 +356,7 @@ TABLE = [
         (lambda: starved("open", **GO, waits="cannot tell"),),
     ),
     Row(
-        "In that time, it loses at least 99 % of its throughput.",
+        "In that time, x loses at least 99 % of its throughput; over the whole trial, 85 % [80, 90].",
         lambda: starved("closed", index=share(0.8, 0.9), left=e(0.0002, 0.0, 0.01, unit="share")),
         (lambda: starved("closed", index=share(0.8, 0.9), left=share(0.0, 0.01)),),
     ),
@@ -454,6 +474,13 @@ TABLE = [
         "new against old: no difference larger than 1 % in throughput.",
         lambda: summed(difference("throughput", "same", e(1.0), within=0.01)),
         (lambda: summed(difference("throughput", "unclear", BOTH)),),
+    ),
+    Row(
+        "new against old: throughput and p99 cannot be compared: too few rounds.",
+        lambda: summed(
+            *(difference(name, "unclear", e(None, note="too few rounds")) for name in ("throughput", "p99"))
+        ),
+        (lambda: summed(difference("p99", "unclear", BOTH)),),
     ),
     Row(
         "new against old: inconclusive; more rounds may decide it.",

@@ -31,7 +31,8 @@ Measure:
   jostle hit http://localhost:8080/ --rate 2000/s  open loop: 2,000 requests/s,
                                                    however fast it answers
   jostle init                                      write a first plan.toml
-  jostle check plan.toml                           what it would run
+  jostle check plan.toml                           what it would run; sends each
+                                                   journey once
   jostle run plan.toml                             compare your servers
   jostle race starvation                           rerun a published experiment
   jostle simulate plan.toml                        calculate results for servers
@@ -64,10 +65,10 @@ Options:
   --version   Show the version and exit.
   -h, --help  Show this help, or that of a COMMAND.
 
-Exit codes: 0 done; 1 a requirement failed, a --fail-if condition was met, or
-something that doctor, check or contestants tried failed; 2 a mistake in the
-command or the plan; 3 the result cannot be trusted or is incomplete;
-4 undecided. A command that differs says so in its own help.
+Exit codes: 0 done (also if some figures are suspect); 1 a requirement failed, a
+--fail-if condition was met, or a test made by doctor, check or contestants
+failed; 2 a mistake in the command or the plan; 3 the result is invalid or
+incomplete; 4 undecided. A command that differs says so in its own help.
 """
 
 COMMANDS = (

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from jostle.cli.exit_codes import exit_code
-from jostle.cli.options import OUTPUT, Into, run_folders
+from jostle.cli.options import OUTPUT, IntoOfBoth, run_folders
 from jostle.cli.output import UndecidedAs, output_option
 from jostle.errors import PlanError
 from jostle.host.files import write_whole
@@ -26,7 +26,7 @@ HELP = """Compare two contestants of a run, or two runs: what differs, and by ho
 \b
   jostle compare RUN --contestants node,go         go against node
   jostle compare RUN --contestants node,go --fail-if "p99 > +5 %"
-  jostle compare runs/before runs/after            side by side, no verdict
+  jostle compare runs/before runs/after            side by side, nothing decided
   jostle compare A1 A2 A3 vs B1 B2 B3              three or more runs on each side
   jostle compare --interleaved old.toml new.toml   measure both plans in one run
 
@@ -94,7 +94,7 @@ def compare(
             rich_help_panel=WHAT,
         ),
     ] = False,
-    into: Into = Path("runs"),
+    into: IntoOfBoth = Path("runs"),
     form: Annotated[
         Format | None,
         typer.Option(

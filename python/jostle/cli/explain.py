@@ -67,7 +67,7 @@ def explain(
         typer.Option(
             "--slow",
             metavar="PATH",
-            help="A route that takes long (10 to 500 ms); repeatable: several sizes tell more.",
+            help="A slow route (10 to 500 ms); repeatable: several sizes tell more.",
             rich_help_panel=PROBES,
         ),
     ] = None,

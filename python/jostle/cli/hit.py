@@ -87,7 +87,7 @@ class LoadOptions:
             "-n",
             "--requests",
             metavar="N",
-            help="Stop after N requests. With -d: whichever comes first.",
+            help="Stop after N requests, however long that takes; with -d, after whichever comes first.",
             group=LOAD,
         ),
     ] = None

@@ -27,6 +27,8 @@ __all__ = [
     "Attention",
     "Cluster",
     "Into",
+    "IntoOfAll",
+    "IntoOfBoth",
     "Processes",
     "Seed",
     "option_names",
@@ -77,7 +79,7 @@ AllowTargets = Annotated[
     typer.Option(
         "--allow-target",
         metavar="HOST",
-        help="A host that a cluster may load, or that redirects and URLs of steps may lead to; repeatable.",
+        help="Allow this host as a target of a cluster, of redirects, or of full URLs in steps; repeatable.",
         rich_help_panel=GENERATOR,
     ),
 ]
@@ -91,12 +93,21 @@ Attention = Annotated[
         rich_help_panel=GENERATOR,
     ),
 ]
-Into = Annotated[
+
+
+def _into(text: str) -> Any:
+    return typer.Option("--into", metavar="DIR", help=text, rich_help_panel=OUTPUT)
+
+
+Into = Annotated[Path, _into("Record the run in a new folder in DIR.")]
+IntoOfAll = Annotated[
     Path,
-    typer.Option(
-        "--into", metavar="DIR", help="Record the run in a new folder in DIR.", rich_help_panel=OUTPUT
+    _into(
+        "Record the run in a new folder in DIR. With --all: DIR itself is the folder of all runs, and a "
+        "stopped 'race --all' goes on in it."
     ),
 ]
+IntoOfBoth = Annotated[Path, _into("With --interleaved: record the run in a new folder in DIR.")]
 
 
 def unfold(command: Callable[..., int]) -> Callable[..., int]:

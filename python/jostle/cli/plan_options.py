@@ -43,8 +43,8 @@ class PlanOptions:
         typer.Option(
             "--contestants",
             metavar="A,B,…",
-            help="These servers instead of the plan's: node,go:procs=1 (the variant of go that uses one "
-            "core; 'jostle contestants list NAME' lists variants).",
+            help="Measure these servers instead of those of the plan or experiment: node,go:procs=1 (the "
+            "variant of go that uses one core; 'jostle contestants list NAME' lists variants).",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -53,8 +53,8 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Measure only these workloads ('jostle check PLAN' lists them). If --contestants adds a "
-            "server that none of them names, it is measured under all of them.",
+            help="Measure only these workloads (--dry-run lists them). A server that --contestants adds and "
+            "that no workload names is measured under all of them.",
             rich_help_panel=PLAN,
         ),
     ] = None
@@ -99,8 +99,8 @@ class PlanOptions:
         typer.Option(
             "--explain",
             metavar="TIME",
-            help="Afterwards, run 'jostle explain' on each contestant that comes with jostle, for at "
-            "most this long, such as 2m.",
+            help="Afterwards, run 'jostle explain' on each contestant that comes with jostle, at most "
+            "this long on each, such as 2m.",
             rich_help_panel=PLAN,
         ),
     ] = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jostle.cli.options import PLAN, Into, Seed, refuse_beside, unfold
+from jostle.cli.options import PLAN, IntoOfAll, Seed, refuse_beside, unfold
 from jostle.cli.output import PlanOutput
 from jostle.cli.plan_options import DryRun, PlanOptions
 
@@ -31,6 +31,7 @@ HELP = """Rerun a published experiment, and compare your figures with the publis
   jostle race --all --dry-run                   how long that takes, and how
                                                 large its records are
   jostle race --all --into runs/2026-…-all      continue where it stopped
+  jostle run --resume runs/2026-…-starvation    the same for a single one
 """
 
 ALL_TAKES = (
@@ -79,7 +80,7 @@ def race(
     options: PlanOptions,
     seed: Seed = None,
     dry_run: DryRun = False,
-    into: Into = Path("runs"),
+    into: IntoOfAll = Path("runs"),
     output: PlanOutput,
 ) -> int:
     from jostle import experiments

@@ -130,8 +130,8 @@ class Plan(Table):
     ] = Field(
         default=5,
         description='how often each workload is measured on each server; "until decided": at least three '
-        "times, then again until every requirement and claim that concerns the two is decided (in a plan "
-        "that has neither: the primary quantity of every comparison)",
+        "times, then again until every requirement and claim about this workload and server is decided (in a "
+        "plan that has neither: the primary quantity of every comparison)",
     )
     budget: PositiveDuration = Field(
         default=1800.0,

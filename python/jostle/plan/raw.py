@@ -185,7 +185,7 @@ class Until(Table):
     regex: Annotated[str | None, BeforeValidator(_regex)] = Field(
         default=None,
         description="as soon as this regular expression has matched; it must not match the empty text, "
-        r"nor look around (^, $, \b)",
+        r"nor use ^, $ or \b",
     )
     close: Literal[True] | None = Field(default=None, description="when the server closes the connection")
 

@@ -140,8 +140,8 @@ class EventStream(Table):
 
     format: Literal["sse", "lines", "messages"] = Field(
         default="sse",
-        description="server-sent events, one event for each line that is not empty, or the messages of a "
-        "WebSocket or of a gRPC method",
+        description='"sse": server-sent events; "lines": one event for each line that is not empty; '
+        '"messages": the messages of a WebSocket or of a gRPC method',
     )
     events: PositiveCount | None = Field(
         default=None, description="stop reading after this many; a stream that ends with fewer has failed"
@@ -163,7 +163,7 @@ class EventStream(Table):
     slo: Annotated[list[StreamBound], BeforeValidator(_bounds)] = Field(
         default=[],
         description='bounds that each stream must meet: "first event < 500 ms, gap p99 < 50 ms"; '
-        '"gap < 1 s" is for all gaps, and "round trip p99 < 50 ms" for messages that are sent at an interval '
+        '"gap < 1 s" is for all gaps, and "round trip p99 < 50 ms" for messages that are sent periodically '
         "(`every`)",
     )
 
@@ -401,7 +401,7 @@ class Call(Table):
             for bound in self.stream.slo:
                 if bound.of == "round trip":
                     raise BadValue(
-                        "slo: only messages that are sent at an interval have round trips of their own",
+                        "slo: only messages that are sent periodically have round trips of their own",
                         'write every = "20ms", beside a list of messages',
                     )
         if self.body and self.body_file:

@@ -42,6 +42,9 @@ def summary(c: Comparison) -> str:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     chosen = [d for d in c.differences if d.quantity in TOLD]
+    if chosen and all(d.ratio.value is None for d in chosen):
+        why = chosen[0].difference.note or chosen[0].ratio.note
+        return f"{c.b} against {c.a}: {_names(chosen)} cannot be compared: {why}.{_in_common(c)}"
     clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
     chance = [d for d in chosen if d.finding == "may be chance"]

@@ -85,12 +85,18 @@ def half_width(values: Sequence[float], scale: float, confidence: float = CONFID
     return float(stdtrit(n - 1, (1 + confidence) / 2)) * deviation / math.sqrt(n)
 
 
-def too_far_apart(values: Sequence[float], unit: str) -> str:
-    """Why values of at least 0 have no mean; "" where they have."""
-    ordered = sorted(values)
-    if all(above <= TENFOLD * below for below, above in itertools.pairwise(ordered)):
+def too_far_apart(values: Sequence[Value], unit: str) -> str:
+    """Why values of at least 0 have no mean; "" where they have, or where that is not known: a round that
+    only bounds its value may belong to those that are larger.
+    """
+    ordered = sorted(values, key=number)
+    exact = itertools.takewhile(lambda pair: not isinstance(pair[0], AtLeast), itertools.pairwise(ordered))
+    if all(number(above) <= TENFOLD * number(below) for below, above in exact):
         return ""
-    shown = ", ".join(amount(value, unit) for value in ordered[:ROUNDS_NAMED])
+    shown = ", ".join(
+        ("≥ " if isinstance(value, AtLeast) else "") + amount(number(value), unit)
+        for value in ordered[:ROUNDS_NAMED]
+    )
     more = "" if len(values) <= ROUNDS_NAMED else ", …"
     return f"the rounds fall into two groups more than tenfold apart, so no mean is given: {shown}{more}"
 
@@ -126,7 +132,7 @@ def typical_over_rounds(values: Sequence[Value], unit: str, confidence: float = 
     middle = float(logs.mean())
     if n < LEAST_ROUNDS:
         found = Estimate(math.exp(middle), unit=unit, n=n, note=TOO_FEW_ROUNDS, rounds=rounds)
-    elif (note := too_far_apart(numbers, unit)) and not any(isinstance(value, AtLeast) for value in values):
+    elif note := too_far_apart(values, unit):
         return Estimate(None, unit=unit, n=n, note=note, rounds=rounds)
     else:
         half = half_width(logs.tolist(), 1.0, confidence)

@@ -100,15 +100,15 @@ def _round_by_round(s: Starvation) -> str:
     far = "The rounds lie too far apart for a mean"
     if least >= SEVERE:
         return (
-            f"In each of {_rounds(n)}, {name} lost at least {percent(least)} of its throughput beside a slow "
-            f"request ({between}). {far}."
+            f"Beside a slow request, {name} lost {between} of the trial’s throughput, depending on the "
+            f"round. {far}."
         )
     if most <= HARMLESS:
         return (
-            f"In each of {_rounds(n)}, {name} lost at most {percent(max(0.0, most))} of its throughput "
-            f"beside a slow request. {far}."
+            f"Beside a slow request, {name} lost at most {percent(max(0.0, most))} of the trial’s throughput "
+            f"in each of {_rounds(n)}. {far}."
         )
-    return f"Inconclusive: in {_rounds(n)}, {name} lost {between} of its throughput. {far}."
+    return f"Inconclusive: in {_rounds(n)}, {name} lost {between} of the trial’s throughput. {far}."
 
 
 def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
@@ -122,9 +122,14 @@ def _lost(s: Starvation, meanwhile: Meanwhile) -> tuple[str, float, float]:
         lost = Estimate(1 - left.value, 1 - left.high, 1 - left.low, "share", n=left.n)
         nearly_all = 1 - left.value > NEARLY_EVERYTHING
         told = f"at least {percent(1 - left.high)}" if nearly_all else interval(lost)
-        return f"In that time, it loses {told} of its throughput.", 1 - left.high, 1 - left.low
+        whole = f"; over the whole trial, {interval(s.index, 'share')}" if s.index.value is not None else ""
+        return (
+            f"In that time, {s.contestant} loses {told} of its throughput{whole}.",
+            1 - left.high,
+            1 - left.low,
+        )
     low, high = ((bound or 0.0) / (meanwhile.share or 1) for bound in (s.index.low, s.index.high))
-    told = f"It loses {interval(s.index, 'share')} of the trial’s throughput."
+    told = f"{s.contestant} loses {interval(s.index, 'share')} of the trial’s throughput."
     return told, low, high
 
 
@@ -133,9 +138,15 @@ def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     waits = f"{median}longest {_time(s.with_response['max'])}"
     clients = "the only client" if meanwhile.clients == 1 else f"its {meanwhile.clients} clients"
     share = f" ({percent(meanwhile.share)} of the trial)" if meanwhile.share < 1 else ""
+    p99 = s.with_response["p99"].value
+    few = meanwhile.wait_s is not None and p99 is not None and p99 < meanwhile.wait_s
+    rare = (
+        " As a client that waits sends nothing, these are less than 1 % of the requests, and p50 and p99 "
+        "of the whole trial hardly show them."
+    )
     return (
-        f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits for "
-        f"about one time slice ({waits}). {lost}"
+        f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits until the "
+        f"slow one is interrupted ({waits}). {lost}{rare if few else ''}"
     )
 
 
@@ -183,7 +194,9 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
             f"Some fast requests to {name} wait for a whole slow one, but most do not: {change}; the "
             f"median is {_time(median)}."
         )
-    queue = " That is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
+    queue = (
+        " The p99 is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""
+    )
     ends = "no slow one runs" if meanwhile.slow_clients == 1 else _fewer(meanwhile)
     return f"{name} answers fast requests only while {ends}: {change}.{queue}"
 

@@ -46,7 +46,7 @@ SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the
 """Of the single times, those that stand in tables."""
 
 
-NOT_SHOWN = {"min": "the shortest"}
+NOT_SHOWN = {"min": "the shortest response time"}
 """Of the others, those that have another name for a reader."""
 
 

@@ -136,5 +136,6 @@ def _told(touched: Mapping[str, Effect]) -> str:
         (name, f"{format_duration(e.without_s)} instead of {format_duration(e.reported_s)}")
         for name, e in shown.items()
     )
-    each = [f"{first[0]} could be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
-    return f"the generator sent requests late: had it been on time, {listed(each)}"
+    named = first[0].removeprefix("the ")
+    each = [f"{named} could be {first[1]}", *(f"{name} {instead}" for name, instead in others)]
+    return f"the generator sent requests late: had it been on time, this trial’s {listed(each)}"

@@ -146,9 +146,8 @@ def stolen(data: TrialData) -> Check | None:
     )
     if not affects:
         return None
-    message = (
-        f"the hypervisor withheld a core for {percent(share)} of the time, which delayed about that share of "
-        "the requests"
+    message = f"the hypervisor withheld a core for {percent(share)} of the time, which delayed " + (
+        "the requests that were in flight" if data.closed is not None else "about that share of the requests"
     )
     remedy = "run on a dedicated machine, or read these quantiles with that in mind"
     return Check("steal", Verdict.SUSPECT, share, 0, "share", message, remedy, affects, "machine")

@@ -106,7 +106,8 @@ def _between(rates: Sequence[float]) -> str:
 
 def _reading(found: Stall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
-    return f"{found.view.title}. Shown, with the slow request: the trials with median throughput, {numbers}."
+    which = "the trial" if len(found.trials) == 1 else "the trials"
+    return f"{found.view.title}. Shown, with the slow request: {which} of median throughput, {numbers}."
 
 
 def _table(clients: Rows) -> Table:

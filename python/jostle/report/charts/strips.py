@@ -87,8 +87,10 @@ def _title(views: Sequence[View]) -> str:
 def _reading(views: Sequence[View], found: "_Rows") -> str:
     text = BY_STRENGTH if views[0].paired else ""
     text += "Bars run from the median to the p99; a line goes on from there to the longest answer (dot)."
-    if any(not row["known"] for row in found.medians):
-        text += " Where there is no bar, the p99 is not known; the table says why."
+    if found.unknown:
+        text += " Where there is no bar, the median or the p99 is not known; the table says why."
+    if found.beyond:
+        text += " A bar that reaches the right edge begins at a lower bound: the p99 lies somewhere beyond."
     return text + (
         " The frames at the right edge show the share of requests without an answer." if found.gauges else ""
     )
@@ -104,6 +106,7 @@ class _Rows:
         self.names: Rows = []
         self.lines: Rows = []
         self.bars: Rows = []
+        self.unknown = self.beyond = False
         self.medians: Rows = []
         self.dots: Rows = []
         self.gauges: Rows = []
@@ -131,13 +134,15 @@ class _Rows:
         }
         median, p99 = s.response.get("p50"), s.response.get("p99")
         longest = s.distribution.max_s
+        known = p99 is not None and p99.value is not None
+        self.unknown |= not known or median is None or median.value is None
         if median is not None and median.value is not None:
             begin = end = at_least(median.value)
-            known = p99 is not None and p99.value is not None
             self.medians.append({"x": begin, "known": known, **about})
             if p99 is not None and p99.value is not None:
-                bound = self.axis.block if p99.bound and s.unanswered else p99.value
-                end = max(bound, begin * 1.005)
+                beyond = bool(p99.bound and s.unanswered)
+                self.beyond |= beyond
+                end = max(self.axis.block if beyond else p99.value, begin * 1.005)
                 self.bars.append({"x": begin, "x2": end, **about})
             if longest is not None and longest > end:
                 self.lines.append({"x": end, "x2": longest, **about})

@@ -46,11 +46,10 @@ PARTS = {"headers": "until headers", "body": "then body"}
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
-    "slow request; sentences with “while” or “in that time” describe the time in which one runs. "
-    "Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request that was not "
-    "answered) and the share not answered cover the requests of all rounds. Starvation index (closed loop): "
-    "the throughput lost over the whole trial, as a share of that alone; the loss while a slow request runs "
-    "is larger. Blocking index (open loop): the increase of the p99 beside slow "
+    "slow request. Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request that "
+    "was not answered) and the share not answered cover the requests of all rounds. Starvation index (closed "
+    "loop): the throughput lost over the whole trial, as a share of the throughput alone; the loss while a "
+    "slow request runs is larger. Blocking index (open loop): the increase of the p99 beside slow "
     "requests ÷ the slow request’s own time; above 1, fast requests queue behind several slow ones."
 )
 HOW_TIMES = (
@@ -86,11 +85,17 @@ def _forms(result: RunResult) -> Iterable[Block]:
 
 
 def _pair(result: RunResult, view: View) -> Section:
-    """The names of its two workloads, which reasons and differences use, and their load."""
+    """Its load, and the names of its two workloads, which reasons and differences use."""
     found = next(panel.starvation for panel in view.panels if panel.starvation)
     load = _load(result.plan_text, found.with_workload)
     names = f"Workloads: {found.alone_workload} (alone) and {found.with_workload} (with slow requests)."
-    return Section("", [Paragraph(f"{names}{f' Load: {load}.' if load else ''}", small=True)], Depth.DETAIL)
+    return Section(
+        "",
+        [
+            *([Paragraph(f"Load: {load}.", small=True)] if load else []),
+            Section("", [Paragraph(names, small=True)], Depth.DETAIL),
+        ],
+    )
 
 
 def _sentences(paired: Sequence[View]) -> int:

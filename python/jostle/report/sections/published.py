@@ -57,7 +57,7 @@ def section(result: RunResult) -> Section:
 def _to_add(result: RunResult) -> str:
     """What the claims need that nobody asked for; of a contestant that failed, the page has the reason."""
     needed = dict.fromkeys(name for c in result.claims for name in c.absent if name not in result.skipped)
-    return f" To measure those, add to --contestants: {', '.join(needed)}." if needed else ""
+    return f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
 
 
 def _how(found: Sequence[Claim]) -> str:

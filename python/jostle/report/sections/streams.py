@@ -25,7 +25,7 @@ HOW = (
 )
 
 ROUND_TRIPS = (
-    "Where messages are sent at an interval, a round trip counts from the moment when a message was due to "
+    "Where messages are sent periodically, a round trip counts from the moment when a message was due to "
     "its answer, matched in order. A message whose stream ended before its answer is unanswered, and lies "
     "beyond every round trip."
 )
