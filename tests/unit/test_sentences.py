@@ -184,8 +184,8 @@ TABLE = [
         (lambda: starved("closed", index=share(0.3, 0.4), beside=quantiles(0.0004, 0.002, 4.4)),),
     ),
     Row(
-        "While x works on a slow request (90 % of the trial), each fast request of the only client waits until "
-        "the slow one is interrupted (median 10.0 ms, longest 31.0 ms). x loses",
+        "While x works on a slow request (90 % of the trial), each fast request of the only client waits "
+        "until the slow one is interrupted (median 10.0 ms, longest 31.0 ms). x loses",
         lambda: starved(
             "closed",
             index=share(0.94, 0.96),
@@ -201,8 +201,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),
     Row(
-        "As a client that waits sends nothing, these are less than 1 % of the requests, and p50 and p99 of the "
-        "whole trial hardly show them.",
+        "A client that waits sends nothing, so p50 and p99 of the whole trial hardly show this.",
         lambda: starved(
             "closed",
             index=share(0.5, 0.6),

@@ -140,13 +140,10 @@ def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     share = f" ({percent(meanwhile.share)} of the trial)" if meanwhile.share < 1 else ""
     p99 = s.with_response["p99"].value
     few = meanwhile.wait_s is not None and p99 is not None and p99 < meanwhile.wait_s
-    rare = (
-        " As a client that waits sends nothing, these are less than 1 % of the requests, and p50 and p99 "
-        "of the whole trial hardly show them."
-    )
+    rare = " A client that waits sends nothing, so p50 and p99 of the whole trial hardly show this."
     return (
-        f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits until the "
-        f"slow one is interrupted ({waits}). {lost}{rare if few else ''}"
+        f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits until "
+        f"the slow one is interrupted ({waits}). {lost}{rare if few else ''}"
     )
 
 

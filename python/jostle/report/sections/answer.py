@@ -46,10 +46,10 @@ PARTS = {"headers": "until headers", "body": "then body"}
 HOW_STARVATION = (
     "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
-    "slow request. Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request that "
-    "was not answered) and the share not answered cover the requests of all rounds. Starvation index (closed "
-    "loop): the throughput lost over the whole trial, as a share of the throughput alone; the loss while a "
-    "slow request runs is larger. Blocking index (open loop): the increase of the p99 beside slow "
+    "slow request. Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request "
+    "that was not answered) and the share not answered cover the requests of all rounds. Starvation index "
+    "(closed loop): the throughput lost over the whole trial, as a share of the throughput alone; the loss "
+    "while a slow request runs is larger. Blocking index (open loop): the increase of the p99 beside slow "
     "requests ÷ the slow request’s own time; above 1, fast requests queue behind several slow ones."
 )
 HOW_TIMES = (
