@@ -505,6 +505,14 @@ fn a_server_that_does_not_speak_it_is_told_in_words() {
         failures(address),
         BTreeMap::from([(("malformed", why.to_owned()), 2)])
     );
+    let other = serve(|mut stream: TcpStream| async move {
+        stream.write_all(b"-ERR unknown command\r\n").await.ok();
+    });
+    let why = "the server does not speak HTTP/2: its answer begins with no frame of it";
+    assert_eq!(
+        failures(other),
+        BTreeMap::from([(("malformed", why.to_owned()), 2)])
+    );
     let closing = serve(|mut stream: TcpStream| async move {
         stream.shutdown().await.ok();
     });

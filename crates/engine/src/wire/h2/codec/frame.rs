@@ -80,6 +80,8 @@ pub enum Frame<'a> {
 pub struct Reader {
     rest: Vec<u8>,
     body: Option<Body>,
+    /// The head of a frame has come.
+    begun: bool,
 }
 
 /// A frame that carries a body, and is not at its end.
@@ -136,12 +138,15 @@ impl Reader {
     fn begin(&mut self, bytes: &[u8; FRAME_HEAD_BYTES]) -> Result<Head, Violation> {
         let head = Head::read(bytes);
         if head.length > MAX_PAYLOAD_BYTES {
-            if bytes.starts_with(b"HTTP/1") {
-                return Err(Violation::new(Reason::HTTP_1_1_REQUIRED, HTTP_1));
-            }
-            let what = "a frame is larger than 16 KiB";
-            return Err(Violation::new(Reason::FRAME_SIZE_ERROR, what));
+            return Err(match self.begun {
+                true => Violation::new(Reason::FRAME_SIZE_ERROR, "a frame is larger than 16 KiB"),
+                false if bytes.starts_with(b"HTTP/1") => {
+                    Violation::new(Reason::HTTP_1_1_REQUIRED, HTTP_1)
+                }
+                false => Violation::new(Reason::HTTP_1_1_REQUIRED, NO_HTTP_2),
+            });
         }
+        self.begun = true;
         if head.kind == DATA {
             let padded = head.has(PADDED);
             if padded && head.length == 0 {
@@ -189,6 +194,7 @@ impl Reader {
 }
 
 const HTTP_1: &str = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
+const NO_HTTP_2: &str = "the server does not speak HTTP/2: its answer begins with no frame of it";
 pub const TOO_SHORT: &str = "a frame is too short for what it carries";
 pub const PADDING: &str = "a frame has more padding than payload";
 
