@@ -493,21 +493,22 @@ fn after_a_goodbye_the_next_request_has_a_new_connection() {
 
 #[test]
 fn a_server_that_does_not_speak_it_is_told_in_words() {
-    let address = serve(|mut stream: TcpStream| async move {
-        let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
-        stream.read_exact(&mut preface).await.ok();
-        let refusal = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        stream.write_all(refusal).await.ok();
-    });
+    let answering = |answer: &'static [u8]| {
+        serve(move |mut stream: TcpStream| async move {
+            let mut preface = [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+            stream.read_exact(&mut preface).await.ok();
+            stream.write_all(answer).await.ok();
+        })
+    };
+    let address =
+        answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     let failures = |address| run(one(over_http2(address, json!({}), closed(1, 2)), 0)).failures();
     let why = "the server answered in HTTP/1.1: it does not take HTTP/2 without TLS (h2c)";
     assert_eq!(
         failures(address),
         BTreeMap::from([(("malformed", why.to_owned()), 2)])
     );
-    let other = serve(|mut stream: TcpStream| async move {
-        stream.write_all(b"-ERR unknown command\r\n").await.ok();
-    });
+    let other = answering(b"-ERR unknown command\r\n");
     let why = "the server does not speak HTTP/2: its answer begins with no frame of it";
     assert_eq!(
         failures(other),
