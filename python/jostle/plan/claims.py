@@ -265,7 +265,8 @@ class Needs(Table):
         "run would show if its throughput changed by as much again",
     )
     memory_limit: bool = Field(
-        default=False, description="whether every memory limit of its workloads must have been set"
+        default=False,
+        description="true: undecided where jostle could not set a `memory` limit of its workloads",
     )
 
 

@@ -50,7 +50,8 @@ def _statuses(value: Any) -> Any:
 
 
 class Expect(Table):
-    """What a correct answer looks like; anything else counts as `wrong_status` or `wrong_body`."""
+    """What a correct answer looks like; anything else counts as `wrong_status`, `wrong_body` or, for the status of
+    a call of gRPC, `grpc_status`."""
 
     status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
         default=[], description="accepted statuses: one or a list; 200 to 399 when not given"
@@ -303,8 +304,9 @@ class Call(Table):
         description='which message or datagram is the answer. "order": the next one; "echo": the next that '
         'equals what was sent; "json:/id" (WebSocket): the next with the same value at this JSON pointer; '
         '"bytes:0..2" (datagrams): the next with the same bytes 0 and 1; "regex:id=(.*)" (datagrams): the '
-        "next in which the group matches the same text. Other messages of a WebSocket are ignored, but "
-        'make the run suspect with "order"; other datagrams are counted',
+        "next in which the group matches the same text. A message of a WebSocket that is not the answer is "
+        'ignored; with "order", one that comes while no answer is awaited makes the run suspect. Other '
+        "datagrams are counted",
     )
     ping: PositiveDuration | None = Field(
         default=None,

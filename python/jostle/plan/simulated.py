@@ -23,7 +23,7 @@ class Simulated(Table):
         default="workers",
         description="how requests are served: `workers` first come, first served, each to its end; "
         "`processor-sharing` all at once; `round-robin` in slices; `lifo` last come, first served; "
-        "`random-order`; `gated-lifo` a batch at a time, its last one first",
+        "`random-order`; `gated-lifo` a batch at a time, in reverse order of arrival",
     )
     workers: PositiveCount | None = Field(
         default=None, description="requests that are served at once; default 1"
