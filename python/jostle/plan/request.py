@@ -50,8 +50,8 @@ def _statuses(value: Any) -> Any:
 
 
 class Expect(Table):
-    """What a correct answer looks like; anything else counts as `wrong_status`, `wrong_body` or, for the status
-    of a call of gRPC, `grpc_status`."""
+    """What a correct answer looks like; anything else counts as `wrong_status`, `wrong_body` or, for the
+    status of a call of gRPC, `grpc_status`."""
 
     status: Annotated[list[int], BeforeValidator(_statuses)] = Field(
         default=[], description="accepted statuses: one or a list; 200 to 399 when not given"
