@@ -19,6 +19,7 @@ from jostle.analysis.stats.bootstrap import (
 from jostle.analysis.stats.density import describe, letter_values
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.over_rounds import (
+    AtLeast,
     all_requests,
     mean_over_rounds,
     number,
@@ -26,6 +27,7 @@ from jostle.analysis.stats.over_rounds import (
     quantiles_over_rounds,
     ratio_of_rounds,
     round_quantile,
+    typical_over_rounds,
 )
 from jostle.analysis.stats.quantile_ci import (
     autocorrelation_time,
@@ -338,10 +340,20 @@ def test_replicates_are_of_rounds_and_not_of_requests() -> None:
 
 def test_a_round_that_knows_no_end_leaves_no_upper_bound() -> None:
     whole = [from_values([0.01] * 400 + [0.02] * 100) for _ in range(4)]
-    hung = from_values([0.01] * 100, [5.0] * 400)
+    hung = from_values([0.01] * 100, [0.15] * 400)
     estimate = quantiles_over_rounds([*whole, hung])["p90"]
     assert estimate.bound == "≥"
     assert estimate.high is None
+
+
+def test_rounds_in_two_groups_have_no_mean_though_the_upper_one_is_only_bounded() -> None:
+    exact, bounded = [0.0002, 0.0002], [AtLeast(0.999), AtLeast(0.999)]
+    apart = typical_over_rounds([*exact, *bounded], "s")
+    assert apart.value is None
+    assert apart.note.endswith("so no mean is given: 200 µs, 200 µs, ≥ 999 ms, ≥ 999 ms")
+    # A round that was given up early may belong to either group.
+    unknown = typical_over_rounds([*exact, AtLeast(0.0002), *bounded], "s")
+    assert unknown.bound == "≥"
 
 
 a_round = st.tuples(

@@ -44,6 +44,7 @@ def trial(
         machine=Machine.of(samples(**rates), server_is_ours=ours),
         vitals=Vitals.of(vitals),
         responses=SimpleNamespace(whole=from_values([1e-3 * (1 + i / 2000) for i in range(2000)])),
+        closed=None,
     )
 
 
@@ -148,6 +149,12 @@ def test_stolen_time_touches_the_quantiles_that_it_reaches() -> None:
     found = stolen(trial(steal_s={4: 0.1}))
     assert found is not None
     assert (found.verdict, found.affects) == ("suspect", ("p99", "p99.9"))
+    assert found.message.endswith("which delayed about that share of the requests")
+    one_client = trial(steal_s={4: 0.1})
+    one_client.closed = {"clients": 1}
+    found = stolen(one_client)
+    assert found is not None
+    assert found.message.endswith("which delayed the requests that were in flight")
 
 
 def test_records_of_before_have_nothing_to_say() -> None:

@@ -95,6 +95,8 @@ def test_what_looks_like_two_modes_is_measured_as_often_again_and_once_only(tmp_
     assert {(p.contestant, p.workload) for p in more} == {("two", "alone"), ("two", "beside")}
     assert [p.number for p in more] == list(range(17, 25))
     assert {p.round for p in more} == {5, 6, 7, 8}
+    (note,) = [note for note in analyse(RunRecord.open(folder)).notes if "as many rounds again" in note]
+    assert note.startswith("two was measured in as many rounds again under alone and beside: ")
     journal = RunRecord.open(folder).journal
     assert sum(e["event"] == "extra rounds planned" for e in journal) == 2
     assert sum(e["event"] == "trial planned" and e["round"] > 4 for e in journal) == 8

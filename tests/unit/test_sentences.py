@@ -201,7 +201,7 @@ TABLE = [
         (lambda: starved("closed", index=share(0.94, 0.96), waits="a turn"),),
     ),
     Row(
-        "A client that waits sends nothing, so p50 and p99 of the whole trial hardly show this.",
+        "A client that waits sends nothing, so these are few: p50 and p99 of the whole trial are shorter.",
         lambda: starved(
             "closed",
             index=share(0.5, 0.6),

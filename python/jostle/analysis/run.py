@@ -41,7 +41,7 @@ from jostle.analysis.trial.data import TrialData
 from jostle.analysis.trial.summary import describe_trial
 from jostle.analysis.validity import wake_up
 from jostle.analysis.validity.checks import judge_data
-from jostle.formatting import plural
+from jostle.formatting import listed, plural
 from jostle.plan import model as asked
 from jostle.plan.recorded import RecordedPlan
 from jostle.record import RunRecord, TrialRecord
@@ -124,6 +124,7 @@ def analyse(record: RunRecord, *, distributions: bool = True) -> RunResult:
             *_repeated(record),
             *filter(None, [note(data, kept)]),
             *_resumed(record),
+            *_extra_rounds(record),
             *_looked_at(record),
             *filter(None, [by_chance(comparisons)]),
         ],
@@ -373,6 +374,19 @@ def _looked_at(record: RunRecord) -> list[str]:
     return [
         f"Rounds were added until all was decided, with {plural(len(looks), 'look')}, the last after round "
         f"{last['round']} ({last['why']}). Intervals hold under repeated looks."
+    ]
+
+
+def _extra_rounds(record: RunRecord) -> list[str]:
+    """Who was measured in more rounds than others, and why."""
+    workloads: dict[str, list[str]] = {}
+    for entry in record.journal:
+        if entry["event"] == "extra rounds planned":
+            workloads.setdefault(entry["contestant"], []).append(entry["workload"])
+    return [
+        f"{contestant} was measured in as many rounds again under {listed(names)}: its rounds fell into two "
+        "groups."
+        for contestant, names in workloads.items()
     ]
 
 

@@ -34,7 +34,7 @@ One route is enough, but more questions can be decided with a slow route, and
 with one that waits for a database or another service. jostle knows the routes
 of contestants. If a question cannot be decided, it says why and what would help.
 
-It sends bursts of requests for at most 3 minutes, and compares the times of the
+It sends bursts of requests for at most 3 minutes (--budget), and compares the times of the
 answers with those that each scheduling discipline it knows would give: first
 come first served, processor sharing and others. It first prints the limits of
 what it sends; they are low for a server that jostle did not start.
@@ -93,7 +93,7 @@ def explain(
         typer.Option(
             "--budget",
             metavar="TIME",
-            help="At most this long: 30s, 3m (default 3m; with --all: 3m for each).",
+            help="At most this long in all (default 3m; with --all: 3m for each contestant).",
             rich_help_panel=PROBES,
         ),
     ] = None,

@@ -103,8 +103,8 @@ Into = Annotated[Path, _into("Record the run in a new folder in DIR.")]
 IntoOfAll = Annotated[
     Path,
     _into(
-        "Record the run in a new folder in DIR. With --all: DIR itself is the folder of all runs, and a "
-        "stopped 'race --all' goes on in it."
+        "Record the run in a new folder in DIR. With --all, DIR itself is the folder of all these runs "
+        "(default: a new one in runs); a stopped 'race --all' in it is continued."
     ),
 ]
 IntoOfBoth = Annotated[Path, _into("With --interleaved: record the run in a new folder in DIR.")]

@@ -98,8 +98,7 @@ UndecidedAs = Annotated[
     typer.Option(
         "--undecided",
         metavar="pass|fail",
-        help="Exit with 0 (pass) or 1 (fail) instead of 4 if a requirement or a --fail-if condition is "
-        "undecided.",
+        help="Exit with 0 (pass) or 1 (fail) instead of 4 (undecided).",
         rich_help_panel=OUTPUT,
     ),
 ]

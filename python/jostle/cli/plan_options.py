@@ -53,8 +53,8 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Measure only these workloads (--dry-run lists them). A server that --contestants adds and "
-            "that no workload names is measured under all of them.",
+            help="Measure only these workloads (--dry-run lists them). A workload may name its servers; one "
+            "that --contestants adds and that no workload names is measured under all of these.",
             rich_help_panel=PLAN,
         ),
     ] = None

@@ -57,7 +57,7 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return ""
     told = sum(d.finding in ("less", "more") for _, d in tested)
     families = {(c.workload, d.quantity) for c, d in tested}
-    told_of = f"Of {plural(len(tested), 'figure')} compared on this page, {told} differ."
+    told_of = f"Of {plural(len(tested), 'figure')} that could be compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
         return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
@@ -65,9 +65,9 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
     names = sorted({quantity for _, quantity in primary})
     noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
-    main = f"The main {noun} of the comparisons {'is' if len(names) == 1 else 'are'} {listed(names)}"
     return (
-        f"{told_of} {main}: if the servers were equal, at most {percent(expected)} of pages like this would "
-        "show any difference there. Of the differences in other quantities, expect at most one in twenty to "
-        "be chance."
+        f"{told_of} The primary {noun} of the comparisons {'is' if len(names) == 1 else 'are'} "
+        f"{listed(names)}. If the servers were equal, a page like this would show a difference in "
+        f"{'it' if len(names) == 1 else 'any of them'} with a probability of at most {percent(expected)}. Of "
+        "the differences in other quantities, expect at most one in twenty to be chance."
     )

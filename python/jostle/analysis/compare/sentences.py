@@ -43,8 +43,7 @@ def summary(c: Comparison) -> str:
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     chosen = [d for d in c.differences if d.quantity in TOLD]
     if chosen and all(d.ratio.value is None for d in chosen):
-        why = chosen[0].difference.note or chosen[0].ratio.note
-        return f"{c.b} against {c.a}: {_names(chosen)} cannot be compared: {why}.{_in_common(c)}"
+        return f"{c.b} against {c.a}: {_not_compared(chosen)}.{_in_common(c)}"
     clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
     chance = [d for d in chosen if d.finding == "may be chance"]
@@ -66,6 +65,14 @@ def summary(c: Comparison) -> str:
     told += f"; inconclusive in {_names(unclear)}" if unclear else ""
     told += f"; the difference in {_names(chance)} may be chance" if chance else ""
     return f"{told}.{_in_common(c)}"
+
+
+def _not_compared(chosen: list[Difference]) -> str:
+    """Each reason once, without the values of the rounds."""
+    reasons: dict[str, list[Difference]] = {}
+    for d in chosen:
+        reasons.setdefault((d.difference.note or d.ratio.note).partition(": ")[0], []).append(d)
+    return "; ".join(f"{_names(those)} cannot be compared: {why}" for why, those in reasons.items())
 
 
 def _in_common(c: Comparison) -> str:

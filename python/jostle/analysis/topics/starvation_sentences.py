@@ -140,7 +140,7 @@ def _turns(s: Starvation, meanwhile: Meanwhile, lost: str) -> str:
     share = f" ({percent(meanwhile.share)} of the trial)" if meanwhile.share < 1 else ""
     p99 = s.with_response["p99"].value
     few = meanwhile.wait_s is not None and p99 is not None and p99 < meanwhile.wait_s
-    rare = " A client that waits sends nothing, so p50 and p99 of the whole trial hardly show this."
+    rare = " A client that waits sends nothing, so these are few: p50 and p99 of the whole trial are shorter."
     return (
         f"While {s.contestant} works on a slow request{share}, each fast request of {clients} waits until "
         f"the slow one is interrupted ({waits}). {lost}{rare if few else ''}"

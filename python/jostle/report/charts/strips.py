@@ -62,7 +62,7 @@ def strips(views: Sequence[View]) -> Picture:
         above = {"align": "right", "baseline": "top", "color": MUTED, "fontSize": 12}
         layers += [
             layer(gauges, "rect", frame, x=x, x2={"field": "end"}, y=y, y2=lower),
-            layer(gauges, "rect", {"opacity": 0.55}, x=x, x2=upper, y=y, y2=lower, color=hue["color"]),
+            layer(gauges, "rect", {}, x=x, x2=upper, y=y, y2=lower, **hue),
             layer(gauges, "text", label, x=edge, y=middle, text={"field": "text"}),
             layer(data([{"x": axis.end, "y": 0, "text": "not answered"}]), "text", above, x=x, **_only(y)),
         ]
@@ -81,7 +81,7 @@ def _only(y: Spec) -> Spec:
 def _title(views: Sequence[View]) -> str:
     """Of the view in which somebody waits longest."""
     worst = most_harmed(views)
-    return (f"{worst.title}; " if len(views) > 1 else "") + about_quantile(worst, "p99")
+    return (f"Response times. {worst.title}; " if len(views) > 1 else "") + about_quantile(worst, "p99")
 
 
 def _reading(views: Sequence[View], found: "_Rows") -> str:
@@ -90,7 +90,7 @@ def _reading(views: Sequence[View], found: "_Rows") -> str:
     if found.unknown:
         text += " Where there is no bar, the median or the p99 is not known; the table says why."
     if found.beyond:
-        text += " A bar that reaches the right edge begins at a lower bound: the p99 lies somewhere beyond."
+        text += " A bar that reaches the end of the time axis begins at a lower bound: the p99 lies beyond."
     return text + (
         " The frames at the right edge show the share of requests without an answer." if found.gauges else ""
     )

@@ -44,7 +44,8 @@ PARTS = {"headers": "until headers", "body": "then body"}
 """Of a request's time, in words: headers from when it was sent, the body from there on."""
 
 HOW_STARVATION = (
-    "Figures in brackets are 95 % confidence intervals. Not answered: requests that were still waiting when "
+    "Figures in brackets are 95 % confidence intervals of a typical round; where rounds differ much, they "
+    "may reach beyond the longest time. Not answered: requests that were still waiting when "
     "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
     "slow request. Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request "
     "that was not answered) and the share not answered cover the requests of all rounds. Starvation index "

@@ -14,4 +14,4 @@ def section(result: RunResult) -> Section:
     """Nothing where nobody stalled."""
     found = charts.find_stall(result, views(result))
     blocks: list[Block] = [Figure("stall", partial(charts.stall, found))] if found else []
-    return Section("Why: a typical stall", blocks, Depth.MAIN, key="why", short="Why")
+    return Section("Why: one stall in detail", blocks, Depth.MAIN, key="why", short="Why")
