@@ -29,6 +29,7 @@ check: setup ## Formatting, lints, types, import arrows, documents made from the
 check-rust:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo metadata --locked --format-version 1 --manifest-path crates/engine/fuzz/Cargo.toml >/dev/null # its own lock
 
 check-python:
 	$(BIN)/ruff check .
