@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from jostle import roster
+from support.handlers import certificate_in
 from support.real import Jostle, as_json, reference_server
 
 ROOT = Path(__file__).parents[2]
@@ -117,20 +118,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """Each of the servers, built from its source."""
     folder = tmp_path_factory.mktemp("service")
     proto = shutil.copy(SOURCES / "echo.proto", folder)
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    run(
-        folder,
-        "openssl",
-        "req",
-        "-x509",
-        *key,
-        "-subj",
-        "/CN=localhost",
-        "-keyout",
-        "key.pem",
-        "-out",
-        "cert.pem",
-    )
+    certificate_in(folder)
     command = [str(word) for word in request.param(folder)]
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
