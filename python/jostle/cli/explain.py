@@ -34,10 +34,10 @@ One route is enough, but more questions can be decided with a slow route, and
 with one that waits for a database or another service. jostle knows the routes
 of contestants. If a question cannot be decided, it says why and what would help.
 
-It sends bursts of requests for at most 3 minutes (--budget), and compares the times of the
-answers with those that each scheduling discipline it knows would give: first
-come first served, processor sharing and others. It first prints the limits of
-what it sends; they are low for a server that jostle did not start.
+It sends bursts of requests for at most 3 minutes (--budget), and compares the
+times of the answers with those that each scheduling discipline it knows would
+give: first come first served, processor sharing and others. It first prints the
+limits of what it sends; they are low for a server that jostle did not start.
 docs/EXPLAIN.md explains how to read the result.
 """
 
