@@ -99,7 +99,7 @@ def interval(found: HasInterval, unit: str | None = None) -> str:
     if found.value is None:
         return f"is not known: {found.note}"
     written = formatted(found, unit)
-    return f"{written} ({written.note})" if written.note else str(written)
+    return f"{written} ({found.note})" if found.note else str(written)
 
 
 def change(ratio: float, low: float | None = None, high: float | None = None) -> str:

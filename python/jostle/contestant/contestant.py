@@ -60,6 +60,13 @@ class Contestant:
             return True
         return not self.missing() and self._job(self._tools()).is_done()
 
+    def build_folder(self) -> Path | None:
+        """Where it is built, or will be; None if it runs in its own folder. Raises `MissingRuntime`.
+
+        Another folder whenever its sources, its settings or the versions of its tools are others.
+        """
+        return self._job(self._tools()).folder() if self.copied and self.is_started_here else None
+
     def build(self, notify: Callable[[str], None] = lambda _: None) -> Path | None:
         """The folder that it is started in; built in the cache if that was not done before.
 

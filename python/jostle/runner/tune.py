@@ -32,11 +32,18 @@ from jostle.record.outcomes import Outcome
 
 __all__ = ["print_to_stderr", "tuned", "tuned_before"]
 
-STEPS = 4
-"""The value is scaled this often; times grow with it, but for what a request costs by itself."""
+STEPS = 6
+"""The value is scaled at most this often; times grow with it, but for what a request costs by itself."""
 
-REQUESTS = 5
-"""The median of so many decides: the first ones run before the runtime has compiled the loop."""
+CLOSE = 0.05
+"""A request that takes as long as it should within this share is close enough."""
+
+STARTS = 3
+"""Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server of
+its own, and so has each measurement here."""
+
+UNCOMPILED, REQUESTS = 2, 3
+"""The first ones run before the runtime has compiled the loop; the median of so many after them decides."""
 
 FASTER = 100.0
 """By no more than this is the value scaled at once."""
@@ -112,6 +119,8 @@ def _key(plan: Plan, tune: Tune) -> dict[str, Any]:
     """What a value that was measured before must agree in."""
     server = contestant.find(tune.on, plan.contestant)
     key = {**machine(), "server": server.label, "versions": server.versions(), "get": tune.get}
+    if folder := server.build_folder():
+        key["build"] = folder.name
     return key | {"cores": _cores(plan), **_asked(tune)}
 
 
@@ -152,16 +161,19 @@ def _cores(plan: Plan) -> list[int]:
 
 def _measured(server: contestant.Contestant, plan: Plan, tune: Tune, begin: object) -> int:
     """The value or the milliseconds, with two digits; or the capacity, with three: no more was measured."""
-    with server.start(cores=_cores(plan)) as running:
-        if tune.share is not None:
+    if tune.share is not None:
+        with server.start(cores=_cores(plan)) as running:
             value = max(1, round(_capacity(running, plan, tune)))
-        elif tune.takes is None:
-            value = max(1, round((tune.times or 1.0) * _median(running.url + tune.get) * 1e3))
-        else:
-            value = int(str(begin))
-            for _ in range(STEPS):
-                took = _median(running.url + tune.get.replace("{value}", str(value)))
-                value = max(1, round(value * min(FASTER, max(1 / FASTER, tune.takes / took))))
+    elif tune.takes is None:
+        took = statistics.median(_typical(server, plan, tune.get) for _ in range(STARTS))
+        value = max(1, round((tune.times or 1.0) * took * 1e3))
+    else:
+        value = int(str(begin))
+        for _ in range(STEPS):
+            took = _typical(server, plan, tune.get.replace("{value}", str(value)))
+            if abs(took / tune.takes - 1) <= CLOSE:
+                break
+            value = max(1, round(value * min(FASTER, max(1 / FASTER, tune.takes / took))))
     dropped = max(0, int(math.log10(value)) - (1 if tune.share is None else 2))
     return int(round(value, -dropped))
 
@@ -193,8 +205,11 @@ def _capacity(running: Server, plan: Plan, tune: Tune) -> float:
     return answered / (counted_ns / 1e9)
 
 
-def _median(url: str) -> float:
-    return statistics.median(_seconds(url) for _ in range(REQUESTS))
+def _typical(server: contestant.Contestant, plan: Plan, path: str) -> float:
+    """How long a request takes on a server that was started for it."""
+    with server.start(cores=_cores(plan)) as running:
+        times = [_seconds(running.url + path) for _ in range(UNCOMPILED + REQUESTS)]
+    return statistics.median(times[UNCOMPILED:])
 
 
 def _seconds(url: str) -> float:

@@ -63,6 +63,8 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."
     primary = {(c.workload, d.quantity) for c, d in tested if d.quantity == c.primary}
     names = sorted({quantity for _, quantity in primary})
+    if not names:
+        return f"{told_of} Of the differences, expect at most one in twenty to be chance."
     noun = "quantity" if len(names) == 1 else "quantities"
     expected = min(FREE, len(primary) * LEVEL)
     return (

@@ -60,9 +60,11 @@ def blocking_index(
 ) -> Estimate:
     """`before` and `after`: p99 of the fast requests in each round, alone and beside; `slow` has a value.
 
-    What each of the three times varies by is in the interval (delta method, by rounds), which is one of the
-    index's logarithm where that is well above 0: times vary by factors. Above 1, fast requests wait for more
-    than one slow one: they queue up.
+    Above 1, fast requests wait for more than one slow one: they queue up.
+
+    What each of the three times varies by is in the interval (delta method, by rounds). It is one of the
+    logarithm of the time beside, because times vary by factors: an index that is nearly 0 has no use for a
+    factor of its own. Coverage is simulated (tests/oracles/test_indices.py).
     """
     n, seconds = len(before), slow.value or math.inf
     xs, ys = np.log(before), np.log(after)
@@ -77,8 +79,5 @@ def blocking_index(
         own = half_width(np.log(slow.rounds).tolist(), 1.0, confidence) if len(slow.rounds) > 1 else 0.0
         half = math.hypot(half_width(parts.tolist(), index, confidence), index * own)
     each = tuple(((np.exp(ys) - np.exp(xs)) / seconds).tolist())
-    low, high = index - half, index + half
-    if index > 0:
-        factor = math.exp(min(half / index, 700.0))
-        low, high = index / factor if half < index / 2 else low, index * factor
-    return Estimate(index, low, high, "", n=n, rounds=each)
+    factor = math.exp(min(half * seconds / y, 700.0))
+    return Estimate(index, (y / factor - x) / seconds, (y * factor - x) / seconds, "", n=n, rounds=each)

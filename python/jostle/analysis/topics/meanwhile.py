@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from jostle.analysis.results import Estimate
 from jostle.analysis.stats.indices import share_left
-from jostle.analysis.stats.over_rounds import number
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
 from jostle.analysis.trial.data import TrialData
 
@@ -15,18 +15,22 @@ __all__ = ["left_over_rounds", "throughput_left"]
 
 
 def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
-    """What is left of the throughput on a typical start; no value where some trial has none."""
-    values = [throughput_left(data) for data in trials]
-    if not values or any(value is None for value in values):
-        return Estimate(None, unit="ratio", n=len(values), note=_why_not(trials))
-    return share_left([number(value) for value in values], "ratio", confidence)
+    """What is left of the throughput on a typical start, of the rounds that tell; no value where no more
+    than half of them do. Whether one does depends on how long its background request took, not on what is left.
+    """
+    values = [value for data in trials if (value := throughput_left(data)) is not None]
+    without = _why_not(trials)
+    if not values or 2 * len(values) <= len(trials):
+        return Estimate(None, unit="ratio", n=len(trials), note=without or "nothing was measured")
+    found = share_left(values, "ratio", confidence)
+    return replace(found, note=found.note or without) if without else found
 
 
 def _why_not(trials: Sequence[TrialData]) -> str:
-    """Of the reason that most trials have: "in 7 of 8 rounds nothing …"."""
+    """Of the reason that most trials without a value have: "in 7 of 8 rounds nothing …"; "" if all have one."""
     reasons = Counter(_missing(data) for data in trials if throughput_left(data) is None)
     if not reasons:
-        return "nothing was measured"
+        return ""
     (reason, count), *_ = reasons.most_common(1)
     return f"in {count} of {len(trials)} rounds {reason}"
 
