@@ -90,8 +90,8 @@ def test_a_page_says_how_many_of_its_findings_are_chance() -> None:
     assert by_chance(page(rng, 2, 1)).startswith("Of 4 figures that could be compared on this page, ")
     assert "about 0.2 would still differ by chance" in by_chance(page(rng, 2, 1))
     assert "show a difference in it with a probability of at most 8 %" in by_chance(page(rng, 3, 2))
-    no_primary = [replace(c, primary="errors") for c in page(rng, 3, 2)]
-    assert by_chance(no_primary).endswith(" differ. Of the differences, expect at most one in twenty to be chance.")
+    none_decides = by_chance([replace(c, primary="errors") for c in page(rng, 3, 2)])
+    assert none_decides.endswith(" differ. Of the differences, expect at most one in twenty to be chance.")
 
 
 def test_a_finding_that_may_be_chance_among_so_many_says_so() -> None:

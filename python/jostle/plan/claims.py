@@ -261,8 +261,8 @@ class Needs(Table):
     settled: Share | None = Field(
         default=None,
         description="how far the throughputs of the last two of several `runs` may differ (the whole "
-        'interval): "3 %". If they may differ by more, the claim must also hold for what a further '
-        "run would show if its throughput changed by as much again",
+        'interval): "3 %". If they may differ by more, the claim is decided only if it would be '
+        "decided in the same way after a further run whose throughput changed by as much again",
     )
     memory_limit: bool = Field(
         default=False,

@@ -162,7 +162,10 @@ class ContestantFile(Table):
         description='for reports: in which order it serves requests, and how many at once, such as "run '
         'to completion"; it changes no measurement',
     )
-    slice: str = Field(default="", description="the time slice, for processor sharing")
+    slice: str = Field(
+        default="",
+        description='for reports: the time slice, if the runtime lets requests run in slices: "10 ms"',
+    )
     articles: list[str] = Field(default=[], description="the articles that measured it")
     source: str = Field(default="", description="its main source file")
     needs: list[Need] = Field(default=[], description="commands that must be installed")

@@ -50,7 +50,8 @@ class DatabaseTable(Table):
         default=False,
         description="create the tables customers and orders, and the shop's (shop_items, shop_accounts, "
         "shop_purchases), in your own database, replacing tables of the same name; otherwise they are "
-        "used as they are, and only the servers of a shop write, into shop_purchases",
+        "used as they are, and only the /shop routes of jostle's own contestants write, into "
+        "shop_purchases",
     )
     pool: Pool = Field(default=10, description="connections per server process")
     delay: Delay = Field(default=0.0, description='delay added to each of its answers: "2ms"')

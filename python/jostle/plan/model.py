@@ -180,14 +180,15 @@ class Plan(Table):
     narrowed: dict[str, list[str]] = Field(
         default={},
         description="written by jostle in its copy of a plan; do not set it. For each workload whose "
-        "contestants the chosen scale changed, the contestants that the plan gives it; `--contestants` "
-        "chooses among these",
+        "contestants `--quick` or `--as-published` changed, the contestants that the plan gives it; "
+        "`--contestants` chooses among these",
     )
     journey: dict[str, Journey] = Field(default={}, description="what users do, by name")
     contestant: dict[str, ContestantFile] = Field(default={}, description="your own servers, by name")
     database: DatabaseTable | None = Field(
         default=None,
-        description="the database of contestants that use one; without it /orders and /shop answer 503",
+        description="the database of contestants that use one; without it the routes /orders and /shop of "
+        "jostle's own contestants answer 503",
     )
     starvation: list[Starvation] = Field(default=[], description="comparisons with and without slow requests")
     primary: Literal["throughput", "p50", "p90", "p99", "p99.9"] | None = Field(

@@ -39,8 +39,8 @@ CLOSE = 0.05
 """A request that takes as long as it should within this share is close enough."""
 
 STARTS = 3
-"""Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server of
-its own, and so has each measurement here."""
+"""Whether and how a runtime compiles a loop is settled anew whenever its server starts: a trial has a server
+of its own, and so has each measurement here."""
 
 UNCOMPILED, REQUESTS = 2, 3
 """The first ones run before the runtime has compiled the loop; the median of so many after them decides."""

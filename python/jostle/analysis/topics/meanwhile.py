@@ -16,7 +16,8 @@ __all__ = ["left_over_rounds", "throughput_left"]
 
 def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> Estimate:
     """What is left of the throughput on a typical start, of the rounds that tell; no value where no more
-    than half of them do. Whether one does depends on how long its background request took, not on what is left.
+    than half of them do. Whether one does depends on how long its background request took, and not on what is
+    left.
     """
     values = [value for data in trials if (value := throughput_left(data)) is not None]
     without = _why_not(trials)
@@ -27,7 +28,7 @@ def left_over_rounds(trials: Sequence[TrialData], confidence: float = CONFIDENCE
 
 
 def _why_not(trials: Sequence[TrialData]) -> str:
-    """Of the reason that most trials without a value have: "in 7 of 8 rounds nothing …"; "" if all have one."""
+    """Of the reason that most trials without one have: "in 7 of 8 rounds nothing …"; "" if none lacks it."""
     reasons = Counter(_missing(data) for data in trials if throughput_left(data) is None)
     if not reasons:
         return ""
