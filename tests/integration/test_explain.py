@@ -15,7 +15,7 @@ from jostle.explain.run import target_of
 from jostle.explain.schema import explanation_schema
 from jostle.explain.send import Due, EngineSender
 from jostle.explain.target import Route
-from support.real import Jostle, as_json, reference_server
+from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server
 
 SIZES = ["--slow", "/work?us=16000", "--slow", "/work?us=8000", "--slow", "/work?us=4000"]
 
@@ -88,14 +88,96 @@ def test_an_error_is_no_server_to_explain(jostle_command: Jostle, path: str, wor
     refused(finished, word)
 
 
-@pytest.mark.parametrize("scheme", ["ws", "wss", "tcp", "udp", "grpc", "grpcs"])
-def test_what_is_not_asked_in_http_is_refused_before_anything_is_sent(
-    jostle_command: Jostle, scheme: str
+TURN = "GET {} HTTP/1.1\\r\\nHost: here\\r\\n\\r\\n"
+"""A request of HTTP as bytes to send, with escapes."""
+
+HEADLESS = {"delay between head and body", "cache", "intermediary"}
+"""Topics of HTTP alone."""
+
+
+def test_workers_are_found_over_bare_tcp(jostle_command: Jostle) -> None:
+    """HTTP written by hand, so that the server is one whose workers are known."""
+    with reference_server("workers", "--workers", "4") as url:
+        explanation = explain(
+            jostle_command,
+            url.replace("http:", "tcp:"),
+            *("--send", TURN.format("/fast/44"), "--until", r"regex:\r\n\r\n[0-9]+"),
+            *("--slow", TURN.format("/work?us=16000"), "--slow", TURN.format("/work?us=4000")),
+        )
+    assert explanation["protocol"] == "TCP"
+    assert explanation["routes"][0]["path"] == f"'{TURN.format('/fast/44')}'"
+    discipline = said(explanation, "discipline")
+    assert discipline["says"] == "Four workers, first come, first served." or not discipline["decided"]
+    assert said(explanation, "keep-alive")["decided"]
+    assert not HEADLESS & {finding["topic"] for finding in explanation["findings"]}
+
+
+def test_a_call_and_one_that_takes_longer_are_explained(jostle_command: Jostle) -> None:
+    """Every call is served by itself; a stream of four messages in 30 ms is one call of 30 ms."""
+    with reference_server("grpc") as url:
+        explanation = explain(
+            jostle_command,
+            url.replace("http:", "grpc:") + "/jostle.Echo/Say",
+            *("--proto", REFERENCE_PROTO, "--message", '{"text": "a"}', "-H", "schedule: n=4&gap-ms=10"),
+            *("--slow", "jostle.Echo/Repeat", "--slow", '{"text": "b"}'),
+        )
+    short, long, other = explanation["routes"]
+    assert explanation["protocol"] == "gRPC"
+    assert short["path"] == 'jostle.Echo/Say {"text": "a"}'
+    assert other["path"] == 'jostle.Echo/Say {"text": "b"}'
+    assert 0.03 <= long["service_s"] < 0.1
+    assert short["service_s"] < 0.03
+    assert said(explanation, "who waits behind whom")["says"].startswith(("Short requests do not", "Cannot"))
+    assert not HEADLESS & {finding["topic"] for finding in explanation["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "to", "protocol"),
+    [
+        (("websocket",), "ws:{}/echo?delay-ms=20", "WebSocket"),
+        (("datagrams", "--delay-ms", "20"), "udp:{}", "UDP"),
+    ],
+)
+def test_messages_that_are_served_side_by_side_do_not_wait(
+    jostle_command: Jostle, kind: tuple[str, ...], to: str, protocol: str
 ) -> None:
-    finished = jostle_command("explain", f"{scheme}://127.0.0.1:1/a.B/C")
-    assert finished.returncode == 2
-    assert "explain asks over HTTP/1.1 and HTTP/2 only" in finished.stderr
-    assert "write http:// or https://" in finished.stderr
+    with reference_server(*kind) as url:
+        explanation = explain(
+            jostle_command, to.format(url.removeprefix("http:")), "--send", "one", "--slow", "another"
+        )
+    assert explanation["protocol"] == protocol
+    assert [route["path"] for route in explanation["routes"]] == ["'one'", "'another'"]
+    assert all(0.02 <= route["service_s"] < 0.1 for route in explanation["routes"])
+    at_once = said(explanation, "parallelism")
+    if at_once["decided"]:
+        (figure,) = at_once["figures"]
+        assert figure["figure"]["low"] >= 8
+    topics = {finding["topic"] for finding in explanation["findings"]}
+    assert not HEADLESS & topics
+    assert ("keep-alive" in topics) == (protocol != "UDP")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("grpc://{}/jostle.Echo/Sya", "--proto", str(REFERENCE_PROTO)), "did you mean 'jostle.Echo/Say'"),
+        (
+            ("grpc://{}/jostle.Echo/Say", "--proto", str(REFERENCE_PROTO), "--slow", "jostle.Echo/Repaet"),
+            "Repeat",
+        ),
+        (("grpc://{}/jostle.Echo/Say", "--proto", str(REFERENCE_PROTO), "--slow", '{"txet": ""}'), "text"),
+        (("tcp://{}", "--send", "x"), "until is missing"),
+        (("ws://{}/nothing", "--send", "x"), "is not answered over WebSocket"),
+        (("http://{}/", "--message", "{}"), "message is for gRPC"),
+        (("node", "--send", "x"), "node is a contestant"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    jostle_command: Jostle, arguments: tuple[str, ...], word: str
+) -> None:
+    with reference_server("grpc") as url:
+        to, *rest = arguments
+        refused(jostle_command("explain", to.format(url.removeprefix("http://")), *rest), word)
 
 
 def test_a_server_that_is_down_gets_a_message(jostle_command: Jostle) -> None:

@@ -11,12 +11,11 @@ import pytest
 
 from jostle import roster
 from support.handlers import certificate_in
-from support.real import Jostle, as_json, reference_server
+from support.real import REFERENCE_PROTO, Jostle, as_json, reference_server
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "tests" / "support" / "grpc"
 UV = ROOT / ".tools" / "bin" / "uv"
-REFERENCE_PROTO = ROOT / "crates" / "reference" / "src" / "echo.proto"
 ROSTER_PROTO = Path(roster.__file__).parent / "shared" / "grpc" / "echo.proto"
 PACKAGES = ["grpcio==1.85.1", "grpcio-reflection==1.85.1", "grpcio-tools==1.85.1"]
 

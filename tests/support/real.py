@@ -16,6 +16,7 @@ import pytest
 import jostle
 
 REFERENCE = Path(jostle.__file__).parent / "bin" / "jostle-reference"
+REFERENCE_PROTO = Path(__file__).parents[2] / "crates" / "reference" / "src" / "echo.proto"
 Jostle = Callable[..., subprocess.CompletedProcess[str]]
 
 

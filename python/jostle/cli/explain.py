@@ -11,7 +11,19 @@ import typer
 
 from jostle import units
 from jostle.cli.exit_codes import ExitCode
-from jostle.cli.options import GENERATOR, OUTPUT, REQUEST, TLS, refuse_beside
+from jostle.cli.options import (
+    GENERATOR,
+    OUTPUT,
+    REQUEST,
+    TLS,
+    ImportPath,
+    Match,
+    Message,
+    Proto,
+    Send,
+    Until,
+    refuse_beside,
+)
 from jostle.cli.output import FORMS, DocumentFile, Form, put_document, report_written
 from jostle.errors import PlanError
 
@@ -26,6 +38,8 @@ in which order, and which wait behind which.
 \b
   jostle explain http://localhost:8080/ --slow /report --wait /proxy
   jostle explain http://localhost:8080/search -o explain.html
+  jostle explain grpc://localhost:50051/shop.Shop/Buy --slow shop.Shop/Report
+  jostle explain tcp://localhost:6379 --send 'PING\\r\\n' --until '\\r\\n'
   jostle explain node
   jostle explain --all                        every contestant, in one table
   jostle explain --all node go --budget 10m   these, in ten minutes
@@ -67,7 +81,9 @@ def explain(
         typer.Option(
             "--slow",
             metavar="PATH",
-            help="A slow route (10 to 500 ms); repeatable: several sizes tell more.",
+            help="A slow route (10 to 500 ms); repeatable: several sizes tell more. With grpc:// a method, "
+            "its message, or both ('shop.Shop/Report {\"days\": 90}'); with ws://, tcp:// and udp:// what "
+            "is sent in place of --send.",
             rich_help_panel=PROBES,
         ),
     ] = None,
@@ -76,7 +92,7 @@ def explain(
         typer.Option(
             "--wait",
             metavar="PATH",
-            help="A route that waits for something else, without computing.",
+            help="A route that waits for something else, without computing; written as for --slow.",
             rich_help_panel=PROBES,
         ),
     ] = None,
@@ -127,6 +143,12 @@ def explain(
             rich_help_panel=REQUEST,
         ),
     ] = False,
+    send: Send = None,
+    match: Match = None,
+    until: Until = None,
+    proto: Proto = None,
+    import_path: ImportPath = None,
+    message: Message = None,
     insecure: Annotated[
         bool,
         typer.Option("-k", "--insecure", help="Do not verify the server's certificate.", rich_help_panel=TLS),
@@ -207,6 +229,12 @@ def explain(
             headers=headers or (),
             http2=http2,
             insecure=insecure,
+            send=send,
+            match=match,
+            until=until,
+            proto=proto,
+            import_path=import_path,
+            message=message,
             timeout=patience,
             share_cores=share_cores,
             pid=pid,

@@ -21,7 +21,13 @@ from jostle.cli.options import (
     AllowTargets,
     Attention,
     Cluster,
+    ImportPath,
+    Match,
+    Message,
     Processes,
+    Proto,
+    Send,
+    Until,
     option_names,
     unfold,
 )
@@ -150,29 +156,8 @@ class RequestOptions:
         str | None,
         _option(*("-b", "--body", "--data"), metavar="TEXT", help="Request body, or @FILE.", group=REQUEST),
     ] = None
-    send: Annotated[
-        str | None,
-        _option(
-            "--send",
-            metavar="TEXT",
-            help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
-            "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
-            "number that differs in each request of a client.",
-            group=MESSAGES,
-        ),
-    ] = None
-    match: Annotated[
-        str | None,
-        _option(
-            "--match",
-            metavar="HOW",
-            help="Which message or datagram is the answer: the next one (order), or the next that equals "
-            "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
-            "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
-            "(regex:PATTERN).",
-            group=MESSAGES,
-        ),
-    ] = None
+    send: Send = None
+    match: Match = None
     ping: Annotated[
         str | None,
         _option(
@@ -183,44 +168,10 @@ class RequestOptions:
             group=MESSAGES,
         ),
     ] = None
-    until: Annotated[
-        str | None,
-        _option(
-            "--until",
-            metavar="END",
-            help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
-            "match of regex:PATTERN, or when the server closes (close).",
-            group=MESSAGES,
-        ),
-    ] = None
-    proto: Annotated[
-        list[Path] | None,
-        _option(
-            "--proto",
-            metavar="FILE",
-            help="With grpc://HOST:PORT/package.Service/Method: the .proto file that defines the method; "
-            "repeatable. If not given, the server is asked (reflection).",
-            group=GRPC,
-        ),
-    ] = None
-    import_path: Annotated[
-        list[Path] | None,
-        _option(
-            "--import-path",
-            metavar="DIR",
-            help="With --proto: folder to search for imports, besides that of the file; repeatable.",
-            group=GRPC,
-        ),
-    ] = None
-    message: Annotated[
-        str | None,
-        _option(
-            "--message",
-            metavar="JSON",
-            help="With grpc://: the message of each call as JSON, or @FILE; -H adds metadata.",
-            group=GRPC,
-        ),
-    ] = None
+    until: Until = None
+    proto: Proto = None
+    import_path: ImportPath = None
+    message: Message = None
     deadline: Annotated[
         str | None,
         _option(

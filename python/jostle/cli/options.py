@@ -26,11 +26,17 @@ __all__ = [
     "AllowTargets",
     "Attention",
     "Cluster",
+    "ImportPath",
     "Into",
     "IntoOfAll",
     "IntoOfBoth",
+    "Match",
+    "Message",
     "Processes",
+    "Proto",
     "Seed",
+    "Send",
+    "Until",
     "option_names",
     "refuse_beside",
     "run_folders",
@@ -91,6 +97,68 @@ Attention = Annotated[
         help="Whether the generator busy-polls instead of sleeping, to keep its wake-up delay out of "
         "response times: always, never, auto (if it has its own cores).",
         rich_help_panel=GENERATOR,
+    ),
+]
+
+Send = Annotated[
+    str | None,
+    typer.Option(
+        "--send",
+        metavar="TEXT",
+        help="With ws://: the message that each request sends, or @FILE. With tcp:// or udp://: text "
+        "with escapes (\\r \\n \\t \\0 \\xHH \\\\), hex:BYTES or @FILE; {id:u16} is a two-byte "
+        "number that differs in each request of a client.",
+        rich_help_panel=MESSAGES,
+    ),
+]
+Match = Annotated[
+    str | None,
+    typer.Option(
+        "--match",
+        metavar="HOW",
+        help="Which message or datagram is the answer: the next one (order), or the next that equals "
+        "what was sent (echo). With ws:// also the next with the same value at a JSON pointer "
+        "(json:/id); with udp:// also the next with the same bytes (bytes:0..2) or the same match "
+        "(regex:PATTERN).",
+        rich_help_panel=MESSAGES,
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="END",
+        help="With tcp://: the answer ends after this text (with escapes), hex:BYTES, length:N bytes, a "
+        "match of regex:PATTERN, or when the server closes (close).",
+        rich_help_panel=MESSAGES,
+    ),
+]
+Proto = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--proto",
+        metavar="FILE",
+        help="With grpc://HOST:PORT/package.Service/Method: the .proto file that defines the method; "
+        "repeatable. If not given, the server is asked (reflection).",
+        rich_help_panel=GRPC,
+    ),
+]
+ImportPath = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--import-path",
+        metavar="DIR",
+        help="With --proto: folder to search for imports, besides that of the file; repeatable.",
+        rich_help_panel=GRPC,
+    ),
+]
+Message = Annotated[
+    str | None,
+    typer.Option(
+        "--message",
+        metavar="JSON",
+        help="With grpc://: the message of each call as JSON, or @FILE; -H adds metadata.",
+        rich_help_panel=GRPC,
     ),
 ]
 

@@ -46,7 +46,7 @@ def _facts(explanation: Explanation) -> list[str]:
     when = datetime.fromtimestamp(explanation.started_unix_ns / 1e9, UTC)
     asked = (
         f"sent {plural(explanation.requests, 'request')} in {explanation.seconds:.0f} s over at most "
-        f"{plural(explanation.connections, 'connection')} at once, in {explanation.protocol}"
+        f"{plural(explanation.connections, 'connection')} at once, over {explanation.protocol}"
     )
     return [
         asked,

@@ -47,7 +47,7 @@ def light_stream(session: Session) -> None:
     pauses = idle_pauses(seconds)
     idle_rate = (2 * len(pauses)) / seconds
     rate = min(limits.stream_rate_per_s - idle_rate, LIGHT / opening.demand_s)
-    session.tell(f"whether the server pauses: GET {opening.route.name} for {seconds:.0f} s")
+    session.tell(f"whether the server pauses: {opening.route.asked} for {seconds:.0f} s")
     before = pressure_s("cpu")
     session.light = session.sender.light(opening.route, poisson(rate, seconds, seed=1), pauses)
     after = pressure_s("cpu")

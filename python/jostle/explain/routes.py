@@ -1,14 +1,16 @@
-"""Which routes of a contestant are asked for: its contract has one of each kind, with sizes that can be
-chosen.
+"""Which routes are asked for: those that a user names, or those of a contestant, whose contract has one of
+each kind, with sizes that can be chosen.
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
 
-from jostle.explain.target import Route
+from jostle.explain.target import Role, Route, path_of
 from jostle.plan.contestant import ContestantFile
 
-__all__ = ["LONGEST_S", "contract_routes"]
+__all__ = ["LONGEST_S", "contract_routes", "given_routes"]
 
 LONGEST_S = 0.04
 """Service time of the longest route: many times a runtime's slice, and short enough for many bursts."""
@@ -42,6 +44,41 @@ def contract_routes(file: ContestantFile, serve: Serve) -> tuple[Route, ...]:
         *([WAIT] if "/sleep" not in file.absent else []),
     ]
     return tuple(there) or (Route("/", "fast"),)
+
+
+Request = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+"""The engine's specification of the request that a URL and changed options ask for."""
+
+
+def given_routes(
+    url: str, base: str, slow: Sequence[str], wait: str | None, options: Mapping[str, Any], request: Request
+) -> list[Route]:
+    """The routes of a running server: that of `url`, those of `slow`, and the one of `wait`. `base`: its URL
+    without a path. What `slow` and `wait` hold depends on the protocol, as `explain` says. Raises
+    `PlanError`.
+    """
+    roles: list[tuple[str, Role]] = [(given, "slow") for given in slow]
+    roles += [(wait, "wait")] if wait is not None else []
+    scheme = urlsplit(url).scheme
+    if scheme in ("grpc", "grpcs"):
+        method = urlsplit(url).path.lstrip("/")
+        given = [(f"{method} {options['message']}" if "message" in options else method, "fast"), *roles]
+        return [_call(url, method, text, role, request) for text, role in given]
+    if scheme in ("ws", "wss", "tcp", "udp"):
+        given = [(str(options.get("send", "")), "fast"), *roles]
+        return [Route(f"'{text}'", role, request(url, {"send": text})) for text, role in given]
+    return [
+        Route(str(request(url, {})["path"]), "fast"),
+        *(Route(path_of(base, text), role) for text, role in roles),
+    ]
+
+
+def _call(url: str, method: str, text: str, role: Role, request: Request) -> Route:
+    """`text`: a method, with its message if it has one, or only a message of `method`."""
+    called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
+    there = urlsplit(url)._replace(path=f"/{called.lstrip('/')}").geturl()
+    asked = request(there, {"message": message.strip() or None})
+    return Route(" ".join(filter(None, (called.lstrip("/"), message.strip()))), role, asked)
 
 
 def _counts(serve: Serve) -> list[Route]:

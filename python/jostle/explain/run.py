@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from jostle import roster
 from jostle.contestant import find, is_known
 from jostle.contestant.protocols import check_protocol
 from jostle.contestant.server import Server, attach
-from jostle.errors import PlanError, UnknownName
+from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline import Inference
 from jostle.explain.finding import Finding, Reason, Topic, cannot_tell, found
 from jostle.explain.light import light_stream
@@ -33,10 +34,10 @@ from jostle.explain.probes import (
     warm_up,
 )
 from jostle.explain.results import Explanation, RouteEntry
-from jostle.explain.routes import contract_routes
+from jostle.explain.routes import contract_routes, given_routes
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.session import Session
-from jostle.explain.target import Look, Route, Target, check, connect_s, intermediary, look, path_of
+from jostle.explain.target import Look, Route, Target, check, connect_s, intermediary, look
 from jostle.generator.spec import Address, engine_spec
 from jostle.host.cores import available_cores, place
 from jostle.host.pressure import pressure_s
@@ -47,6 +48,14 @@ from jostle.text import one_line
 __all__ = ["examine", "explain", "target_of"]
 
 Intensity = Literal["gentle", "thorough"]
+
+SPOKEN = {"ws": "WebSocket", "wss": "WebSocket", "tcp": "TCP", "udp": "UDP"}
+"""The protocol of a URL's scheme for a reader, where it is none of HTTP."""
+
+ASKED_WITH = (
+    "headers", "http2", "insecure", "send", "match", "until", "proto", "import_path", "message",
+)  # fmt: skip
+"""Options of a request, as `hit_plan` takes them."""
 
 LIMITS: dict[Intensity, Limits] = {"gentle": GENTLE, "thorough": THOROUGH}
 
@@ -63,44 +72,52 @@ def explain(
     intensity: Intensity | None = None,
     budget: float = 180.0,
     overload: bool = False,
-    headers: Sequence[str] = (),
-    http2: bool = False,
-    insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
     pid: int | None = None,
     tell: Callable[[str], None] = _silent,
+    **request: Any,
 ) -> Explanation:
     """How a server behaves, and why: what `jostle explain` does.
 
     `server`: the URL of a server that runs, or the label of a contestant, which is started. `slow`,
     `wait`: paths of routes that take long and that wait for something else; a contestant's contract names
-    its own. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`: seconds
-    for all probes. `overload`: also probes that overload it. `http2`: ask over HTTP/2, each client on a
-    connection of its own. `timeout`: seconds after which an answer is given up. `pid`: the process of a
-    server that runs, where its CPU is to be watched. `tell`: hears what is allowed and what is being asked.
+    its own. With grpc:// they are methods, each with its message if it has one (`"shop.Shop/Report
+    {\"days\": 90}"`), or only messages of the same method; with ws://, tcp:// and udp:// what is sent in
+    place of `send`. `intensity`: "gentle" is the default for a server that jostle did not start. `budget`:
+    seconds for all probes. `overload`: also probes that overload it. `timeout`: seconds after which an
+    answer is given up. `pid`: the process of a server that runs, where its CPU is to be watched. `tell`:
+    hears what is allowed and what is being asked. `request`: those of the options of `jostle.hit` that
+    `ASKED_WITH` names; with `http2` each client has a connection of its own.
     Raises `JostleError` where there is nothing to explain: nobody answers, with an error, or with a
     redirect.
     """
     with target_of(
-        server,
-        slow=slow,
-        wait=wait,
-        headers=headers,
-        http2=http2,
-        insecure=insecure,
-        timeout=timeout,
-        share_cores=share_cores,
-        pid=pid,
+        server, slow=slow, wait=wait, timeout=timeout, share_cores=share_cores, pid=pid, **request
     ) as target:
         limits = LIMITS[intensity or ("thorough" if target.started_here else "gentle")]
         limits = replace(limits, seconds=budget)
-        looks = [look(target, route) for route in target.routes]
-        check(target, looks)
-        delay_s = min(connect_s(target) for _ in looks)
+        looks = _looks(target, timeout)
+        delay_s = min(connect_s(target) for _ in target.routes)
         spent = Budget(limits)
         sender = EngineSender(target, spent, timeout)
         return examine(target, looks, sender, spent, delay_s=delay_s, overload=overload, tell=tell)
+
+
+def _looks(target: Target, timeout: float) -> list[Look]:
+    """The head of one answer of every route; none where answers have no head. Raises `UserError`."""
+    if target.over_http:
+        looks = [look(target, route) for route in target.routes]
+        check(target, looks)
+        return looks
+    sender = EngineSender(target, Budget(GENTLE), timeout)
+    for route in target.routes:
+        if why := sender.why_not(route):
+            raise UnreachableTarget(
+                f"{route.asked} is not answered over {target.protocol}: {one_line(why)}",
+                "name what the server answers, and as it expects it",
+            )
+    return []
 
 
 @contextlib.contextmanager
@@ -109,16 +126,18 @@ def target_of(
     *,
     slow: Sequence[str] = (),
     wait: str | None = None,
-    headers: Sequence[str] = (),
-    http2: bool = False,
-    insecure: bool = False,
     timeout: float = 10.0,
     share_cores: bool = False,
     pid: int | None = None,
+    **request: Any,
 ) -> Iterator[Target]:
     """A server that runs, or a contestant, which is stopped in the end; options as those of `explain`."""
+    for name in request.keys() - set(ASKED_WITH):
+        raise TypeError(f"explain() has no option {name!r}")
+    options = {name: value for name, value in request.items() if value}
+    http2 = bool(options.get("http2"))
     if is_known(server):
-        if slow or wait or headers or insecure or pid is not None:
+        if slow or wait or options.keys() - {"http2"} or pid is not None:
             raise PlanError(
                 f"{server} is a contestant: its contract names its routes",
                 "start it (jostle contestants start) and explain its URL to choose other ones",
@@ -132,8 +151,7 @@ def target_of(
             "--share-cores is for contestants", f"{server} runs already, on cores of its own choice"
         )
     else:
-        options = {name: True for name, given in (("insecure", insecure), ("http2", http2)) if given}
-        yield _running(server, slow, wait, headers, options, pid)
+        yield _running(server, slow, wait, options, pid)
 
 
 @contextlib.contextmanager
@@ -151,7 +169,8 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
             label=contestant.label,
             url=server.url,
             routes=(),
-            workload=_workload(_hit(f"{server.url}/", (), options), server),
+            workload=_workload(hit_plan(f"{server.url}/", options), server),
+            protocol="HTTP/2" if http2 else "HTTP/1.1",
             options=options,
             generator_cores=tuple(placement.generator_cores) if own else (),
             usage=usage_of(server.pid) if server.pid is not None else None,
@@ -167,50 +186,41 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
 
 
 def _running(
-    url: str,
-    slow: Sequence[str],
-    wait: str | None,
-    headers: Sequence[str],
-    options: Mapping[str, Any],
-    pid: int | None,
+    url: str, slow: Sequence[str], wait: str | None, options: Mapping[str, Any], pid: int | None
 ) -> Target:
     """A server that runs already, once a connection to it could be made."""
-    plan = _hit(url, headers, options)
+    plan = hit_plan(url, options)
     (name,) = plan.contestants
     there = plan.contestant[name].url
     assert there is not None, "a hit goes to a URL"
     server = attach(name, there, pid)
-    workload, base = _workload(plan, server), server.url
-    routes = [
-        Route(str(workload["requests"][0]["path"]), "fast"),
-        *(Route(path_of(base, given), "slow") for given in slow),
-        *([Route(path_of(base, wait), "wait")] if wait is not None else []),
-    ]
+    scheme = urlsplit(url).scheme
+
+    def request(url: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+        asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
+        return asked
+
+    routes = given_routes(url, server.url, slow, wait, options, request)
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
+    hit = plan.workload["hit"]
     return Target(
-        label=base,
-        url=base,
+        label=server.url,
+        url=server.url,
         routes=tuple(routes),
-        workload=workload,
-        headers=plan.workload["hit"].request[0].headers,
-        options=options,
+        workload=_workload(plan, server),
+        protocol=SPOKEN.get(scheme) or hit.protocol({}) or "",
+        headers=hit.request[0].headers,
+        options={key: options[key] for key in ("http2", "insecure") if key in options},
         usage=usage_of(pid) if pid is not None else None,
     )
-
-
-def _hit(url: str, headers: Sequence[str], options: Mapping[str, Any]) -> Plan:
-    """The plan that asks for `url`."""
-    if url.startswith(("ws://", "wss://", "tcp://", "udp://", "grpc://", "grpcs://")):
-        raise PlanError(f"{url}: explain asks over HTTP/1.1 and HTTP/2 only", "write http:// or https://")
-    return hit_plan(url, {"headers": list(headers), **options})
 
 
 def _workload(plan: Plan, server: Server) -> dict[str, Any]:
     """The engine's specification of what the plan asks of a server."""
     address = Address(host=server.host, port=server.port, tls=server.scheme == "https")
-    made: dict[str, Any] = engine_spec("explain", plan.workload["hit"], address)["workloads"][0]
+    made: dict[str, Any] = engine_spec("explain", plan.workload["hit"], address, reflect=True)["workloads"][0]
     return made
 
 
@@ -245,12 +255,12 @@ def examine(
     return Explanation(
         target=target.label,
         url=target.url,
-        server=one_line(looks[0].headers.get("server", "")),
+        server=one_line(looks[0].headers.get("server", "")) if looks else "",
         started_unix_ns=started_unix_ns,
         seconds=budget.spent_s,
         requests=budget.requests,
         connections=budget.connections,
-        protocol="HTTP/2" if target.options.get("http2") else "HTTP/1.1",
+        protocol=target.protocol,
         limits=f"{budget.limits.name}: {budget.limits.stated}",
         cores=target.cores,
         pressure=_share(waited_s, time.monotonic() - began),
@@ -278,14 +288,14 @@ def _share(before_s: float | None, seconds: float) -> float | None:
 
 
 def _findings(session: Session) -> list[Finding]:
-    """All of them, in the order in which they are read."""
+    """All of them, in the order in which they are read; without those that the protocol has no place for."""
     services = [service.service_time(session, route) for route in session.target.routes]
     if not session.alone:
         return services
     cpu = service.cpu_or_waiting(session)
     in_bursts = list(_in_bursts(session))
     blocked = blocking.blocking(session)
-    cached = cache.cache(session)
+    cached = [cache.cache(session)] if session.target.over_http else []
     light_stream(session)
     unordered = [
         *services,
@@ -297,12 +307,12 @@ def _findings(session: Session) -> list[Finding]:
         gone.gone(session),
         overload.queue_limit(session),
         overload.recovery(session),
-        delayed_body.delayed_body(session),
         warm_up.warm_up(session),
-        cached,
-        keep_alive.keep_alive(session),
-        _between(session),
     ]
+    if session.target.over_http:
+        unordered += [*cached, delayed_body.delayed_body(session), _between(session)]
+    if session.target.protocol != "UDP":
+        unordered.append(keep_alive.keep_alive(session))
     order = list(Topic)
     return sorted(unordered, key=lambda finding: order.index(finding.topic))
 

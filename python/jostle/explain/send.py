@@ -78,9 +78,19 @@ class Answer:
         return self.end_s - self.due_s if self.ok and self.end_s is not None else None
 
     @property
+    def refusal(self) -> str:
+        """How the server refused it, as a sentence says it; "" if it did not.
+
+        With "too many requests" or "service unavailable"; a call, which succeeded when the route was looked
+        at, with any status but OK.
+        """
+        if self.outcome is Outcome.GRPC_STATUS:
+            return "a gRPC status other than OK"
+        return str(self.status) if self.status in (429, 503) else ""
+
+    @property
     def refused(self) -> bool:
-        """It was answered with "too many requests" or "service unavailable"."""
-        return self.status in (429, 503)
+        return self.refusal != ""
 
 
 @dataclass(frozen=True)
@@ -185,6 +195,14 @@ class EngineSender:
         ]
         return sorted(answers, key=lambda answer: (answer.due_s, answer.connection))
 
+    def why_not(self, route: Route) -> str:
+        """Ask once: why it was not answered as expected; "" if it was."""
+        failures: list[str] = []
+        for interval in self._intervals([self._closed(route, 1, 0.0, 1)]):
+            for series in interval["series"]:
+                failures += [", ".join(texts) or outcome for outcome, texts in series["failures"].items()]
+        return ", ".join(failures)
+
     def serial(self, route: Route, count: int, pause_s: float) -> list[Answer]:
         return self._answers([self._closed(route, 1, pause_s, count)])
 
@@ -247,12 +265,11 @@ class EngineSender:
 
     def _workload(self, name: str, routes: Sequence[Route], load: dict[str, Any]) -> dict[str, Any]:
         pattern = self._target.workload
-        (request,) = pattern["requests"]
         return {
             **pattern,
             "name": name,
             "role": "measured",
-            "requests": [{**request, "name": route.name, "path": route.path} for route in routes],
+            "requests": [self._target.request(route) for route in routes],
             "order": "sequence",
             "load": load,
             "timeouts": {**pattern["timeouts"], "total_ns": round(self._timeout_s * NS)},

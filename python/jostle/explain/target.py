@@ -31,30 +31,40 @@ PROXIES = ("cloudflare", "varnish", "cloudfront", "akamai", "envoy", "haproxy", 
 
 @dataclass(frozen=True)
 class Route:
-    """`path`: path and query."""
+    """What is asked for. `path`: path and query, or what is called or sent where that is no GET.
+
+    `request`: the engine's specification of such a call or message; None for a GET of the path.
+    """
 
     path: str
     role: Role
+    request: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """As findings and records call it: secrets of the query are hidden."""
         return one_line(redact(self.path))
 
+    @property
+    def asked(self) -> str:
+        """The same in a sentence: "GET /hello", "shop.Shop/Buy", "the message 'ping'"."""
+        return f"GET {self.name}" if self.request is None else self.name
+
 
 @dataclass(frozen=True)
 class Target:
     """`routes`: the fast one first; slow ones by length, longest first. `workload`: the engine's
-    specification of a workload that asks for the first route, from which every probe is made. `headers`:
-    of every request. `options`: how it is connected to, as `hit_plan` takes them. `usage`:
-    reads what the server made of its time so far, where jostle started it. `started_here`: it is jostle's
-    own to load. `cores`: those that it may use, if known.
+    specification of a workload that asks for the first route, from which every probe is made. `protocol`:
+    its name for a reader. `headers`: of every request. `options`: how it is connected to, as `hit_plan`
+    takes them. `usage`: reads what the server made of its time so far, where jostle started it.
+    `started_here`: it is jostle's own to load. `cores`: those that it may use, if known.
     """
 
     label: str
     url: str
     routes: tuple[Route, ...]
     workload: Mapping[str, Any] = field(repr=False)
+    protocol: str = "HTTP/1.1"
     headers: Mapping[str, str | list[str]] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     generator_cores: tuple[int, ...] = ()
@@ -62,9 +72,20 @@ class Target:
     started_here: bool = False
     cores: int | None = None
 
+    @property
+    def over_http(self) -> bool:
+        """Its routes are paths, and its answers have a head."""
+        return self.routes[0].request is None
+
     def of_role(self, role: Role) -> list[Route]:
         """Its routes of one kind."""
         return [route for route in self.routes if route.role == role]
+
+    def request(self, route: Route) -> dict[str, Any]:
+        """The engine's specification of a request for the route."""
+        (pattern,) = self.workload["requests"]
+        request = {**pattern, "path": route.path} if route.request is None else route.request
+        return {**request, "name": route.name}
 
 
 @dataclass(frozen=True)
@@ -102,7 +123,11 @@ def _plan_of_one(target: Target, route: Route) -> Plan:
 
 
 def connect_s(target: Target) -> float:
-    """How long the kernel takes to open a connection, which is a round trip over the network."""
+    """How long the kernel takes to open a connection, which is a round trip over the network; 0 for UDP,
+    which has none.
+    """
+    if target.protocol == "UDP":
+        return 0.0
     to = target.workload["target"]
     before = time.perf_counter()
     try:

@@ -80,7 +80,7 @@ def blocking(session: Session) -> Finding:
         )
     refused_before = session.refusals
     for one in chosen:
-        session.tell(f"how long GET {one.route.name} takes beside others")
+        session.tell(f"how long {one.route.asked} takes beside others")
         for beside in [None, *besides]:
             if session.budget.left_s < KEPT * session.limits.seconds:
                 break

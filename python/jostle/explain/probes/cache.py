@@ -40,7 +40,7 @@ def cache(session: Session) -> Finding:
         return cannot_tell(topic, Reason.TOO_SLOW, "every route takes too long for it", "a shorter route")
     chosen = max(affordable, key=lambda alone: (alone.route.role != "wait", alone.demand_s))
     step = max(2 * chosen.demand_s, 1 / session.limits.rate_per_s)
-    session.tell(f"whether a second GET {chosen.route.name} is answered from a cache")
+    session.tell(f"whether a second {chosen.route.asked} is answered from a cache")
     due = [
         Due((2 * pair + turn) * step, asked_anew(chosen.route, _seed(session) + pair), 0)
         for pair in range(PAIRS)

@@ -56,7 +56,7 @@ def gone(session: Session) -> Finding:
         )
     if session.budget.left_s < 2 * watched_s:
         return cannot_tell(topic, Reason.NO_TIME, "there was no time left for it", "a longer --budget")
-    session.tell(f"whether it works for clients that have gone: {count} × GET {slow.route.name}, given up")
+    session.tell(f"whether it works for clients that have gone: {count} × {slow.route.asked}, given up")
     before_s = usage().cpu_s
     session.sender.give_up(slow.route, count, PATIENCE * slow.demand_s, watched_s)
     return verdict(slow, count, session.parallelism or 1.0, usage().cpu_s - before_s)

@@ -1,4 +1,4 @@
-"""A rate limiter: which requests of the light stream were refused with 429 or 503, and in which order.
+"""A rate limiter: which requests of the light stream were refused, and in which order.
 
 A token bucket of rate r and burst b accepts b requests at once, and from then on r per second.
 """
@@ -53,14 +53,11 @@ def rate_limit(session: Session) -> Finding:
         return found(
             topic,
             f"No rate limit up to {amount(rate, '/s')}.",
-            [
-                f"{plural(len(answers), 'request')} in {length_s:.0f} s; none was answered with 429 or "
-                f"503.{bursts}"
-            ],
+            [f"{plural(len(answers), 'request')} in {length_s:.0f} s; none was refused.{bursts}"],
             {"offered": Estimate(rate, unit="/s", n=len(answers))},
             notable=False,
         )
-    statuses = listed(sorted({str(answer.status) for answer in refused}))
+    statuses = listed(sorted({answer.refusal for answer in refused}))
     evidence = [
         f"{len(refused)} of {plural(len(answers), 'request')} in {length_s:.0f} s were refused ({statuses})."
     ]
@@ -95,7 +92,7 @@ STREAM = 1 / 24
 def _faster(session: Session) -> Sequence[Answer]:
     """At equal gaps, of the first route, which is the short one."""
     limits, route = session.limits, session.target.routes[0]
-    session.tell(f"at which rate GET {route.name} is refused")
+    session.tell(f"at which rate {route.asked} is refused")
     count = int(STREAM * limits.seconds * limits.stream_rate_per_s)
     times = [place / limits.stream_rate_per_s for place in range(count)]
     return session.sender.stream(route, times, limits.connections)

@@ -80,7 +80,7 @@ def _warmed(session: Session, route: Route) -> list[Answer]:
 
 def service_time(session: Session, route: Route) -> Finding:
     """Asks for `route` one request at a time, and notes what it takes under `session.alone`."""
-    session.tell(f"how long GET {route.name} takes by itself")
+    session.tell(f"how long {route.asked} takes by itself")
     warm = _warmed(session, route)
     times = [answer.service_s for answer in warm if answer.service_s is not None]
     if not times:
@@ -121,9 +121,9 @@ def _told(route: Route, times: Sequence[float], spread: float) -> Finding:
     longest = max(times)
     return found(
         Topic.SERVICE_TIME,
-        f"GET {route.name} takes {interval(estimate)}.",
+        f"{route.asked} takes {interval(estimate)}.",
         [
-            f"{plural(len(times), 'request')} for GET {route.name}, one at a time: median "
+            f"{plural(len(times), 'request')} for {route.asked}, one at a time: median "
             f"{formatted(estimate)}, "
             f"spread {percent(spread)}, longest {amount(longest, 's')}."
         ],
@@ -179,21 +179,21 @@ def cpu_or_waiting(session: Session) -> Finding:
     if share >= COMPUTES:
         return found(
             Topic.CPU,
-            f"GET {slow.route.name} computes for {'all' if share >= WHOLLY else 'most'} of its time.",
+            f"{slow.route.asked} computes for {'all' if share >= WHOLLY else 'most'} of its time.",
             evidence,
             {"share": figure},
         )
     if share <= WAITS:
         return found(
             Topic.CPU,
-            f"GET {slow.route.name} waits for most of its time: the CPU is busy for "
+            f"{slow.route.asked} waits for most of its time: the CPU is busy for "
             f"{amount(share, 'share')} of it.",
             evidence,
             figures={"share": figure},
         )
     return found(
         Topic.CPU,
-        f"GET {slow.route.name} computes for {amount(share, 'share')} of its time and waits for the rest.",
+        f"{slow.route.asked} computes for {amount(share, 'share')} of its time and waits for the rest.",
         evidence,
         figures={"share": figure},
     )
@@ -206,7 +206,7 @@ def measured_again(session: Session) -> None:
     ratios stay.
     """
     again = [alone for alone in session.alone.values() if alone.route.role != "wait"]
-    session.tell(f"whether {', '.join(f'GET {alone.route.name}' for alone in again)} still take as long")
+    session.tell(f"whether {', '.join(alone.route.asked for alone in again)} still take as long")
     round_s = AT_A_TIME * sum(max(one.demand_s, 1 / session.limits.rate_per_s) for one in again)
     rounds = max(LEAST_TURNS, min(LEAST, int(AGAIN * session.limits.seconds / round_s)))
     answers: dict[str, list[Answer]] = {alone.route.name: [] for alone in again}
