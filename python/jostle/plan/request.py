@@ -287,7 +287,8 @@ class Call(Table):
     every: PositiveDuration | None = Field(
         default=None,
         description="with `grpc` and a list of messages: the time from one message to the next; all at once "
-        "when not given. Where the method answers with a stream, the round trip of each message is measured",
+        "when not given. With it, if the method answers with a stream, the round trip of each message is "
+        "measured",
     )
     ws: Path | None = Field(
         default=None, description="path of a WebSocket: the request is a message over it, and its answer"

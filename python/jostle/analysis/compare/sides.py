@@ -41,7 +41,7 @@ SAME = 0.05
 """Two quantities are called the same where no difference larger than this share is left."""
 
 FEW = 20
-"""A quantile with fewer requests than this beyond it on either side is not compared (METHOD A)."""
+"""A quantile with fewer requests than this beyond it on either side is not compared."""
 
 
 def compare_sides(a: Side, b: Side, family: Family = ALONE) -> Comparison:

@@ -16,7 +16,7 @@ from jostle.analysis.stats.special import betainc
 __all__ = ["cliffs_delta", "harrell_davis", "smooth_enough"]
 
 ENOUGH_BEYOND = 50
-"""Requests beyond the quantile from which on the Harrell-Davis estimate is used (METHOD A)."""
+"""Requests beyond the quantile from which on the Harrell-Davis estimate is used."""
 
 
 def smooth_enough(sample: WeightedSample, p: float) -> bool:
