@@ -58,6 +58,20 @@ def test_equal_requests_tell_how_many_progress_but_not_their_order() -> None:
     assert found.discipline.reason is found.overtaking.reason is Reason.EQUAL_SIZES
 
 
+def test_no_upper_limit_is_told_beyond_the_largest_burst() -> None:
+    """An echo server with no limit at all once was told to serve 23 to 82, of bursts of 55: each request cost
+    the machine a little.
+    """
+    demand = 0.02
+    bursts = [
+        Burst(jobs, (demand * (1 + 0.0125 * len(jobs)),) * len(jobs)) for jobs in equal_bursts(demand, 55)
+    ]
+    found = infer(bursts, spread=0.01).at_once.value
+    assert found is not None
+    assert 16 < found.low < 55
+    assert found.high is None
+
+
 def test_who_overtakes_is_not_told_where_the_long_requests_may_have_left_a_worker_idle() -> None:
     """Noise once made one burst decide it for a server that works on all requests at once."""
     behaviour = next(one for one in BEHAVIOURS if one.name == "unlimited")

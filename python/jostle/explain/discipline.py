@@ -207,7 +207,8 @@ def _at_once(bursts: Sequence[Burst], spread: float, unsteady: float) -> Decisio
     if typical[most] < 1.3:
         return Decision(reason=Reason.UNSATURATED)
     least = max(1, math.ceil(low - 0.05))
-    return Decision(Range(least, None if math.isinf(high) else max(least, math.floor(high))))
+    # Of more than the largest burst nothing was seen.
+    return Decision(Range(least, None if high >= most else max(least, math.floor(high))))
 
 
 def _fits(observed: Observed, at_once: Range, floor: float) -> list[Fit]:
