@@ -69,7 +69,9 @@ def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
     )
     shorter = with_p50(a, Estimate(0.001, unit="s", bound="≥"))
     assert _why_not_compared(shorter, answered, "p50", few=False) == "not all requests were answered"
-    assert _why_not_compared(shorter, answered, "p50", few=True).startswith("too few requests: 20 of each")
+    assert _why_not_compared(shorter, answered, "p50", few=True).startswith(
+        "too few requests: of each of the two, 20"
+    )
 
 
 def test_that_nothing_differs_by_more_than_so_much_is_an_answer() -> None:
@@ -146,7 +148,7 @@ def test_all_figures_of_a_comparison_are_of_the_rounds_that_both_have() -> None:
     found, same = compare_sides(ours, theirs), compare_sides(side_of("a", list(a.rounds[:3])), theirs)
     assert (
         of(found, "p99").sentence
-        == "p99: cannot be compared: too few requests: 20 of each must lie beyond it."
+        == "p99: cannot be compared: too few requests: of each of the two, 20 must lie beyond this quantile."
     )
     for quantity in ("throughput", "p50", "p99"):
         assert of(found, quantity).a.value == pytest.approx(of(same, quantity).a.value)

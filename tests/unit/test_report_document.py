@@ -297,3 +297,21 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))
     assert folded.title == "3 claims not measured: these need rust"
+
+
+def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:
+    result = make_starvation(RUNTIMES[:1])
+    measured = result.summaries[0].contestant
+    there = CriterionResult("", "", "", "", "", Estimate(None), "cannot tell", "", measured)
+    elsewhere = replace(there, absent="rust")
+
+    def told(*parts: CriterionResult) -> str:
+        absent = [Claim("claim", "", "cannot tell", "", [part]) for part in parts]
+        section = published.section(replace(result, claims=absent))
+        return next(b.text for b in section.blocks if isinstance(b, Paragraph)).partition("measured. ")[2]
+
+    assert told(there) == "Those not measured are about workloads that were left out (--workloads)."
+    assert told(there, elsewhere) == (
+        "To measure what was not, add to --contestants: rust. Others are about workloads that were left out "
+        "(--workloads)."
+    )

@@ -183,7 +183,8 @@ def error_share(trials: Sequence[TrialData], confidence: float = CONFIDENCE) -> 
     ended = [n + f.ok() for n, f in zip(failed, trials, strict=True)]
     k, n = sum(failed), sum(ended)
     if n == 0:
-        return Estimate(None, unit="share", note="no request came to an end")
+        note = "no request came to an end" if trials else "nothing was measured"
+        return Estimate(None, unit="share", note=note)
     pairs = [(f, e) for f, e in zip(failed, ended, strict=True) if e]
     low, high = share_over_rounds([f for f, _ in pairs], [e for _, e in pairs], confidence)
     shares = tuple(f / e for f, e in pairs)

@@ -64,7 +64,10 @@ def explain(
     context: typer.Context,
     servers: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL|CONTESTANT", help="A running server, or one that jostle starts."),
+        typer.Argument(
+            metavar="URL|CONTESTANT",
+            help="A running server, or one that jostle starts; with --all, any number of the latter.",
+        ),
     ] = None,
     *,
     everything: Annotated[
@@ -109,7 +112,7 @@ def explain(
         typer.Option(
             "--budget",
             metavar="TIME",
-            help="At most this long in all (default 3m; with --all: 3m for each contestant).",
+            help="Time for everything together (default 3m; with --all: 3m times the number of contestants).",
             rich_help_panel=PROBES,
         ),
     ] = None,

@@ -273,7 +273,7 @@ class RequestOptions:
         _option(
             "--max-redirs",
             metavar="N",
-            help="Follow at most N redirects per request (with -L: 5).",
+            help="With -L: follow at most N redirects per request (default 5).",
             group=ANSWER,
         ),
     ] = None

@@ -95,7 +95,7 @@ Attention = Annotated[
         "--attention",
         metavar="WHEN",
         help="Whether the generator busy-polls instead of sleeping, to keep its wake-up delay out of "
-        "response times: always, never, auto (if it has its own cores).",
+        "response times: always, never or auto (the default: only if it has its own cores).",
         rich_help_panel=GENERATOR,
     ),
 ]

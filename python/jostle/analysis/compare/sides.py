@@ -125,7 +125,7 @@ def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
                 f"{times} that of {faster}"
             )
     if few:
-        return f"too few requests: {FEW} of each must lie beyond it"
+        return f"too few requests: of each of the two, {FEW} must lie beyond this quantile"
     notes = [e.note for e in found.values() if e.value is None and e.note]
     return notes[0] if notes else "not all requests were answered"
 

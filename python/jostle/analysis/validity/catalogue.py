@@ -112,7 +112,7 @@ CATALOGUE = [
     ),
     Entry(
         "machine",
-        "For how much of the time in which the server had work did others use its cores?",
+        "While the server had work, for what share of the time did other processes use its cores?",
         f"more than {percent(machine.SUSPECT)}",
         f"more than {percent(machine.INVALID)}",
     ),

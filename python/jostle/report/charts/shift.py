@@ -35,7 +35,7 @@ def shift(c: Comparison) -> Picture | None:
     ]
     reading = (
         f"Above the dashed line {c.b} takes longer than {c.a}; below it, {c.b} takes less time. Bars are the "
-        "intervals of the table below, which says what is found; in a run with many comparisons "
+        "intervals of the table below, which gives the findings; in a run with many comparisons "
         "an interval that lies beside the line may still be chance."
     )
     body = {"layer": layers, "width": 400, "height": 190}

@@ -56,8 +56,20 @@ def section(result: RunResult) -> Section:
 
 def _to_add(result: RunResult) -> str:
     """What the claims need that nobody asked for; of a contestant that failed, the page has the reason."""
-    needed = dict.fromkeys(name for c in result.claims for name in c.absent if name not in result.skipped)
-    return f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
+    contestants, workloads = _needed(result)
+    needed = [name for name in contestants if name not in result.skipped]
+    told = f" To measure what was not, add to --contestants: {', '.join(needed)}." if needed else ""
+    if workloads:
+        subject = "Others" if needed else "Those not measured"
+        told += f" {subject} are about workloads that were left out (--workloads)."
+    return told
+
+
+def _needed(result: RunResult) -> tuple[list[str], bool]:
+    """Contestants that were not measured at all, and whether workloads of measured ones are lacking, too."""
+    absent = dict.fromkeys(name for claim in result.claims for name in claim.absent)
+    measured = {summary.contestant for summary in result.summaries}
+    return [name for name in absent if name not in measured], not measured.isdisjoint(absent)
 
 
 def _how(found: Sequence[Claim]) -> str:
@@ -69,7 +81,8 @@ def _judged(result: RunResult) -> list[Block]:
     absent = [c for c in result.claims if c.absent]
     blocks: list[Block] = [claims([c for c in result.claims if not c.absent])]
     if absent:
-        names = listed(list(dict.fromkeys(name for c in absent for name in c.absent)))
+        contestants, workloads = _needed(result)
+        names = listed([*contestants, *(["workloads that were left out"] if workloads else [])])
         ours = sum(c.ours for c in absent)
         counts = [plural(len(absent) - ours, "claim"), plural(ours, "check") + " of our own"]
         count = " and ".join(text for text in counts if not text.startswith("0 "))
