@@ -51,24 +51,34 @@ Request = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
 
 def given_routes(
-    url: str, base: str, slow: Sequence[str], wait: str | None, options: Mapping[str, Any], request: Request
+    url: str,
+    base: str,
+    first: Mapping[str, Any],
+    slow: Sequence[str],
+    wait: str | None,
+    options: Mapping[str, Any],
+    request: Request,
 ) -> list[Route]:
     """The routes of a running server: that of `url`, those of `slow`, and the one of `wait`. `base`: its URL
-    without a path. What `slow` and `wait` hold depends on the protocol, as `explain` says. Raises
-    `PlanError`.
+    without a path. `first`: the engine's specification of the request that `url` and `options` ask for. What
+    `slow` and `wait` hold depends on the protocol, as `explain` says. Raises `PlanError`.
     """
     roles: list[tuple[str, Role]] = [(given, "slow") for given in slow]
     roles += [(wait, "wait")] if wait is not None else []
     scheme = urlsplit(url).scheme
     if scheme in ("grpc", "grpcs"):
         method = urlsplit(url).path.lstrip("/")
-        given = [(f"{method} {options['message']}" if "message" in options else method, "fast"), *roles]
-        return [_call(url, method, text, role, request) for text, role in given]
+        return [
+            Route(_called(method, str(options.get("message", ""))), "fast", first),
+            *(_call(url, method, text, role, request) for text, role in roles),
+        ]
     if scheme in ("ws", "wss", "tcp", "udp"):
-        given = [(str(options.get("send", "")), "fast"), *roles]
-        return [Route(f"'{text}'", role, request(url, {"send": text})) for text, role in given]
+        return [
+            Route(f"'{options.get('send', '')}'", "fast", first),
+            *(Route(f"'{text}'", role, request(url, {"send": text})) for text, role in roles),
+        ]
     return [
-        Route(str(request(url, {})["path"]), "fast"),
+        Route(str(first["path"]), "fast"),
         *(Route(path_of(base, text), role) for text, role in roles),
     ]
 
@@ -78,7 +88,12 @@ def _call(url: str, method: str, text: str, role: Role, request: Request) -> Rou
     called, _, message = (method, "", text) if text[:1] in "{[@" else text.partition(" ")
     there = urlsplit(url)._replace(path=f"/{called.lstrip('/')}").geturl()
     asked = request(there, {"message": message.strip() or None})
-    return Route(" ".join(filter(None, (called.lstrip("/"), message.strip()))), role, asked)
+    return Route(_called(called, message), role, asked)
+
+
+def _called(method: str, message: str) -> str:
+    """As findings name a call."""
+    return f"{method.lstrip('/')} {message.strip()}".rstrip()
 
 
 def _counts(serve: Serve) -> list[Route]:

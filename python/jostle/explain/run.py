@@ -200,7 +200,9 @@ def _running(
         asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
         return asked
 
-    routes = given_routes(url, server.url, slow, wait, options, request)
+    workload = _workload(plan, server)
+    (first,) = workload["requests"]
+    routes = given_routes(url, server.url, first, slow, wait, options, request)
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
@@ -209,7 +211,7 @@ def _running(
         label=server.url,
         url=server.url,
         routes=tuple(routes),
-        workload=_workload(plan, server),
+        workload=workload,
         protocol=SPOKEN.get(scheme) or hit.protocol({}) or "",
         headers=hit.request[0].headers,
         options={key: options[key] for key in ("http2", "insecure") if key in options},
