@@ -2,6 +2,9 @@
 
 import json
 import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,15 +114,58 @@ def test_a_server_in_the_limit_of_its_workload_is_ended_beyond_it_and_leaves_no_
     assert after <= before
 
 
+FILLER = """
+import sys
+held = []
+for _ in sys.stdin:
+    held.append(bytearray(b"x") * 2_000_000)
+    print("held", flush=True)
+"""
+
+
 def test_jostle_itself_ended_for_memory_leaves_a_run_that_can_go_on(
     tmp_path: Path, jostle_command: Jostle
 ) -> None:
-    plan = PLAN.replace("500ms", "1s").replace("clients = 2", "clients = 4")
-    (tmp_path / "plan.toml").write_text(plan.replace("rounds = 1", "rounds = 3"))
-    with cgroup("memory", 62_000_000) as group:  # more than it takes to begin, less than to analyse
-        killed = in_group(group, "run", "plan.toml", "--no-pages", cwd=tmp_path)
-    assert killed.returncode in (-9, 137), (killed.returncode, killed.stderr)
-    (folder,) = (tmp_path / "runs").iterdir()
-    assert "its journal just ends: jostle was killed" in RunRecord.open(folder).incomplete_why
-    finished = jostle_command("run", "--resume", folder, "--json", "--no-pages")
+    """The rest of the group takes the memory away after the first trial, whatever jostle needs itself."""
+    (tmp_path / "plan.toml").write_text(PLAN.replace("rounds = 1", "rounds = 10"))
+    (tmp_path / "filler.py").write_text(FILLER)
+    with cgroup("memory", 200_000_000) as group:
+        first = 'echo 1000 > /proc/self/oom_score_adj; exec "$@"'  # the kernel picks jostle, not the filler
+        jostle = command("run", "plan.toml", "--no-pages")
+        run = start(tmp_path, inside(group, "sh", "-c", first, "sh", *jostle))
+        filler = start(tmp_path, inside(group, sys.executable, "filler.py"))
+        try:
+            wait_for(lambda: any("trial ended" in file.read_text() for file in journals(tmp_path)))
+            assert filler.stdin is not None
+            assert filler.stdout is not None
+            while run.poll() is None:
+                filler.stdin.write("more\n")
+                filler.stdin.flush()
+                assert filler.stdout.readline() == "held\n"
+        finally:
+            for process in (run, filler):
+                process.kill()
+                process.communicate()
+    assert run.returncode == -9
+    (journal,) = journals(tmp_path)
+    assert "its journal just ends: jostle was killed" in RunRecord.open(journal.parent).incomplete_why
+    finished = jostle_command("run", "--resume", journal.parent, "--json", "--no-pages")
     assert json.loads(finished.stdout)["complete"]
+
+
+def start(folder: Path, words: list[str]) -> "subprocess.Popen[str]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        words, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment()
+    )
+
+
+def journals(folder: Path) -> list[Path]:
+    return list(folder.glob("runs/*/journal.ndjson"))
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
