@@ -30,6 +30,7 @@ __all__ = [
     "format_duration",
     "format_rate",
     "format_share",
+    "format_span",
     "rate",
     "scale",
     "share",
@@ -248,6 +249,17 @@ def format_duration(seconds: float, *, fine: bool = False) -> str:
     `fine`.
     """
     return scale(seconds, "s", fine=fine).write(seconds)
+
+
+def format_span(seconds: float) -> str:
+    """How long a run took, in whole units: "45 s", "2 min 52 s", "1 h 5 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    large, small, names = (whole // 60, whole % 60, ("min", "s"))
+    if whole >= 3600:
+        large, small, names = (whole // 3600, whole % 3600 // 60, ("h", "min"))
+    return f"{large} {names[0]}" + (f" {small} {names[1]}" if small else "")
 
 
 def format_rate(per_s: float) -> str:

@@ -315,3 +315,16 @@ def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:
         "To measure what was not, add to --contestants: rust. Others are about workloads that were left out "
         "(--workloads)."
     )
+
+
+def test_the_worst_of_the_checks_that_passed_is_the_nearest_to_its_limit() -> None:
+    cpu = [Check("cpu", Verdict.VALID, v, 0.8, "share", "") for v in (0.1, 0.7, 0.3)]
+    answers = [Check("answers", Verdict.VALID, v, 6, "answers", "") for v in (500, 40, 900)]
+    failed = [Check("cpu", Verdict.SUSPECT, v, 0.8, "share", "") for v in (0.82, 0.93)]
+    assert [max(c, key=lambda check: check.severity).value for c in (cpu, answers, cpu + failed)] == [
+        0.7,
+        40,
+        0.93,
+    ]
+    assert [c.is_minimum for c in (cpu[0], answers[0], failed[0])] == [False, True, False]
+    assert Check("sent", Verdict.SUSPECT, 0.97, 0.99, "share", "").is_minimum

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from jostle.analysis.results import Distribution
+from jostle.analysis.results import Distribution, Estimate
 from jostle.record.verdict import Verdict
-from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_trial, views
+from jostle.report.views import ALONE, WITH_SLOW, find_summary, typical_quantity, typical_trial, views
 from support.results import make_hit, make_plain, make_starvation
 
 
@@ -44,3 +44,19 @@ def test_the_drawn_trial_is_a_trustworthy_one_of_median_throughput() -> None:
     assert drawn.number == 3
     assert typical_trial(whole, "node", "none") is None
     assert find_summary(whole, "node", "none") is None
+
+
+def test_in_an_open_loop_the_drawn_trial_is_that_of_the_median_p99() -> None:
+    whole = make_starvation(rounds=3)
+    chosen = [t for t in whole.trials if (t.contestant, t.workload) == ("node", "fast-only")]
+    rates, p99s = (50.0, 51.0, 52.0), (0.003, 0.001, 0.002)
+    changed = {
+        t.number: replace(
+            t, offered_per_s=51.0, throughput_per_s=rate, response={"p99": Estimate(p99, unit="s")}
+        )
+        for t, rate, p99 in zip(chosen, rates, p99s, strict=True)
+    }
+    opened = replace(whole, trials=[changed.get(t.number, t) for t in whole.trials])
+    assert typical_quantity(changed.values()) == "p99"
+    assert typical_trial(opened, "node", "fast-only") == changed[chosen[2].number]
+    assert typical_quantity(chosen) == "throughput"

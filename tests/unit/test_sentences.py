@@ -330,7 +330,7 @@ TABLE = [
         ),
     ),
     Row(
-        "Some fast requests to x wait for a whole slow one, but most do not",
+        "Some fast requests to x wait until no slow one runs, but most do not",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),
@@ -470,6 +470,16 @@ TABLE = [
         (lambda: summed(difference("p99", "more", MORE)),),
     ),
     Row(
+        "new against old: p90 −20 %, errors 3 % instead of 0 %; inconclusive in p50.",
+        lambda: summed(
+            difference("p50", "unclear", BOTH),
+            difference("p90", "less", LESS),
+            difference("p99", "unclear", e(None, note="too few requests")),
+            difference("errors", "more", e(None), a=e(0.0, unit="share"), b=e(0.03, unit="share")),
+        ),
+        (lambda: summed(difference("p50", "unclear", BOTH), difference("p90", "unclear", BOTH)),),
+    ),
+    Row(
         "new against old: no difference larger than 1 % in throughput.",
         lambda: summed(difference("throughput", "same", e(1.0), within=0.01)),
         (lambda: summed(difference("throughput", "unclear", BOTH)),),
@@ -582,7 +592,7 @@ TABLE = [
         (lambda: titles.about_throughput(view(panel("go", index=0.0), panel("node", index=0.8))),),
     ),
     Row(
-        "on go the p99 grows by 60 % of the slow request's time",
+        "on go the p99 grows by 0.60 times what a slow request takes.",
         lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.6), open_loop=True)),
         (lambda: titles.about_throughput(view(panel("go", index=0.02, blocking=0.05), open_loop=True)),),
     ),

@@ -232,3 +232,18 @@ def test_any_text_is_read_or_refused_with_an_example(text: str) -> None:
             hint = "write"
         assert math.isfinite(value)
         assert hint.startswith("write")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (60, "1 min"),
+        (172.3, "2 min 52 s"),
+        (3599.6, "1 h"),
+        (9_300, "2 h 35 min"),
+    ],
+)
+def test_how_long_a_run_took_is_in_whole_units(seconds: float, shown: str) -> None:
+    assert units.format_span(seconds) == shown

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from jostle.analysis.quantiles import quantiles, quartiles
 from jostle.analysis.results import Estimate, Validity, WorkloadSummary
 from jostle.analysis.stats.density import describe
-from jostle.analysis.stats.over_rounds import all_requests, typical_over_rounds
-from jostle.analysis.stats.quantile_ci import quantile_estimates
+from jostle.analysis.stats.over_rounds import all_requests, quantiles_over_rounds, typical_over_rounds
 from jostle.analysis.stats.sample import pool
 from jostle.analysis.trial.data import PARTS, TrialData
 from jostle.analysis.trial.summary import cpu_per_request, rss_max
@@ -58,9 +57,9 @@ def summarize(
 
 
 def _parts(measured: Sequence[TrialData]) -> dict[str, dict[str, Estimate]]:
-    """Those that any request had."""
-    found = {part: pool(data.parts[part].whole for data in measured) for part in PARTS}
-    return {part: quantile_estimates(sample) for part, sample in found.items() if sample.n}
+    """Those that any request had; over the rounds in which any had it."""
+    found = {part: [sample for data in measured if (sample := data.parts[part].whole).n] for part in PARTS}
+    return {part: quantiles_over_rounds(samples) for part, samples in found.items() if samples}
 
 
 def seed_of(*names: str) -> int:

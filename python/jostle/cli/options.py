@@ -66,7 +66,8 @@ Processes = Annotated[
     typer.Option(
         "--processes",
         metavar="N",
-        help="Generator processes (default: as many as needed).",
+        help="Generator processes, each with its threads (default: one, or as many as the clients need open "
+        "files).",
         rich_help_panel=GENERATOR,
     ),
 ]

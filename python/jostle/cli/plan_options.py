@@ -91,7 +91,8 @@ class PlanOptions:
         bool,
         typer.Option(
             "--no-repeats",
-            help="Keep trials that the generator or the machine disturbed, instead of repeating them.",
+            help="Keep trials that are invalid because of the generator or the machine, instead of "
+            "repeating them.",
             rich_help_panel=PLAN,
         ),
     ] = False

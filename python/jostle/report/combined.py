@@ -44,7 +44,7 @@ from jostle.report.sections import (
 )
 from jostle.report.sections.marks import verdict_mark
 from jostle.report.workload import moment
-from jostle.units import format_duration
+from jostle.units import format_span
 
 __all__ = ["Chapter", "CombinedReport"]
 
@@ -205,7 +205,7 @@ class CombinedReport:
         first = min(results, key=lambda r: r.started)
         took = sum(chapter.took_s for chapter in self.chapters)
         trials = plural(sum(len(r.trials) for r in results), "trial") + (
-            f" in {format_duration(took)}" if took else ""
+            f" in {format_span(took)}" if took else ""
         )
         machine = f"{first.host.get('cpu_model', '')}, {first.host.get('cores', '?')} cores"
         return [moment(first.started), trials, machine, f"jostle {first.host.get('jostle', '')}"]
@@ -245,7 +245,7 @@ class CombinedReport:
                 str(len(c.result.contestants)),
                 published.tally(c.result.claims),
             )
-            took = format_duration(c.took_s) if c.took_s else ""
+            took = format_span(c.took_s) if c.took_s else ""
             table.add(c.name, c.title, verdict_mark(c.result.verdict), *counts, took)
         blocks: list[Block] = [table, Paragraph(HOW_VERDICTS, small=True)]
         return Section("The experiments", blocks, key="experiments", short="Experiments")

@@ -4,7 +4,10 @@ A view is one comparison: one form of the starvation experiment, or one workload
 contestant; a panel has one series (a workload) or two ("alone" and "with slow").
 """
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from jostle.analysis.results import (
     Distribution,
@@ -25,6 +28,7 @@ __all__ = [
     "View",
     "contestants",
     "find_summary",
+    "typical_quantity",
     "typical_trial",
     "views",
 ]
@@ -141,7 +145,8 @@ def find_summary(result: RunResult, contestant: str, workload: str) -> WorkloadS
 
 
 def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialResult | None:
-    """The trial to draw over time: of the most trustworthy ones, that of the median throughput."""
+    """The trial to draw over time: of the most trustworthy ones, that of the median throughput, or of the
+    median p99 in an open loop, whose throughput is what was asked for."""
     ran = [
         t
         for t in result.trials
@@ -150,7 +155,20 @@ def typical_trial(result: RunResult, contestant: str, workload: str) -> TrialRes
     if not ran:
         return None
     best = min(t.validity.verdict.rank for t in ran)
-    trusted = sorted(
-        (t for t in ran if t.validity.verdict.rank == best), key=lambda t: (t.throughput_per_s, t.number)
-    )
-    return trusted[len(trusted) // 2]
+    trusted = [t for t in ran if t.validity.verdict.rank == best]
+    by = _p99 if typical_quantity(trusted) == "p99" else _throughput
+    return sorted(trusted, key=lambda t: (by(t), t.number))[len(trusted) // 2]
+
+
+def typical_quantity(trials: Iterable[TrialResult]) -> Literal["p99", "throughput"]:
+    """By which of its figures a trial is typical of these."""
+    return "p99" if all(t.offered_per_s is not None for t in trials) else "throughput"
+
+
+def _p99(trial: TrialResult) -> float:
+    found = trial.response.get("p99")
+    return math.inf if found is None or found.value is None else found.value
+
+
+def _throughput(trial: TrialResult) -> float:
+    return trial.throughput_per_s

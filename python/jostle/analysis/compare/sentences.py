@@ -11,7 +11,7 @@ EFFECTS = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
 """Source: Romano et al., Florida Association of Institutional Research (2006)."""
 
 TOLD = ("throughput", "p50", "p99")
-"""The metrics in the summary of a comparison."""
+"""Of these the summary says also where no difference was found; of all others, only where one was."""
 
 
 def in_words(d: Difference, a: str, b: str, among: int = 0) -> str:
@@ -42,15 +42,14 @@ def summary(c: Comparison) -> str:
         have = ("no round in common", "one round", "two rounds")[rounds]
         return f"{c.b} against {c.a}: {have}: {TOO_FEW_ROUNDS}."
     chosen = [d for d in c.differences if d.quantity in TOLD]
-    if chosen and all(d.ratio.value is None for d in chosen):
+    clear = [d for d in c.differences if d.finding in ("less", "more")]
+    if not clear and chosen and all(d.ratio.value is None for d in chosen):
         return f"{c.b} against {c.a}: {_not_compared(chosen)}.{_in_common(c)}"
-    clear = [d for d in chosen if d.finding in ("less", "more")]
     same = [d for d in chosen if d.finding == "same"]
     chance = [d for d in chosen if d.finding == "may be chance"]
     told = f"{c.b} against {c.a}{' (unreliable: invalid trials)' if c.verdict is Verdict.INVALID else ''}: "
     if clear:
-        parts = [f"{d.quantity} {change(d.ratio.value)}" for d in clear if d.ratio.value is not None]
-        told += ", ".join(parts)
+        told += ", ".join(map(_changed, clear))
         told += f"; no difference larger than {_most(same)} in {_names(same)}" if same else ""
     elif same:
         told += f"no difference larger than {_most(same)} in {_names(same)}"
@@ -65,6 +64,12 @@ def summary(c: Comparison) -> str:
     told += f"; inconclusive in {_names(unclear)}" if unclear else ""
     told += f"; the difference in {_names(chance)} may be chance" if chance else ""
     return f"{told}.{_in_common(c)}"
+
+
+def _changed(d: Difference) -> str:
+    if d.ratio.value is None:  # shares of errors differ by points
+        return f"errors {percent(d.b.value)} instead of {percent(d.a.value)}"
+    return f"{d.quantity} {change(d.ratio.value)}"
 
 
 def _not_compared(chosen: list[Difference]) -> str:

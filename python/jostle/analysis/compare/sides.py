@@ -29,7 +29,7 @@ from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
 from jostle.analysis.stats.over_rounds import RESOLUTION, too_far_apart
 from jostle.analysis.stats.proportion import difference_of_shares
-from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS
+from jostle.analysis.stats.quantile_ci import CONFIDENCE, LEVELS, samples_needed
 from jostle.analysis.stats.sample import Floats, WeightedSample
 from jostle.analysis.stats.special import stdtr, stdtrit
 from jostle.record.verdict import worst
@@ -306,7 +306,7 @@ def _shift(a: Side, b: Side) -> Shift:
 
 def _shift_quantiles(a: WeightedSample, b: WeightedSample, p: float) -> tuple[float | None, float | None]:
     """The p-quantile of both, by the same estimator; None where too few requests lie beyond it."""
-    if not a.n or not b.n or min(a.n, b.n) * (1 - p) < 1:
+    if not a.n or not b.n or (p > 0.5 and min(a.n, b.n) < samples_needed(p)):
         return None, None
     if smooth_enough(a, p) and smooth_enough(b, p):
         return harrell_davis(a, p), harrell_davis(b, p)

@@ -1,5 +1,6 @@
 """What was checked of a trial, and the verdict."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -32,10 +33,20 @@ class Check:
 
     @property
     def severity(self) -> tuple[int, float]:
-        """To compare: worse verdicts first, then the value that is farthest from its threshold."""
+        """To compare: worse verdicts first. Of those that failed, the value farthest from its threshold is
+        the worst; of those that passed, the nearest."""
         if self.value is None or self.threshold is None:
-            return self.verdict.rank, 0.0
-        return self.verdict.rank, abs(self.value - self.threshold)
+            return self.verdict.rank, -math.inf
+        distance = abs(self.value - self.threshold)
+        return self.verdict.rank, -distance if self.verdict is Verdict.VALID else distance
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether the threshold is the least that is allowed, as a value on either side of it tells."""
+        if self.value is None or self.threshold is None:
+            return False
+        passed = self.verdict is Verdict.VALID
+        return self.value > self.threshold if passed else self.value < self.threshold
 
 
 @dataclass(frozen=True)

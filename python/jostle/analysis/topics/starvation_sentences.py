@@ -188,7 +188,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
         )
     if not median.bound and _grown(s) < MOST_WAIT:
         return (
-            f"Some fast requests to {name} wait for a whole slow one, but most do not: {change}; the "
+            f"Some fast requests to {name} wait until no slow one runs, but most do not: {change}; the "
             f"median is {_time(median)}."
         )
     queue = (

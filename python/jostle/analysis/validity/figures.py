@@ -39,8 +39,9 @@ COMPOSED: Mapping[str, tuple[str, ...]] = {
     "spread": ("p5", "p50", "p95"),
     "quartile spread": ("p25", "p50", "p75"),
     "blocking index": ("p99",),
+    "min": ("p5",),
 }
-"""Figures that are made of others."""
+"""Figures that are made of others, or are touched where these are."""
 
 SHOWN = {"p50": "p50", "p90": "p90", "p99": "p99", "p99.9": "p99.9", "max": "the longest", "mean": "the mean"}
 """Of the single times, those that stand in tables."""

@@ -23,6 +23,7 @@ from jostle.analysis.stats.quantile_ci import samples_needed
 from jostle.analysis.stats.sample import WeightedSample
 from jostle.analysis.trial.data import TrialData
 from jostle.analysis.validity.figures import COMPOSED, LEVELS, NOT_SHOWN, RESPONSE_TIMES, SHOWN
+from jostle.analysis.validity.machine import troubles
 from jostle.formatting import listed, percent
 from jostle.record.verdict import Verdict
 from jostle.units import format_duration
@@ -33,9 +34,10 @@ SUSPECT, INVALID = 0.05, 0.50
 """Share of a reported time that is the generator's own lateness."""
 
 REMEDY = "measure on an idle machine, or give the generator a core of its own"
-OWN_CORE = "measure on an idle machine (the generator already had a core of its own)"
+DISTURBED = "stop what else runs on this machine (the generator had a core of its own)"
+UNDISTURBED = "run it again: the generator had a core of its own, and nothing was seen to disturb it"
 
-NEVER_INVALID = ("min", "p5", "p25", "max")
+NEVER_INVALID = ("p5", "p25", "max")
 """The longest time is one request's, and nobody judges a server by the shortest ones."""
 
 
@@ -60,7 +62,7 @@ def lateness_effects(data: TrialData) -> dict[str, Effect]:
     quantiles = {n: p for n, p in LEVELS.items() if p <= 0.5 or response.n >= samples_needed(p)}
     effects = {
         name: Effect(_quantile(response, p), _without(p, response, service, late))
-        for name, p in {"min": 0.0, **quantiles, "max": 1.0}.items()
+        for name, p in {**quantiles, "max": 1.0}.items()
     }
     means = response.mean_s or 0.0, (response.mean_s or 0.0) - (late.mean_s or 0.0), service.mean_s or 0.0
     effects["mean"] = Effect(means[0], max(means[1:]))
@@ -115,7 +117,7 @@ def mostly_lateness(data: TrialData) -> Check | None:
 
 def _remedy(data: TrialData) -> str:
     own_core = data.trial.description.get("placement", {}).get("shared") is False
-    return OWN_CORE if own_core else REMEDY
+    return REMEDY if not own_core else DISTURBED if troubles(data) else UNDISTURBED
 
 
 def _spoiled(figure: str, effect: Effect) -> bool:

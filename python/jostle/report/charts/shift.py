@@ -35,8 +35,9 @@ def shift(c: Comparison) -> Picture | None:
     ]
     reading = (
         f"Above the dashed line {c.b} takes longer than {c.a}; below it, {c.b} takes less time. Bars are the "
-        "intervals of the table below, which gives the findings; in a run with many comparisons "
-        "an interval that lies beside the line may still be chance."
+        "intervals of the table below, which gives the findings, of a typical round; in a run with many "
+        "comparisons an interval that lies beside the line may still be chance. Quantiles of the requests of "
+        "all rounds together may order the two otherwise: there, one slow round weighs more."
     )
     body = {"layer": layers, "width": 400, "height": 190}
     return Picture(f"{c.workload}: {c.sentence}", reading, body, _table(c), data.rows)

@@ -11,7 +11,7 @@ from jostle.report.charts.picture import Datasets, Picture, Rows
 from jostle.report.charts.timeline import client_rows, server_rows, standstill
 from jostle.report.charts.titles import extremes
 from jostle.report.document import Table, columns
-from jostle.report.views import WITH_SLOW, View, typical_trial
+from jostle.report.views import WITH_SLOW, View, typical_quantity, typical_trial
 
 __all__ = ["Stall", "find_stall", "stall"]
 
@@ -107,7 +107,8 @@ def _between(rates: Sequence[float]) -> str:
 def _reading(found: Stall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
     which = "the trial" if len(found.trials) == 1 else "the trials"
-    return f"{found.view.title}. Shown, with the slow request: {which} of median throughput, {numbers}."
+    median = typical_quantity(t for _, t in found.trials)
+    return f"{found.view.title}. Shown, with the slow request: {which} of median {median}, {numbers}."
 
 
 def _table(clients: Rows) -> Table:

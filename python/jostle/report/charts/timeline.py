@@ -9,7 +9,7 @@ from jostle.report.charts.colours import BY_STRENGTH, of_contestants, strength
 from jostle.report.charts.panels import DASHED, Panels, groups, log_time_axis, mean, value_axis, values
 from jostle.report.charts.picture import Datasets, Picture, Rows, Spec
 from jostle.report.document import Table, columns
-from jostle.report.views import Panel, View, typical_trial
+from jostle.report.views import Panel, View, typical_quantity, typical_trial
 
 __all__ = ["client_rows", "server_rows", "standstill", "timeline"]
 
@@ -31,7 +31,8 @@ def timeline(result: RunResult, view: View, panel: Panel, points: int) -> Pictur
     panels = Panels(data, hue, (0, end_s), drawn[-1][1].timeline.phases, 760)
     _add(panels, data, clients, server)
     numbers = " and ".join(f"trial {t.number}" + (f" ({n})" if view.paired else "") for n, t in drawn)
-    reading = f"Shown: the trial with median throughput, {numbers}. " + (BY_STRENGTH if view.paired else "")
+    median = typical_quantity(trial for _, trial in drawn)
+    reading = f"Shown: the trial with median {median}, {numbers}. " + (BY_STRENGTH if view.paired else "")
     table = _table(panel.contestant, drawn)
     return Picture(_title(panel.contestant, drawn), reading.strip(), panels.stacked(), table, data.rows)
 

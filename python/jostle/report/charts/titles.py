@@ -55,10 +55,10 @@ def about_throughput(view: View) -> str:
     lost = _lost(worst)
     harmed = extremes(view)[0]
     if lost < 0.05 and _harm(harmed, view) > HARMFUL:
-        grown = percent(_harm(harmed, view))
+        grown = amount(_harm(harmed, view), "")
         return (
-            f"Throughput stays the same beside slow requests, but on {harmed.contestant} the p99 grows by"
-            f" {grown} of the slow request's time."
+            f"Beside slow requests the throughput is hardly lower, but on {harmed.contestant} the p99 grows "
+            f"by {grown} times what a slow request takes."
         )
     if lost < 0.05:
         return f"Beside slow requests, nobody completes over {percent(lost)} fewer fast ones per trial."

@@ -44,18 +44,21 @@ PARTS = {"headers": "until headers", "body": "then body"}
 """Of a request's time, in words: headers from when it was sent, the body from there on."""
 
 HOW_STARVATION = (
-    "Figures in brackets are 95 % confidence intervals of a typical round; where rounds differ much, they "
-    "may reach beyond the longest time. Not answered: requests that were still waiting when "
-    "they timed out or the trial ended. The table describes whole trials, with the time before and after a "
-    "slow request. Throughput, p50 and p99 describe a typical round; the longest time (“≥”: of a request "
-    "that was not answered) and the share not answered cover the requests of all rounds. Starvation index "
-    "(closed loop): the throughput lost over the whole trial, as a share of the throughput alone; the loss "
-    "while a slow request runs is larger. Blocking index (open loop): the increase of the p99 beside slow "
-    "requests ÷ the slow request’s own time; above 1, fast requests queue behind several slow ones."
+    "Throughput, p50 and p99 are those of a typical round (the geometric mean over the rounds), with 95 % "
+    "confidence intervals in brackets. The longest time and the share not answered cover all rounds.",
+    "Alone: fast requests by themselves. With slow: the same load beside slow requests; whole trials.",
+    "Not answered: given up at the timeout, or still waiting when the trial ended. “≥” marks what is known "
+    "only from such requests.",
+    "Starvation index (closed loop): the share of the throughput that is lost beside a slow request.",
+    "Blocking index (open loop): by how many times the mean length of a slow request the p99 grows. Above "
+    "1, some requests wait for more than one.",
 )
+"""What the words of the table mean."""
+
 HOW_TIMES = (
     "Response times count from the moment a request was due, service times from the moment it was sent. "
-    "Figures in brackets are 95 % confidence intervals; “≥” marks a lower bound of a quantile."
+    "Figures in brackets are 95 % confidence intervals; of several rounds, those of a typical one (the "
+    "geometric mean over the rounds). “≥” marks a lower bound of a quantile."
 )
 
 
@@ -82,7 +85,7 @@ def _forms(result: RunResult) -> Iterable[Block]:
     if _sentences(paired) > MOST_SENTENCES:
         every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
-    yield Section("", [Paragraph(HOW_STARVATION, small=True)], Depth.DETAIL)
+    yield Section("", [Paragraph(text, small=True) for text in HOW_STARVATION], Depth.DETAIL)
 
 
 def _pair(result: RunResult, view: View) -> Section:
@@ -113,7 +116,7 @@ def _told(view: View, *, few: bool) -> list[Finding]:
 def comparison(result: RunResult, paired: Sequence[View]) -> Table:
     """Two rows per contestant, alone and with the slow request; a group of columns for each form."""
     forms = [_Form.of(view) for view in paired]
-    heads = [*columns("contestant = | trial = trial"), *(c for form in forms for c in form.columns)]
+    heads = [*columns("contestant = | load = load"), *(c for form in forms for c in form.columns)]
     table = Table("Alone and with the slow request", heads)
     for contestant in dict.fromkeys(p.contestant for view in paired for p in view.panels):
         for load in (ALONE, WITH_SLOW):

@@ -20,12 +20,12 @@ RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_DRAWN = (
-    "The charts show the requests of all rounds together, the tables a typical round. So where the rounds "
-    "differ, a curve need not cross 50 % at the median of the table."
+    "The charts show the requests of all rounds together, the tables a typical round (the geometric mean "
+    "over the rounds). So where the rounds differ, a curve need not cross 50 % at the median of the table."
 )
 HOW_FIVE = (
-    "Median and quartiles are those of a typical round, as in every other table. The shortest and "
-    "the longest answer are those of all rounds, and so is the mean, which is given where all were answered."
+    "Median and quartiles are those of a typical round. The shortest and the longest answer are those of all "
+    "rounds, and so is the mean, which is given where all were answered."
 )
 
 PARTS = {

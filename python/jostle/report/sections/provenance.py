@@ -16,7 +16,7 @@ from jostle.report.document import (
 )
 from jostle.report.workload import moment
 from jostle.text import one_line
-from jostle.units import format_duration
+from jostle.units import format_span
 
 __all__ = ["again", "facts", "files", "host", "links", "machine"]
 
@@ -42,7 +42,7 @@ def facts(result: RunResult) -> list[str]:
     trials = f"{len(result.trials)} trial{'' if len(result.trials) == 1 else 's'}"
     return [
         moment(result.started),
-        trials + (f" in {format_duration(round(result.took_s))}" if result.took_s else ""),
+        trials + (f" in {format_span(result.took_s)}" if result.took_s else ""),
         f"seed {result.seed}",
         ", ".join(filter(None, [str(host.get("cpu_model", "")), f"{cores} cores" if cores else ""])),
         str(host.get("kernel", "")),

@@ -25,7 +25,14 @@ __all__ = ["not_measured", "outcomes", "section", "trials"]
 MOST_TRIALS = 500
 HOW = (
     "Trend: how the median changed during a trial with a steady load: flat, warm-up (longer at first), "
-    "slowdown (shorter at first), or none (it did not settle)."
+    "slowdown (shorter at first), or none (it did not settle). Generator CPU: of its busiest thread, without "
+    "the time in which it polled. Generator late: p99 of how long after its due time a request was sent, as "
+    "far as the generator itself was to blame."
+)
+HOW_ENDED = (
+    "Failed: refused, reset, timed out or answered wrongly, as a share of the requests that ended by "
+    "themselves; claims and comparisons call it errors. Unfinished: still waiting when the trial ended, "
+    "which is not a failure. Not answered: timed out or unfinished, as a share of all requests."
 )
 
 
@@ -63,7 +70,11 @@ def section(result: RunResult) -> Section:
     every = Section(title, [trials(result), Paragraph(HOW, small=True)], Depth.DETAIL)
     names = Section("By request name", [requests(result)], Depth.DETAIL)
     return Section(
-        "Outcomes and trials", [outcomes(result), every, names], Depth.MAIN, key="trials", folded=True
+        "Outcomes and trials",
+        [outcomes(result), Paragraph(HOW_ENDED, small=True), every, names],
+        Depth.MAIN,
+        key="trials",
+        folded=True,
     )
 
 
@@ -88,7 +99,7 @@ def trials(result: RunResult) -> Table:
     names = columns(
         "no. | contestant | workload | round | verdict | trend",
         "throughput | offered | p50 | p99 | longest | failed | not answered"
-        " | generator CPU | lag p99 | memory",
+        " | generator CPU | generator late | memory",
     )
     table = Table(f"Every trial in the order in which it ran{more}", names)
     for t in result.trials[:MOST_TRIALS]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from jostle.analysis.results import Check, RunResult, TrialResult
 from jostle.analysis.validity.catalogue import CATALOGUE
 from jostle.analysis.validity.figures import named
-from jostle.formatting import amount, listed
+from jostle.formatting import MISSING, amount, listed
 from jostle.plan.metrics import METRICS
 from jostle.record.verdict import Verdict
 from jostle.report.document import Depth, Reason, Section, Table, columns
@@ -18,6 +18,9 @@ __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "
 
 MOST_NUMBERS = 6
 EVERY_FIGURE = "every figure"
+
+FULL = ("end",)
+"""Checks whose value can only be the least that is allowed, or less."""
 
 WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
 
@@ -185,7 +188,7 @@ def _failed_table(failed: Sequence[FailedCheck]) -> Table:
     table = Table("Checks that failed, each with its worst trial", names, prose=True)
     for f in failed:
         check = f.worst
-        measured, allowed = (amount(value, check.unit) for value in (check.value, check.threshold))
+        measured, allowed = amount(check.value, check.unit), _allowed([check])
         about = (f.contestant, f.workload, _numbers(f.trials))
         means = (named(f.affects) if f.affects else EVERY_FIGURE, first_line(check.message), check.remedy)
         table.add(verdict_mark(check.verdict), check.name, *about, measured, allowed, *means)
@@ -214,6 +217,15 @@ def _all_table(result: RunResult) -> Table:
             asks.get(name, ""),
             *counts,
             amount(worst.value, worst.unit),
-            amount(worst.threshold, worst.unit),
+            _allowed(found),
         )
     return table
+
+
+def _allowed(found: Sequence[Check]) -> str:
+    """The threshold of the worst, with its direction: "≤ 80 %", "≥ 6 answers"."""
+    worst = max(found, key=lambda check: check.severity)
+    if worst.threshold is None:
+        return MISSING
+    sign = "≥" if any(check.is_minimum for check in found) or worst.name in FULL else "≤"
+    return f"{sign} {amount(worst.threshold, worst.unit)}"
