@@ -59,6 +59,17 @@ def test_a_contestant_is_started_and_explained(jostle_command: Jostle) -> None:
     assert "waits for most" not in said(explanation, "CPU or waiting")["says"]
 
 
+def test_a_contestant_that_speaks_grpc_is_asked_as_its_service_says() -> None:
+    """A call that is answered at once, and one whose second message comes 100 ms after the first."""
+    with target_of("go-grpc") as target:
+        sender = EngineSender(target, Budget(THOROUGH), timeout_s=5.0)
+        times = {route.role: sender.serial(route, 3, 0.0) for route in target.routes}
+    assert target.protocol == "gRPC"
+    assert list(times) == ["fast", "wait"]
+    assert all(answer.ok for answers in times.values() for answer in answers)
+    assert all(answer.service_s is not None and answer.service_s >= 0.1 for answer in times["wait"])
+
+
 def test_a_burst_is_sent_at_its_times_on_connections_that_are_open() -> None:
     """Two at once, and one 30 ms later on the first connection; what opened them does not count."""
     budget = Budget(THOROUGH)

@@ -7,10 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from jostle import roster
 from jostle.explain.target import Role, Route, path_of
 from jostle.plan.contestant import ContestantFile
 
-__all__ = ["LONGEST_S", "contract_routes", "given_routes"]
+__all__ = [
+    "CALL",
+    "CALL_THAT_WAITS",
+    "LONGEST_S",
+    "Request",
+    "contract_call",
+    "contract_routes",
+    "given_routes",
+]
 
 LONGEST_S = 0.04
 """Service time of the longest route: many times a runtime's slice, and short enough for many bursts."""
@@ -44,6 +53,21 @@ def contract_routes(file: ContestantFile, serve: Serve) -> tuple[Route, ...]:
         *([WAIT] if "/sleep" not in file.absent else []),
     ]
     return tuple(there) or (Route("/", "fast"),)
+
+
+ECHO = roster.ROSTER / "shared" / "grpc" / "echo.proto"
+"""What contestants that speak gRPC answer."""
+
+CALL = {"proto": [str(ECHO)], "message": '{"text": "hello"}'}
+"""Of `ECHO`'s `Say`, as options of `hit_plan`."""
+
+CALL_THAT_WAITS = 'roster.Echo/Count {"n": 2, "gap_ms": 100}'
+"""Two messages, 100 ms apart."""
+
+
+def contract_call(address: str) -> str:
+    """The URL of the call that is answered soon; `address`: host and port."""
+    return f"grpc://{address}/roster.Echo/Say"
 
 
 Request = Callable[[str, Mapping[str, Any]], dict[str, Any]]

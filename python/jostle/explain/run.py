@@ -34,7 +34,14 @@ from jostle.explain.probes import (
     warm_up,
 )
 from jostle.explain.results import Explanation, RouteEntry
-from jostle.explain.routes import contract_routes, given_routes
+from jostle.explain.routes import (
+    CALL,
+    CALL_THAT_WAITS,
+    Request,
+    contract_call,
+    contract_routes,
+    given_routes,
+)
 from jostle.explain.send import EngineSender, Sender
 from jostle.explain.session import Session
 from jostle.explain.target import Look, Route, Target, check, connect_s, intermediary, look
@@ -160,23 +167,33 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
-    check_protocol(contestant, "what explain asks", "HTTP/2" if http2 else "HTTP/1.1")
-    options = {"http2": True} if http2 else {}
+    calls = not http2 and contestant.file.speaks == ["gRPC"]
+    if not calls:
+        check_protocol(contestant, "what explain asks", "HTTP/2" if http2 else "HTTP/1.1")
+    options: dict[str, Any] = {"http2": True} if http2 else CALL if calls else {}
     placement = place(available_cores(), share_cores)
     own = placement.shared is False
     with contestant.start(cores=placement.server_cores if own else None) as server:
+        url = contract_call(f"{server.host}:{server.port}") if calls else f"{server.url}/"
+        workload = _workload(hit_plan(url, options), server)
         target = Target(
             label=contestant.label,
             url=server.url,
             routes=(),
-            workload=_workload(hit_plan(f"{server.url}/", options), server),
-            protocol="HTTP/2" if http2 else "HTTP/1.1",
-            options=options,
+            workload=workload,
+            protocol="gRPC" if calls else "HTTP/2" if http2 else "HTTP/1.1",
+            options={} if calls else options,
             generator_cores=tuple(placement.generator_cores) if own else (),
             usage=usage_of(server.pid) if server.pid is not None else None,
             started_here=True,
             cores=len(placement.server_cores),
         )
+        if calls:
+            request = _request_of(options, server)
+            (first,) = workload["requests"]
+            routes = given_routes(url, server.url, first, (), CALL_THAT_WAITS, options, request)
+            yield replace(target, routes=tuple(routes))
+            return
         sender = EngineSender(target, Budget(THOROUGH), timeout)
 
         def serve(route: Route, count: int) -> list[float]:
@@ -195,14 +212,9 @@ def _running(
     assert there is not None, "a hit goes to a URL"
     server = attach(name, there, pid)
     scheme = urlsplit(url).scheme
-
-    def request(url: str, changed: Mapping[str, Any]) -> dict[str, Any]:
-        asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
-        return asked
-
     workload = _workload(plan, server)
     (first,) = workload["requests"]
-    routes = given_routes(url, server.url, first, slow, wait, options, request)
+    routes = given_routes(url, server.url, first, slow, wait, options, _request_of(options, server))
     paths = [route.name for route in routes]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise PlanError(f"{twice} is given twice", "name each route once")
@@ -217,6 +229,16 @@ def _running(
         options={key: options[key] for key in ("http2", "insecure") if key in options},
         usage=usage_of(pid) if pid is not None else None,
     )
+
+
+def _request_of(options: Mapping[str, Any], server: Server) -> Request:
+    """The engine's specification of one request of this server; `options` hold where nothing is changed."""
+
+    def request(url: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+        asked: dict[str, Any] = _workload(hit_plan(url, {**options, **changed}), server)["requests"][0]
+        return asked
+
+    return request
 
 
 def _workload(plan: Plan, server: Server) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from jostle.host.cores import available_cores
 from jostle.plan.contestant import ContestantFile
 from jostle.plan.loading import Environment
 
-__all__ = ["environment", "load", "names"]
+__all__ = ["ROSTER", "environment", "load", "names"]
 
 ROSTER = Path(__file__).resolve().parent
+"""Their folders, and `shared`, which several of them build from."""
 
 
 def names() -> list[str]:

@@ -3,8 +3,8 @@
 use std::mem;
 
 use super::{
-    Block, ENABLE_PUSH, Endpoint, Goodbye, INITIAL_WINDOW_SIZE, LAST_STREAM,
-    MAX_CONCURRENT_STREAMS, Violation, WINDOW_BYTES,
+    Block, ENABLE_PUSH, Endpoint, FRAME_SIZES, Goodbye, INITIAL_WINDOW_SIZE, LAST_STREAM,
+    MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, Violation, WINDOW_BYTES,
 };
 use crate::wire::h1::codec::MAX_HEAD_BYTES;
 use crate::wire::h2::codec::frame::{
@@ -269,6 +269,11 @@ impl Endpoint {
                 ENABLE_PUSH if value > 1 => {
                     return Err(Violation::protocol(
                         "SETTINGS_ENABLE_PUSH is neither 0 nor 1",
+                    ));
+                }
+                MAX_FRAME_SIZE if !FRAME_SIZES.contains(&value) => {
+                    return Err(Violation::protocol(
+                        "SETTINGS_MAX_FRAME_SIZE is not between 16,384 and 16,777,215",
                     ));
                 }
                 // A header block that is sent refers to no table, and no frame that is sent is larger than all allow.

@@ -7,6 +7,7 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use super::frame::{
@@ -25,7 +26,11 @@ const HEADER_TABLE_SIZE: u16 = 1;
 const ENABLE_PUSH: u16 = 2;
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
+const MAX_FRAME_SIZE: u16 = 5;
 const MAX_HEADER_LIST_SIZE: u16 = 6;
+
+/// What a server may name as its largest frame (section 6.5.2).
+const FRAME_SIZES: RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
 
 /// As h2load: no answer waits for the client to open a window.
 const WINDOW_BYTES: u32 = (1 << 30) - 1;

@@ -160,3 +160,20 @@ fn a_goodbye_ends_what_the_server_has_not_begun() {
         }]
     );
 }
+
+#[test]
+fn settings_that_break_the_rules_end_the_connection() {
+    for (name, value, reason) in [
+        (2_u16, 2_u32, Reason::PROTOCOL_ERROR),
+        (4, 1 << 31, Reason::FLOW_CONTROL_ERROR),
+        (5, (1 << 14) - 1, Reason::PROTOCOL_ERROR),
+        (5, 1 << 24, Reason::PROTOCOL_ERROR),
+    ] {
+        let wrong = [&name.to_be_bytes()[..], &value.to_be_bytes()].concat();
+        let mut endpoint = Endpoint::default();
+        let violation = endpoint.feed(&frame(SETTINGS, 0, 0, &wrong), 0);
+        assert_eq!(violation.unwrap_err().reason, reason, "{name} {value}");
+        let cut = Endpoint::default().feed(&frame(SETTINGS, 0, 0, &wrong[..5]), 0);
+        assert_eq!(cut.unwrap_err().reason, Reason::FRAME_SIZE_ERROR);
+    }
+}
