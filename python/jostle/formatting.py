@@ -103,13 +103,17 @@ def interval(found: HasInterval, unit: str | None = None) -> str:
 
 
 def change(ratio: float, low: float | None = None, high: float | None = None) -> str:
-    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "× 3.4".
+    """A ratio as a change: "+5.2 %", "−12 %"; where any of the three is beyond a tripling, "× 3.4", "÷ 4.8".
 
-    The interval stands in the same unit: "−48 % [−67, −17]", "× 0.21 [0.10, 0.43]".
+    The interval stands in the same unit: "−48 % [−67, −17]", "÷ 4.8 [2.3, 10]".
     """
     ends = [] if low is None or high is None else [low, high]
     if any(r >= 3 or r <= 1 / 3 for r in (ratio, *ends)):
-        write, told = _times, f"× {_times(ratio)}"
+        if 0 < ratio < 1 and all(end > 0 for end in ends):
+            ratio, ends = 1 / ratio, [1 / end for end in reversed(ends)]
+            write, told = _times, f"÷ {_times(ratio)}"
+        else:
+            write, told = _times, f"× {_times(ratio)}"
     else:
         write, told = _signed_percent, f"{_signed_percent(ratio)} %"
     return told + (f" [{', '.join(map(write, ends))}]" if ends else "")

@@ -296,7 +296,7 @@ def test_claims_on_what_was_not_measured_are_one_line() -> None:
     ]
     main = next(s for s in section.blocks if isinstance(s, Section))
     folded = next(s for s in main.blocks if isinstance(s, Section))
-    assert folded.title == "3 claims not measured: these need rust"
+    assert folded.title == "3 claims not measured: each needs one or more of rust"
 
 
 def test_a_contestant_that_was_measured_is_not_one_to_add() -> None:

@@ -291,8 +291,8 @@ def _notes(data: Sequence[TrialData], host: Mapping[str, Any]) -> list[str]:
     if any(f.given_up.n for f in data):
         notes.append(
             "Response times cover all requests: one that was not answered counts as at least as long as it "
-            "had waited (Kaplan and Meier), one that failed as longer than all others. Quantiles that fall "
-            "on these are printed with ≥. Service times cover answered requests only."
+            "had waited (Kaplan and Meier), and one that failed counts as longer than all others. A quantile "
+            "that lies beyond all answers is printed with ≥. Service times cover answered requests only."
         )
     if resumed := sum(f.total("resumed") for f in data):
         connects = sum(f.total("connects") for f in data)

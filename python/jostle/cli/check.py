@@ -30,9 +30,9 @@ It says what the plan would run, for how long, and which differences it could
 detect. No server is built or started, nothing is measured, and no database is
 touched. But if the plan has journeys and a contestant with a url, each journey
 is really sent to it, once, and every request, answer and capture is shown;
---no-send prevents this. Options such as --fill-database and --explain say what
-the run would be given; check does neither. The exit code is 1 if a journey
-fails, 2 if the plan has a mistake or does not fit this machine.
+--no-send prevents this. --fill-database and --explain are accepted, so that all
+options of 'jostle run' can be passed; check does neither. The exit code is 1 if
+a journey fails, 2 if the plan has a mistake or does not fit this machine.
 """
 
 WIDTH = 80

@@ -12,9 +12,9 @@ HELP = """Check whether this machine can measure: cores, limits, ports, timers.
 
 \b
   jostle doctor
-  jostle doctor --calibrate   first measure the floor of this machine, against a
-                              server that answers immediately (20 seconds); later
-                              results are shown beside it
+  jostle doctor --calibrate   first find the shortest response time that can be
+                              measured here, with a server that answers at once
+                              (20 seconds); later results are shown beside it
 
 The exit code is 1 if something would make runs fail.
 """
@@ -25,7 +25,11 @@ WIDTH = 80
 
 def doctor(
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure the floor of this machine, and keep it.")
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Measure the shortest response time that this machine can measure, and keep it.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> int:

@@ -66,8 +66,8 @@ Processes = Annotated[
     typer.Option(
         "--processes",
         metavar="N",
-        help="Generator processes, each with its threads (default: one, or as many as the clients need open "
-        "files).",
+        help="Generator processes, each with its threads (default: one, or more if one process may not open "
+        "enough files for all clients).",
         rich_help_panel=GENERATOR,
     ),
 ]

@@ -53,7 +53,7 @@ class PlanOptions:
         typer.Option(
             "--workloads",
             metavar="A,B,…",
-            help="Measure only these workloads (--dry-run lists them). If a workload names its servers, "
+            help="Measure only these workloads ('jostle check' lists them). If a workload names its servers, "
             "only those are measured under it; a server that --contestants adds and that no workload names "
             "is measured under all selected workloads.",
             rich_help_panel=PLAN,

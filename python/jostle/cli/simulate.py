@@ -24,7 +24,8 @@ HELP = """Calculate what a plan would measure on servers that only exist in it.
   jostle simulate plan.toml --seed 7 --rounds 20
 
 Loads, records and reports are those of `jostle run`; docs/PLAN.md lists the
-disciplines. The same seed gives the same result on every machine.
+disciplines. The same seed gives the same result on every machine. Options about
+real servers, generators and databases change nothing here.
 """
 
 

@@ -253,10 +253,12 @@ class Needs(Table):
     """What a machine must have for a claim to mean the same as in the article."""
 
     server_cores: PositiveCount | None = Field(
-        default=None, description="the server has at least so many cores; with fewer, the claim is undecided"
+        default=None,
+        description="the server has at least so many cores; with fewer, the result is *cannot tell*",
     )
     server_cores_at_most: PositiveCount | None = Field(
-        default=None, description="the server has at most so many cores; with more, the claim is undecided"
+        default=None,
+        description="the server has at most so many cores; with more, the result is *cannot tell*",
     )
     settled: Share | None = Field(
         default=None,
@@ -266,7 +268,7 @@ class Needs(Table):
     )
     memory_limit: bool = Field(
         default=False,
-        description="true: undecided where jostle could not set a `memory` limit of its workloads",
+        description="true: *cannot tell* if the `memory` limit of a workload of this claim could not be set",
     )
 
 

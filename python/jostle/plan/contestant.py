@@ -180,7 +180,9 @@ class ContestantFile(Table):
         description="settings that a label may give (go:procs=1), by name; `{name}` in command and env",
     )
     absent: dict[str, str] = Field(
-        default={}, description="routes it does not have (or keep-alive), with the reason"
+        default={},
+        description='routes that it lacks, each with the reason; "keep-alive" if it closes connections after '
+        "each answer",
     )
     also: list[OptionalRoute] = Field(
         default=[],
@@ -189,9 +191,9 @@ class ContestantFile(Table):
     )
     speaks: list[Protocol] = Field(
         default=[],
-        description='of "HTTP/1.1", "HTTP/2" and "gRPC", those that it speaks on its port without TLS, '
-        "HTTP/2 with prior knowledge (h2c). A workload in another protocol skips this server; if no server "
-        "of the plan speaks that protocol, the plan is refused. If not given, no workload skips it",
+        description='what it speaks on its port without TLS, a list of "HTTP/1.1", "HTTP/2" and "gRPC": '
+        "HTTP/2 means with prior knowledge (h2c). A workload in another protocol skips this server; if no "
+        "server of the plan speaks that protocol, the plan is refused. If not given, no workload skips it",
     )
     processes: int | str = Field(
         default=1,

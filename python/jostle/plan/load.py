@@ -246,7 +246,9 @@ def _arrivals(value: Any) -> Any:
 class OpenLoad(_Connections):
     """Requests are due at times that do not depend on the answers."""
 
-    rate: PositiveRate | None = Field(default=None, description='requests per time: "1000/s"')
+    rate: PositiveRate | None = Field(
+        default=None, description='requests per time, with `journeys` journeys: "1000/s"'
+    )
     rates: list[RateStep] = Field(default=[], description="rates that follow one another")
     arrivals: Annotated[Literal["poisson", "constant"] | Trace, BeforeValidator(_arrivals)] = Field(
         default="poisson", description='"poisson", "constant" (equal gaps) or { trace = "file" }'

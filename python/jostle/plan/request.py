@@ -274,7 +274,8 @@ class Call(Table):
     message: Message = Field(
         default={},
         description="with `grpc`: the message, written as its JSON form; a list of messages if the method "
-        "takes a stream. `{name}` in a text is filled in, also if the field is a number",
+        "takes a stream. `{name}` within a JSON string is filled in; a number is written as such a "
+        "string, too",
     )
     metadata: Annotated[dict[str, str | list[str]], BeforeValidator(_headers)] = Field(
         default={}, description="with `grpc`: metadata of the call; a list repeats the key"
@@ -312,7 +313,7 @@ class Call(Table):
     ping: PositiveDuration | None = Field(
         default=None,
         description='with `ws`: how often each client sends a ping: "20s" is every 20 seconds. Its round '
-        "trip is measured; if the pong takes longer than this, the client gives the socket up, and a message "
+        "trip is measured; if the pong takes longer than this, the client abandons the socket, and a message "
         "that waits for its answer has failed",
     )
     name: str = Field(default="", description="its name in the results; the path when not given")

@@ -83,7 +83,9 @@ class Workload(Table):
     load: Load = Field(description="how the requests are sent: closed (clients) or open (rate)")
     background: Background | None = Field(default=None, description="another load at the same time")
     timeout: PositiveDuration = Field(default=10.0, description="from the send to the last byte")
-    connect_timeout: PositiveDuration = Field(default=3.0, description="for name, TCP and TLS together")
+    connect_timeout: PositiveDuration = Field(
+        default=3.0, description="for name lookup, TCP and TLS together"
+    )
     first_byte_timeout: PositiveDuration | None = Field(default=None, description="from send to first byte")
     body_limit: Size | None = Field(default=None, description='a longer answer is an error: "10MB"')
     redirects: PositiveCount | None = Field(
@@ -108,8 +110,8 @@ class Workload(Table):
     )
     runs: PositiveCount = Field(
         default=1,
-        description="repeat the load this many times on one server instance; the last run is "
-        "measured, the earlier ones are recorded beside it",
+        description="repeat the load this many times within each trial, on one server instance; the last of "
+        "these runs is measured, the earlier ones are recorded beside it",
     )
     settle: Share | None = Field(
         default=None,

@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 _RANK = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 _MEANING = {
-    Verdict.VALID: "Every check passed: the figures can be trusted.",
+    Verdict.VALID: "Every check passed: the figures can be trusted, as far as their intervals say.",
     Verdict.SUSPECT: "Some checks failed: use the figures that they touch only with the reasons in mind.",
     Verdict.INVALID: "Some figures must not be used, and are named; what is not named stands.",
 }

@@ -12,7 +12,7 @@ from dataclasses import replace
 from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.results import Comparison, Difference
 from jostle.analysis.stats.quantile_ci import CONFIDENCE
-from jostle.formatting import listed, percent, plural
+from jostle.formatting import listed, percent
 
 __all__ = ["beyond_chance", "by_chance"]
 
@@ -57,7 +57,7 @@ def by_chance(comparisons: Sequence[Comparison]) -> str:
         return ""
     told = sum(d.finding in ("less", "more") for _, d in tested)
     families = {(c.workload, d.quantity) for c, d in tested}
-    told_of = f"Of {plural(len(tested), 'figure')} that could be compared on this page, {told} differ."
+    told_of = f"Of {len(tested)} rates and quantiles that could be compared on this page, {told} differ."
     if len({c.workload for c in comparisons}) < 2:
         expected = len(families) * LEVEL
         return f"{told_of} If the servers were equal, about {expected:.1g} would still differ by chance."

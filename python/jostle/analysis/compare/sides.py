@@ -23,7 +23,7 @@ from jostle.analysis.compare.sentences import in_words, summary
 from jostle.analysis.compare.side import ALL_LEVELS, SHIFT_LEVELS, Side
 from jostle.analysis.results import Comparison, Difference, Estimate, Finding, Shift
 from jostle.analysis.stats.bootstrap import stretch
-from jostle.analysis.stats.effect_size import cliffs_delta, harrell_davis, smooth_enough
+from jostle.analysis.stats.effect_size import cliffs_delta
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS, TWO_RUNS
 from jostle.analysis.stats.kaplan_meier import product_limit
 from jostle.analysis.stats.many_to_one import Contrast, against_first, own_limit
@@ -125,7 +125,7 @@ def _why_not_compared(a: Side, b: Side, name: str, *, few: bool) -> str:
                 f"{times} that of {faster}"
             )
     if few:
-        return f"too few requests: of each of the two, {FEW} must lie beyond this quantile"
+        return f"too few requests: each side needs at least {FEW} beyond this quantile"
     notes = [e.note for e in found.values() if e.value is None and e.note]
     return notes[0] if notes else "not all requests were answered"
 
@@ -277,7 +277,7 @@ def _cliffs_delta(a: Side, b: Side) -> Estimate:
 
 
 def _shift(a: Side, b: Side) -> Shift:
-    """Quantiles by Harrell and Davis where there are enough requests, and simultaneous bands from max |t|."""
+    """Quantiles of all requests, and simultaneous bands from max |t|."""
     ours, theirs = [], []
     for p in SHIFT_LEVELS:
         x, y = _shift_quantiles(a.pooled, b.pooled, p)
@@ -305,11 +305,9 @@ def _shift(a: Side, b: Side) -> Shift:
 
 
 def _shift_quantiles(a: WeightedSample, b: WeightedSample, p: float) -> tuple[float | None, float | None]:
-    """The p-quantile of both, by the same estimator; None where too few requests lie beyond it."""
+    """The p-quantile of both; None where too few requests lie beyond it."""
     if not a.n or not b.n or (p > 0.5 and min(a.n, b.n) < samples_needed(p)):
         return None, None
-    if smooth_enough(a, p) and smooth_enough(b, p):
-        return harrell_davis(a, p), harrell_davis(b, p)
     return product_limit(a).quantile(p), product_limit(b).quantile(p)
 
 

@@ -75,7 +75,7 @@ class TrialResult:
     lag_p99_s: float | None
     server_cpu_s_per_request: float | None
     server_rss_max_bytes: float | None
-    trend: Literal["", "flat", "warm-up", "slowdown", "none"]  # of the medians over time; "": too short
+    trend: Literal["", "flat", "warm-up", "slowdown", "unsettled"]  # of the medians over time; "": too short
     timeline: Timeline
     server: dict[str, Any]  # label, versions, variants, cores
     requests: list[dict[str, Any]]  # per request name: name, outcomes, response quantiles

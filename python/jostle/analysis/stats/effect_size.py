@@ -1,6 +1,6 @@
-"""How much longer one server takes than another, beyond one quantile: Cliff's delta, and smooth quantiles.
+"""How much longer one server takes than another, beyond one quantile: Cliff's delta.
 
-Source: Cliff, Psychological Bulletin 114 (1993); Harrell and Davis, Biometrika 69 (1982).
+Source: Cliff, Psychological Bulletin 114 (1993).
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,8 @@ from jostle.analysis.results import Estimate
 from jostle.analysis.stats.bootstrap import aligned, how_often, widened
 from jostle.analysis.stats.enough import LEAST_ROUNDS, TOO_FEW_ROUNDS
 from jostle.analysis.stats.sample import Floats, Ints, WeightedSample
-from jostle.analysis.stats.special import betainc
 
-__all__ = ["cliffs_delta", "harrell_davis", "smooth_enough"]
-
-ENOUGH_BEYOND = 50
-"""Requests beyond the quantile from which on the Harrell-Davis estimate is used."""
-
-
-def smooth_enough(sample: WeightedSample, p: float) -> bool:
-    """The estimate of Harrell and Davis may be used: nothing is censored, and enough lies beyond."""
-    return sample.n_censored == 0 and round(sample.n * (1 - p), 6) >= ENOUGH_BEYOND
-
-
-def harrell_davis(sample: WeightedSample, p: float) -> float:
-    """The p-quantile as the mean of all order statistics, weighted by Beta((n+1) p, (n+1) (1-p)).
-
-    In seconds. The sample must not be empty nor censored.
-    """
-    n = sample.n
-    ranks = np.concatenate([[0.0], np.cumsum(sample.events) / n])
-    weights = np.diff(betainc((n + 1) * p, (n + 1) * (1 - p), ranks))
-    return float(weights @ sample.values_s)
+__all__ = ["cliffs_delta"]
 
 
 def cliffs_delta(

@@ -10,7 +10,7 @@ from jostle.analysis.stats.sample import Floats
 
 __all__ = ["Trend", "Truncation", "change_points", "level_changes", "mser", "trend"]
 
-Trend = Literal["flat", "warm-up", "slowdown", "none"]
+Trend = Literal["flat", "warm-up", "slowdown", "unsettled"]
 
 MOST_CORRELATED = 0.95
 """A correlation of neighbours of nearly 1 is a walk, which has no level."""
@@ -136,7 +136,8 @@ def _weakest(series: Floats, places: list[int], rho: float) -> tuple[int, float]
 
 
 def trend(series: Floats) -> Trend:
-    """How a series of times went: "flat", "warm-up" (then shorter), "slowdown" (then longer), or "none".
+    """How a series of times went: "flat", "warm-up" (then shorter), "slowdown" (then longer), or
+    "unsettled".
 
     The last level must have lasted for a quarter of the series: else there is no steady state. Levels within
     `SMALL` of the last one count as the same. Source: Barrett et al., Virtual Machine Warmup Blows Hot and
@@ -152,5 +153,5 @@ def trend(series: Floats) -> Trend:
     if settled == 0:
         return "flat"
     if len(series) - edges[settled] < len(series) / 4:
-        return "none"
+        return "unsettled"
     return "warm-up" if levels[settled - 1] > final else "slowdown"

@@ -159,7 +159,8 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if blocking.value is None or s.slow_s.value is None:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
     before, after = s.alone_response["p99"], s.with_response["p99"]
-    change = f"p99 is {_time(after)} beside slow requests of {_time(s.slow_s)}, and {_time(before)} alone"
+    slow = f"slow requests of {_time(s.slow_s)}"
+    change = f"p99 is {_time(after)} beside {slow}, and {_time(before)} alone"
     if not blocking.bound and (blocking.low is None or blocking.high is None):
         return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
     low = blocking.value if blocking.low is None else blocking.low
@@ -170,9 +171,17 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
         return f"{name} keeps answering while slow requests run: {change}."
     if low <= HARMLESS and high >= SEVERE:
         return (
-            f"Inconclusive for {name}: {change}, but the rounds differ too much. More rounds may decide it."
+            f"Inconclusive for {name}: {change}, but the rounds differ too much{_ends(after)}. "
+            "More rounds may decide it."
         )
     return f"Slow requests delay {name}'s fast ones by only part of a slow one's duration: {change}."
+
+
+def _ends(found: Estimate) -> str:
+    if len(found.rounds) < 2:
+        return ""
+    least, most = (format_duration(end) for end in (min(found.rounds), max(found.rounds)))
+    return f" ({least} to {most})"
 
 
 def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) -> str:
@@ -187,9 +196,10 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
             "time slices, fast ones are answered before these end."
         )
     if not median.bound and _grown(s) < MOST_WAIT:
+        running = percent(meanwhile.share)
         return (
-            f"Some fast requests to {name} wait until no slow one runs, but most do not: {change}; the "
-            f"median is {_time(median)}."
+            f"Fast requests to {name} can wait while a slow one runs ({running} of the time): {change}; "
+            f"median {_time(median)}."
         )
     queue = (
         " The p99 is longer than slow requests take: fast ones queue up." if _queue_up(s, meanwhile) else ""

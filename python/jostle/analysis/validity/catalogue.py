@@ -51,7 +51,7 @@ CATALOGUE = [
     ),
     Entry(
         "lateness",
-        "What part of a response time is the generator's own lateness?",
+        "By what share would any quantile be shorter, had every request been sent on time?",
         f"more than {percent(lateness.SUSPECT)}, for each quantile",
         NEVER,
     ),

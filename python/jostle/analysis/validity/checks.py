@@ -112,12 +112,18 @@ def _wrong_answers(data: TrialData) -> Check:
     wrong = {str(kind): sum(o.get(kind, 0) for o in found.values()) for kind in sorted(WRONG_ANSWERS)}
     total = sum(wrong.values())
     if not total:
-        return Check("verified work", Verdict.VALID, 0, 0, "answers", "every answer was the right one")
+        return Check("verified work", Verdict.VALID, 0, 0, "wrong answers", "every answer was the right one")
     kinds = " and ".join(f"{format_count(n)} with a {outcome_label(k)}" for k, n in wrong.items() if n)
     codes = tallied(sum((Counter(data.reasons(Outcome.WRONG_STATUS, w)) for w in found), Counter()))
     kinds += f" ({codes})" if codes else ""
     return Check(
-        "verified work", Verdict.INVALID, total, 0, "answers", f"wrong answers: {kinds}", remedy_for(wrong)
+        "verified work",
+        Verdict.INVALID,
+        total,
+        0,
+        "wrong answers",
+        f"wrong answers: {kinds}",
+        remedy_for(wrong),
     )
 
 
@@ -176,17 +182,16 @@ def _answers(data: TrialData) -> Check:
             else "let it run longer than an answer takes: try one by hand"
         )
         return Check("answers", Verdict.SUSPECT, 0, FEW_ANSWERS, "answers", message, remedy)
-    if n < min(FEW_ANSWERS, _planned_requests(data)) and not data.has_background:
+    least = min(FEW_ANSWERS, _planned_requests(data))
+    if n < least and not data.has_background:
         message = f"only {n} of {format_count(sent)} requests were answered: too few for any quantile"
         remedy = "let it run longer, or send more at once (an open loop does)"
-        return Check(
-            "answers", Verdict.SUSPECT, n, FEW_ANSWERS, "answers", message, remedy, TIMES, cause="plan"
-        )
+        return Check("answers", Verdict.SUSPECT, n, least, "answers", message, remedy, TIMES, cause="plan")
     needed = samples_needed(0.999)
     message = f"{format_count(n)} answers"
     if n < needed:
         message += f"; p99.9 is left out: it needs {format_count(needed)}"
-    return Check("answers", Verdict.VALID, n, FEW_ANSWERS, "answers", message)
+    return Check("answers", Verdict.VALID, n, least, "answers", message)
 
 
 def _planned_requests(data: TrialData) -> float:
@@ -309,7 +314,7 @@ def _shared_cores(data: TrialData) -> Check | None:
         message = "server and generator had cores of their own"
         if data.attentive:
             message += "; the generator polled instead of sleeping"
-        return Check("cores", Verdict.VALID, 0, 0, "", message)
+        return Check("cores", Verdict.VALID, None, None, "", message)
     if _takes_turns(data) and data.generator_cpu <= TURNS_CPU:
         message = (
             "server and generator shared cores, with one request in flight: they take turns, and the "
@@ -318,7 +323,7 @@ def _shared_cores(data: TrialData) -> Check | None:
         return Check("cores", Verdict.VALID, data.generator_cpu, TURNS_CPU, "share", message)
     message = "server and generator shared cores: each slows the other down"
     remedy = "use a machine with more cores, or remove share-cores from the plan"
-    return Check("cores", Verdict.SUSPECT, 1, 0, "", message, remedy, cause="plan")
+    return Check("cores", Verdict.SUSPECT, None, None, "", message, remedy, cause="plan")
 
 
 def _takes_turns(data: TrialData) -> bool:
@@ -346,9 +351,9 @@ def _background(data: TrialData) -> Check | None:
     if failed:
         message = f"{format_count(failed)} of {format_count(sent)} background requests failed"
         remedy = "raise their timeout above the time that they take, or look at the server's log"
-        return Check("background", Verdict.SUSPECT, failed, 0, "requests", message, remedy)
+        return Check("background", Verdict.SUSPECT, failed, 0, "failed requests", message, remedy)
     message = f"{format_count(sent)} background requests were sent, and none failed"
-    return Check("background", Verdict.VALID, failed, 0, "requests", message)
+    return Check("background", Verdict.VALID, failed, 0, "failed requests", message)
 
 
 def _arrivals(data: TrialData) -> Check | None:

@@ -7,7 +7,7 @@ from jostle.report.views import ALONE, WITH_SLOW, View
 
 __all__ = ["BY_STRENGTH", "HUES", "hue", "of_contestants", "strength"]
 
-BY_STRENGTH = "Pale: fast requests alone; solid: with the slow request. "
+BY_STRENGTH = "Pale: fast requests alone; solid: with slow ones. "
 
 HUES = 8
 """How many the page has; they are apart for the colour-blind, and seen on light and dark ground."""

@@ -69,7 +69,7 @@ def density(view: View, points: int) -> Picture:
         (BY_STRENGTH if view.paired else "")
         + "Density of the response times; the area is the share of requests that was answered. Dots: the "
         "longest answer. Fewer than 50 requests are drawn as tick marks."
-        + (" Blocks at the right edge: requests without an answer, as tall as their share." if blocks else "")
+        + (" Boxes at the right edge: requests without an answer, as tall as their share." if blocks else "")
     )
     body = {"layer": layers, "width": 820, "height": max(130, 84 * count)}
     return Picture(about_quantile(view, "p50"), reading, body, quantile_table([view]), data.rows)

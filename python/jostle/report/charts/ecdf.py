@@ -5,7 +5,7 @@ from jostle.report.charts.colours import BY_STRENGTH
 from jostle.report.charts.facets import NARROWEST_PX, curves, lines, side_by_side
 from jostle.report.charts.picture import Datasets, Picture, Rows, quantitative
 from jostle.report.charts.tables import quantile_table
-from jostle.report.charts.titles import about_median
+from jostle.report.charts.titles import about_quantile
 from jostle.report.views import View
 
 __all__ = ["ecdf"]
@@ -32,5 +32,5 @@ def ecdf(view: View, points: int) -> Picture:
     reading += "Height: the share of all requests that were answered within the time on the axis."
     if any(s.unanswered for p in view.panels for s in p.series):
         reading += " If a curve ends below 100 %, the rest was not answered."
-    title = about_median(view)
+    title = about_quantile(view, "p50")
     return Picture(title, reading, body, quantile_table([view]), data.rows, NARROWEST_PX)

@@ -108,7 +108,7 @@ def _reading(found: Stall) -> str:
     numbers = " and ".join(f"trial {t.number} ({name})" for name, t in found.trials)
     which = "the trial" if len(found.trials) == 1 else "the trials"
     median = typical_quantity(t for _, t in found.trials)
-    return f"{found.view.title}. Shown, with the slow request: {which} of median {median}, {numbers}."
+    return f"{found.view.title}. Shown, with slow requests: {which} of median {median}, {numbers}."
 
 
 def _table(clients: Rows) -> Table:

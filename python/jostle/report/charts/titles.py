@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from jostle.analysis.results import Estimate
 from jostle.formatting import amount, formatted, listed, percent
 from jostle.report.views import ALONE, WITH_SLOW, Panel, Series, View
-from jostle.report.workload import quantile_of_all
 
-__all__ = ["about_median", "about_quantile", "about_throughput", "extremes", "most_harmed"]
+__all__ = ["about_quantile", "about_throughput", "extremes", "most_harmed"]
 
 HARMFUL = 0.1
 """From this index on, a title speaks of harm."""
@@ -82,25 +81,6 @@ def about_quantile(view: View, name: str) -> str:
     if low_name == high_name:
         return f"{name}: {formatted(low).value}."
     return f"{name}: {formatted(low).value} on {low_name}, {formatted(high).value} on {high_name}."
-
-
-def about_median(view: View) -> str:
-    """Where the curves of all requests together cross 50 %, beside the slow request and alone."""
-    chosen = dict.fromkeys(p.contestant for p in (extremes(view) if view.paired else view.panels))
-    told = [
-        f"{panel.contestant} {_crossing(panel.series[-1])}"
-        + (f" (alone: {_crossing(panel.series[0])})" if len(panel.series) > 1 else "")
-        for panel in view.panels
-        if panel.contestant in chosen
-    ]
-    beside = " beside slow ones" if view.paired else ""
-    return f"Half of all requests{beside}, of all rounds together, are answered within: {', '.join(told)}."
-
-
-def _crossing(series: Series) -> str:
-    """The median of all requests of all rounds; "never" where fewer than half were answered."""
-    median = quantile_of_all(series.distribution, 0.5)
-    return "never" if median is None else amount(median, "s")
 
 
 def _pair(panel: Panel, name: str) -> str:

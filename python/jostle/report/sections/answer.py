@@ -45,13 +45,17 @@ PARTS = {"headers": "until headers", "body": "then body"}
 
 HOW_STARVATION = (
     "Throughput, p50 and p99 are those of a typical round (the geometric mean over the rounds), with 95 % "
-    "confidence intervals in brackets. The longest time and the share not answered cover all rounds.",
-    "Alone: fast requests by themselves. With slow: the same load beside slow requests; whole trials.",
+    "confidence intervals in brackets, which may reach beyond the longest time that was seen. The longest "
+    "time and the share not answered cover all rounds.",
+    "Alone: fast requests by themselves. With slow: fast requests at the same rate, or from as many clients, "
+    "beside slow ones; the figures cover the whole trial.",
     "Not answered: given up at the timeout, or still waiting when the trial ended. “≥” marks what is known "
     "only from such requests.",
-    "Starvation index (closed loop): the share of the throughput that is lost beside a slow request.",
-    "Blocking index (open loop): by how many times the mean length of a slow request the p99 grows. Above "
-    "1, some requests wait for more than one.",
+)
+HOW_STARVED = "Starvation index: the share of the throughput that is lost beside a slow request."
+HOW_BLOCKED = (
+    "Blocking index: the p99 beside slow requests, less the p99 alone, ÷ the mean time of a slow request by "
+    "itself. Above 1, some requests wait for more than one."
 )
 """What the words of the table mean."""
 
@@ -85,7 +89,13 @@ def _forms(result: RunResult) -> Iterable[Block]:
     if _sentences(paired) > MOST_SENTENCES:
         every = [Section(view.title, [Findings(_told(view, few=False))]) for view in paired]
         yield Section("What each contestant does", every, Depth.MAIN, folded=True)
-    yield Section("", [Paragraph(text, small=True) for text in HOW_STARVATION], Depth.DETAIL)
+    forms = {view.open_loop for view in paired}
+    words = [
+        *HOW_STARVATION,
+        *([HOW_STARVED] if False in forms else []),
+        *([HOW_BLOCKED] if True in forms else []),
+    ]
+    yield Section("", [Paragraph(text, small=True) for text in words], Depth.DETAIL)
 
 
 def _pair(result: RunResult, view: View) -> Section:
@@ -162,7 +172,7 @@ def _others(result: RunResult) -> Iterable[Block]:
     compared = {w for s in result.starvation for w in (s.alone_workload, s.with_workload)}
     left = [c for c in result.summaries if c.workload not in compared]
     if result.starvation:
-        table = workloads(left, "The other workloads")
+        table = workloads(left, "The other workloads", named=True)
         yield Section(table.caption, [table], Depth.MAIN, folded=True)
         return
     drawn = {s.workload: view for view in views(result) for p in view.panels for s in p.series}
@@ -178,11 +188,13 @@ def _others(result: RunResult) -> Iterable[Block]:
         yield Section("", [Paragraph(HOW_TIMES, small=True)], Depth.DETAIL)
 
 
-def workloads(chosen: Sequence[WorkloadSummary], caption: str) -> Table:
-    """A row per workload and contestant, over all rounds."""
+def workloads(chosen: Sequence[WorkloadSummary], caption: str, *, named: bool = False) -> Table:
+    """A row per workload and contestant, over all rounds. `named`: with the workload, also if it is the only
+    one.
+    """
     known = [c.response_distribution for c in chosen if c.response_distribution.quantile_s]
     low, high = span(known) if known else (0.0, 0.0)
-    several = len({c.workload for c in chosen}) > 1
+    several = named or len({c.workload for c in chosen}) > 1
     names = columns(
         "workload = | contestant =" if several else "contestant =",
         "throughput = per s | p50 = | p90 | p99 = | p99.9 | longest = | failed = | not answered ="

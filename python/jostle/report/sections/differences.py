@@ -28,8 +28,9 @@ FINDING = {"may be chance": "may be chance", "unclear": "inconclusive"}
 
 HOW = (
     "Each contestant is compared with the first one of the plan, paired by round. Figures in brackets are "
-    "95 % confidence intervals over rounds. Cliff’s delta, from −1 to 1, is the chance that a request takes "
-    "longer than one to the first contestant, minus the chance that it takes less time."
+    "95 % confidence intervals over rounds; differences are taken before rounding. Cliff’s delta, from −1 to "
+    "1, is the chance that a request takes longer than one to the first contestant, minus the chance that it "
+    "takes less time."
 )
 
 

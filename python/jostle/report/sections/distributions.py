@@ -20,12 +20,14 @@ RESOLUTION_S = 1e-6
 
 FIVE = ("min", "p25", "p50", "mean", "p75", "max")
 HOW_DRAWN = (
-    "The charts show the requests of all rounds together, the tables a typical round (the geometric mean "
-    "over the rounds). So where the rounds differ, a curve need not cross 50 % at the median of the table."
+    "The curves show the requests of all rounds together; titles and tables give the figures of a typical "
+    "round (the geometric mean over the rounds). So where the rounds differ, a curve need not cross 50 % at "
+    "the median."
 )
 HOW_FIVE = (
     "Median and quartiles are those of a typical round. The shortest and the longest answer are those of all "
-    "rounds, and so is the mean, which is given where all were answered."
+    "rounds, and so is the mean, which is given where all were answered. Response times count from the "
+    "moment a request was due, service times from the moment it was sent."
 )
 
 PARTS = {
@@ -58,8 +60,8 @@ def _view(result: RunResult, view: View, series: int, *, folded: bool) -> Sectio
     return Section(
         view.title,
         [
-            Tabs(f"Response times: {view.title}", figures),
             Paragraph(HOW_DRAWN, small=True),
+            Tabs(f"Response times: {view.title}", figures),
             five_numbers(result, chosen),
             Section("", [Paragraph(HOW_FIVE, small=True), times(chosen)], Depth.DETAIL),
         ],

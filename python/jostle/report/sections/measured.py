@@ -34,7 +34,7 @@ def _about(plan_text: str) -> list[Paragraph]:
         text = read_toml(plan_text).get("about", "")
     except TOMLDecodeError:
         return []
-    return [Paragraph(part) for part in re.split(r"\n\s*\n", str(text).strip()) if part]
+    return [Paragraph(" ".join(part.split())) for part in re.split(r"\n\s*\n", str(text).strip()) if part]
 
 
 def _lines(plan_text: str, measured: Mapping[str, str]) -> Iterator[str]:

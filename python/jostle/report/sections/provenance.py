@@ -74,7 +74,7 @@ def _plain(value: object) -> str:
         return "; ".join(f"{str(k).replace('_', ' ')}: {_plain(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return " ".join(_plain(v) for v in value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value) or "none"
 
 
 def again(result: RunResult) -> Section:

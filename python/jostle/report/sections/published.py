@@ -30,9 +30,9 @@ HOW = (
     "and fails when any fails; otherwise it is undecided (“cannot tell”). Ratios are paired by round."
 )
 HOW_PUBLISHED = (
-    "If the article gives a number, the interval must also be of that size: at most a factor of "
-    f"{SAME:g} away, and for a ratio an effect between half and twice as strong (on a logarithmic scale). A "
-    "claim of the article that holds is reproduced."
+    "If the article gives a number, the whole interval must also lie near it (published size): within a "
+    f"factor of {SAME:g}, and for a ratio r between √r and r². A claim of the article that holds is "
+    "reproduced."
 )
 
 
@@ -86,7 +86,9 @@ def _judged(result: RunResult) -> list[Block]:
         ours = sum(c.ours for c in absent)
         counts = [plural(len(absent) - ours, "claim"), plural(ours, "check") + " of our own"]
         count = " and ".join(text for text in counts if not text.startswith("0 "))
-        title = f"{count} not measured: {'this needs' if len(absent) == 1 else 'these need'} {names}"
+        title = (
+            f"{count} not measured: {'it needs' if len(absent) == 1 else 'each needs one or more of'} {names}"
+        )
         statements = Findings([Finding(c.statement) for c in absent])
         blocks.append(Section(title, [statements], Depth.DETAIL, folded=True))
     return blocks

@@ -25,9 +25,9 @@ __all__ = ["not_measured", "outcomes", "section", "trials"]
 MOST_TRIALS = 500
 HOW = (
     "Trend: how the median changed during a trial with a steady load: flat, warm-up (longer at first), "
-    "slowdown (shorter at first), or none (it did not settle). Generator CPU: of its busiest thread, without "
-    "the time in which it polled. Generator late: p99 of how long after its due time a request was sent, as "
-    "far as the generator itself was to blame."
+    "slowdown (shorter at first), unsettled; a dash: not judged. Generator CPU: of its busiest thread, "
+    "without the time in which it polled. Generator late: p99 of how long after its due time a request was "
+    "sent, as far as the generator itself was to blame."
 )
 HOW_ENDED = (
     "Failed: refused, reset, timed out or answered wrongly, as a share of the requests that ended by "
