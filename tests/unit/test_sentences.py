@@ -330,7 +330,7 @@ TABLE = [
         ),
     ),
     Row(
-        "Fast requests to x can wait while a slow one runs (",
+        "of the time, fast ones to x can wait: p99 is",
         lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(0.0004, 4.4, 4.5)),
         (lambda: starved("open", blocking=share(0.9, 1.0), beside=quantiles(2.2, 4.4, 4.5)),),
     ),

@@ -198,7 +198,7 @@ def _delayed(s: Starvation, meanwhile: Meanwhile, waits: Answer, change: str) ->
     if not median.bound and _grown(s) < MOST_WAIT:
         running = percent(meanwhile.share)
         return (
-            f"Fast requests to {name} can wait while a slow one runs ({running} of the time): {change}; "
+            f"While a slow request runs, {running} of the time, fast ones to {name} can wait: {change}; "
             f"median {_time(median)}."
         )
     queue = (

@@ -34,10 +34,10 @@ def shift(c: Comparison) -> Picture | None:
         layer(source, "point", {"filled": True, "size": 40, "opacity": 1, "color": INK}, x=x, y=y),
     ]
     reading = (
-        f"Above the dashed line {c.b} takes longer than {c.a}; below it, {c.b} takes less time. Bars are the "
-        "intervals of the table below, which gives the findings, of a typical round; in a run with many "
-        "comparisons an interval that lies beside the line may still be chance. Quantiles of the requests of "
-        "all rounds together may order the two otherwise: there, one slow round weighs more."
+        f"Above the dashed line {c.b} takes longer than {c.a}; below it, {c.b} takes less time. Bars are "
+        "intervals of a typical round, as in the table that gives the findings; in a run with many "
+        "comparisons an interval that lies beside the line may still be chance. The quantiles of all "
+        "requests together, in the other table, may order the two otherwise: there a slow round weighs more."
     )
     body = {"layer": layers, "width": 400, "height": 190}
     return Picture(f"{c.workload}: {c.sentence}", reading, body, _table(c), data.rows)

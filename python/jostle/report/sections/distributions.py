@@ -26,7 +26,8 @@ HOW_DRAWN = (
 )
 HOW_FIVE = (
     "Median and quartiles are those of a typical round. The shortest and the longest answer are those of all "
-    "rounds, and so is the mean, which is given where all were answered. Response times count from the "
+    "rounds, and so is the plain mean, which is given where all were answered (the mean of a claim is an "
+    "estimate that takes account of the others). Response times count from the "
     "moment a request was due, service times from the moment it was sent."
 )
 

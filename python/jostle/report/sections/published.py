@@ -27,7 +27,8 @@ MOST_NAMED = 3
 HOW = (
     "A part holds when its whole 95 % interval over rounds satisfies the rule, and fails when its whole "
     "interval violates it; otherwise the answer is “cannot tell”. A claim holds when all of its parts hold "
-    "and fails when any fails; otherwise it is undecided (“cannot tell”). Ratios are paired by round."
+    "and fails when any fails (of several parts, by a wider interval); otherwise it is undecided (“cannot "
+    "tell”). Ratios are paired by round."
 )
 HOW_PUBLISHED = (
     "If the article gives a number, the whole interval must also lie near it (published size): within a "
