@@ -142,4 +142,6 @@ def _texts(crates: Iterable[Package]) -> list[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and TEXTS.match(path.name))
+    """Of the crate, and of sources in other languages that it brings along in a folder (jemalloc, Luau)."""
+    found = [*folder.iterdir(), *folder.glob("*/*")]
+    return sorted(path for path in found if path.is_file() and TEXTS.match(path.name))
