@@ -87,7 +87,9 @@ def test_contestants_that_vary_unlike_do_not_share_an_error() -> None:
 def test_a_page_says_how_many_of_its_findings_are_chance() -> None:
     rng = np.random.default_rng(5)
     assert by_chance([]) == ""
-    assert by_chance(page(rng, 2, 1)).startswith("Of 4 figures that could be compared on this page, ")
+    assert by_chance(page(rng, 2, 1)).startswith(
+        "Of 4 rates and quantiles that could be compared on this page, "
+    )
     assert "about 0.2 would still differ by chance" in by_chance(page(rng, 2, 1))
     assert "show a difference in it with a probability of at most 8 %" in by_chance(page(rng, 3, 2))
     none_decides = by_chance([replace(c, primary="errors") for c in page(rng, 3, 2)])

@@ -6,7 +6,12 @@ from jostle.errors import CannotServe
 from jostle.formatting import listed
 from jostle.plan.connection import Protocol
 
-__all__ = ["check_protocol"]
+__all__ = ["check_protocol", "speaks_grpc_alone"]
+
+
+def speaks_grpc_alone(contestant: Contestant) -> bool:
+    """It is asked for the calls of roster/shared/grpc/echo.proto, where others are asked for routes."""
+    return contestant.file.speaks == ["gRPC"]
 
 
 def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None) -> None:

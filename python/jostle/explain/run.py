@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from jostle import roster
 from jostle.contestant import find, is_known
-from jostle.contestant.protocols import check_protocol
+from jostle.contestant.protocols import check_protocol, speaks_grpc_alone
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline import Inference
@@ -167,7 +167,7 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
-    calls = not http2 and contestant.file.speaks == ["gRPC"]
+    calls = not http2 and speaks_grpc_alone(contestant)
     if not calls:
         check_protocol(contestant, "what explain asks", "HTTP/2" if http2 else "HTTP/1.1")
     options: dict[str, Any] = {"http2": True} if http2 else CALL if calls else {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.fit import check_fit
-from jostle.contestant.protocols import check_protocol
+from jostle.contestant.protocols import check_protocol, speaks_grpc_alone
 from jostle.errors import CannotServe, PlanError
 from jostle.plan import Plan
 from jostle.runner.schedule import Pair
@@ -77,7 +77,8 @@ def participants(plan: Plan) -> Participants:
             unfit.setdefault(label, {})[name] = why
     if plan.explain is not None:  # whom that leaves out is told when its turn comes
         check = functools.partial(check_protocol, what=EXPLAIN, protocol="HTTP/1.1")
-        _sorted_out(EXPLAIN, found.values(), check)
+        asked = [contestant for contestant in found.values() if not speaks_grpc_alone(contestant)]
+        _sorted_out(EXPLAIN, asked, check)
     taking_part = {label for label, _ in cells}
     return Participants(
         [contestant for label, contestant in found.items() if label in taking_part],
