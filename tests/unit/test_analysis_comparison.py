@@ -70,7 +70,7 @@ def test_a_bound_above_the_other_figure_says_by_how_much_it_is() -> None:
     shorter = with_p50(a, Estimate(0.001, unit="s", bound="≥"))
     assert _why_not_compared(shorter, answered, "p50", few=False) == "not all requests were answered"
     assert _why_not_compared(shorter, answered, "p50", few=True).startswith(
-        "too few requests: each side needs"
+        "too few requests: each side needs at least 20"
     )
 
 

@@ -26,7 +26,7 @@ from jostle.report.document import (
     upto,
 )
 from jostle.report.sections import published
-from jostle.report.sections.validity import affects, failed_checks, reasons
+from jostle.report.sections.validity import _allowed, affects, failed_checks, reasons
 from support.results import RUNTIMES, make_hit, make_plain, make_starvation
 
 ESCAPE = "\x1b[2J"
@@ -328,3 +328,12 @@ def test_the_worst_of_the_checks_that_passed_is_the_nearest_to_its_limit() -> No
     ]
     assert [c.is_minimum for c in (cpu[0], answers[0], failed[0])] == [False, True, False]
     assert Check("sent", Verdict.SUSPECT, 0.97, 0.99, "share", "").is_minimum
+
+
+def test_a_bound_that_is_just_reached_has_its_direction_all_the_same() -> None:
+    found = {name: Check(name, Verdict.VALID, 3, 3, "", "") for name in ("end", "answers", "errors")}
+    assert {name: _allowed([check])[0] for name, check in found.items()} == {
+        "end": "≥",
+        "answers": "≥",
+        "errors": "≤",
+    }

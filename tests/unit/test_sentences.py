@@ -350,7 +350,7 @@ TABLE = [
         ),
     ),
     Row(
-        "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and",
+        "1 in 100 fast requests to x is late: p99 is 27.0 ms beside slow requests of 39.6 ms, and 2.00 ms",
         lambda: starved("open", **CALM_MEDIAN, waits="cannot tell"),
         (lambda: starved("open", **GO, waits="cannot tell"),),
     ),

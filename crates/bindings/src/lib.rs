@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tikv_jemallocator::Jemalloc;
 
-/// The engine's tasks and sockets are aligned to 128 bytes, for which the C library’s allocator takes up to 128 more: with
+/// The engine's tasks and sockets are aligned to 128 bytes, for which the C library's allocator takes up to 128 more: with
 /// this one an idle client takes 30 % less memory (`make bench ONLY=memory`).
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;

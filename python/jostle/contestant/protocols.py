@@ -6,12 +6,9 @@ from jostle.errors import CannotServe
 from jostle.formatting import listed
 from jostle.plan.connection import Protocol
 
-__all__ = ["check_protocol", "speaks_grpc_alone"]
+__all__ = ["EXPLAIN", "check_explained", "check_protocol"]
 
-
-def speaks_grpc_alone(contestant: Contestant) -> bool:
-    """It is asked for the calls of roster/shared/grpc/echo.proto, where others are asked for routes."""
-    return contestant.file.speaks == ["gRPC"]
+EXPLAIN = "what explain asks"
 
 
 def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None) -> None:
@@ -28,3 +25,14 @@ def check_protocol(contestant: Contestant, what: str, protocol: Protocol | None)
         f"{what} is in {protocol}, and {contestant.label} speaks {listed(speaks)}",
         f"these speak {protocol}: {', '.join(others)}",
     )
+
+
+def check_explained(contestant: Contestant, *, http2: bool = False) -> Protocol:
+    """The protocol that `jostle explain` asks it in: gRPC where it speaks nothing else.
+
+    Raises `CannotServe`.
+    """
+    alone: Protocol = "gRPC" if contestant.file.speaks == ["gRPC"] else "HTTP/1.1"
+    protocol: Protocol = "HTTP/2" if http2 else alone
+    check_protocol(contestant, EXPLAIN, protocol)
+    return protocol

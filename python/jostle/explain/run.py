@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from jostle import roster
 from jostle.contestant import find, is_known
-from jostle.contestant.protocols import check_protocol, speaks_grpc_alone
+from jostle.contestant.protocols import check_explained
 from jostle.contestant.server import Server, attach
 from jostle.errors import PlanError, UnknownName, UnreachableTarget
 from jostle.explain.discipline import Inference
@@ -167,9 +167,8 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
     contestant = find(label)
     if not contestant.is_started_here:
         raise PlanError(f"{label} is not started by jostle", "explain its URL")
-    calls = not http2 and speaks_grpc_alone(contestant)
-    if not calls:
-        check_protocol(contestant, "what explain asks", "HTTP/2" if http2 else "HTTP/1.1")
+    protocol = check_explained(contestant, http2=http2)
+    calls = protocol == "gRPC"
     options: dict[str, Any] = {"http2": True} if http2 else CALL if calls else {}
     placement = place(available_cores(), share_cores)
     own = placement.shared is False
@@ -181,7 +180,7 @@ def _started(label: str, timeout: float, *, http2: bool, share_cores: bool) -> I
             url=server.url,
             routes=(),
             workload=workload,
-            protocol="gRPC" if calls else "HTTP/2" if http2 else "HTTP/1.1",
+            protocol=protocol,
             options={} if calls else options,
             generator_cores=tuple(placement.generator_cores) if own else (),
             usage=usage_of(server.pid) if server.pid is not None else None,

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field, replace
 from jostle import contestant as contestants
 from jostle.contestant import Contestant
 from jostle.contestant.fit import check_fit
-from jostle.contestant.protocols import check_protocol, speaks_grpc_alone
+from jostle.contestant.protocols import EXPLAIN, check_explained
 from jostle.errors import CannotServe, PlanError
 from jostle.plan import Plan
 from jostle.runner.schedule import Pair
 
 __all__ = ["Participants", "participants", "with_their_labels"]
-
-EXPLAIN = "what explain asks"
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ def participants(plan: Plan) -> Participants:
         for label, why in unable.items():
             unfit.setdefault(label, {})[name] = why
     if plan.explain is not None:  # whom that leaves out is told when its turn comes
-        check = functools.partial(check_protocol, what=EXPLAIN, protocol="HTTP/1.1")
-        asked = [contestant for contestant in found.values() if not speaks_grpc_alone(contestant)]
-        _sorted_out(EXPLAIN, asked, check)
+        _sorted_out(EXPLAIN, found.values(), check_explained)
     taking_part = {label for label, _ in cells}
     return Participants(
         [contestant for label, contestant in found.items() if label in taking_part],
@@ -90,7 +86,7 @@ def participants(plan: Plan) -> Participants:
 
 
 def _sorted_out(
-    what: str, asked: Iterable[Contestant], check: Callable[[Contestant], None]
+    what: str, asked: Iterable[Contestant], check: Callable[[Contestant], object]
 ) -> tuple[list[str], dict[str, str]]:
     """The labels of those that can serve `what`, and the others with the reason. Raises where nobody can."""
     able, unable = list[str](), dict[str, CannotServe]()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    "betainc",
     "chdtri",
     "gammaincc",
     "gammaln",
@@ -29,7 +28,7 @@ def _late(name: str) -> Callable[..., Any]:
     return call
 
 
-betainc, chdtri, gammaln = _late("betainc"), _late("chdtri"), _late("gammaln")
+chdtri, gammaln = _late("chdtri"), _late("gammaln")
 gammaincc = _late("gammaincc")
 nctdtr, nctdtrinc = _late("nctdtr"), _late("nctdtrinc")
 ndtr, ndtri = _late("ndtr"), _late("ndtri")

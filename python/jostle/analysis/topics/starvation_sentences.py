@@ -159,8 +159,7 @@ def _open(s: Starvation, meanwhile: Meanwhile, waits: Answer) -> str:
     if blocking.value is None or s.slow_s.value is None:
         return f"It is unknown whether slow requests block {name}: {blocking.note}."
     before, after = s.alone_response["p99"], s.with_response["p99"]
-    slow = f"slow requests of {_time(s.slow_s)}"
-    change = f"p99 is {_time(after)} beside {slow}, and {_time(before)} alone"
+    change = f"p99 is {_time(after)} beside slow requests of {_time(s.slow_s)}, and {_time(before)} alone"
     if not blocking.bound and (blocking.low is None or blocking.high is None):
         return f"In {_rounds(blocking.n)} of {name}, {change}. {TOO_FEW_ROUNDS.capitalize()}."
     low = blocking.value if blocking.low is None else blocking.low

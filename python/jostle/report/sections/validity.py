@@ -19,8 +19,8 @@ __all__ = ["FailedCheck", "affects", "failed_checks", "incomplete", "reasons", "
 MOST_NUMBERS = 6
 EVERY_FIGURE = "every figure"
 
-FULL = ("end",)
-"""Checks whose value can only be the least that is allowed, or less."""
+AT_LEAST = ("end", "answers")
+"""Checks of a minimum that values often just reach, so that these do not tell on which side they may lie."""
 
 WORDS = {Verdict.INVALID: "Do not use", Verdict.SUSPECT: "Doubtful"}
 
@@ -227,5 +227,5 @@ def _allowed(found: Sequence[Check]) -> str:
     worst = max(found, key=lambda check: check.severity)
     if worst.threshold is None:
         return MISSING
-    sign = "≥" if any(check.is_minimum for check in found) or worst.name in FULL else "≤"
+    sign = "≥" if any(check.is_minimum for check in found) or worst.name in AT_LEAST else "≤"
     return f"{sign} {amount(worst.threshold, worst.unit)}"
