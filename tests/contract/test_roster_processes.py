@@ -13,6 +13,7 @@ import pytest
 from jostle.contestant import Server, find
 from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
 from jostle.contestant.contract import CheckResult, verify
+from jostle.host import supervised
 from jostle.host.resource_usage import Sampler
 from support.contestants import FILES
 from support.waiting import eventually
@@ -32,6 +33,9 @@ serve one request each, but the Java thread pools.
 COMPUTING_S = 0.2
 """CPU time that shows that a server is at it."""
 
+STOPPED_S = 20.0
+"""It must have stopped by then: so long only because all cores compute, and other tests beside it."""
+
 
 def computes(name: str) -> bool:
     """Reference servers serve by the clock: their work takes time and no processor."""
@@ -40,7 +44,10 @@ def computes(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if FILES[name].database or computes(name)])
-def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(name: str) -> None:
+def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised, "GRACE_S", STOPPED_S)
     contestant = find(name)
     with contestant.start() as server, contextlib.ExitStack() as clients:
         assert server.process is not None

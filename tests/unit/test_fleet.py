@@ -66,11 +66,15 @@ class Scripted:
 
 
 class Scripts:
-    """The transport that they are on. `later`: answers of a generator that takes over."""
+    """The transport that they are on.
+
+    `later`: answers of a generator that takes over; `slow_s`: how long it takes to come up.
+    """
 
     def __init__(self) -> None:
         self.remotes: list[Scripted] = []
         self.later: list[Any] = []
+        self.slow_s = 0.0
         self.gone = False
         self.back: dict[str, bytes] = {}
 
@@ -83,6 +87,7 @@ class Scripts:
         return [remote.node for remote in self.remotes if remote.node.address in self.back]
 
     def place(self, node: Node) -> Scripted:
+        time.sleep(self.slow_s)
         self.remotes.append(Scripted(self, node, self.later))
         return self.remotes[-1]
 
@@ -271,6 +276,42 @@ def test_a_wall_clock_that_is_set_ends_no_lease_and_moves_no_share_to_another_ti
     assert 0 < lost.until_ns < 10_000_000_000
     starts = json.loads(taken[0].spec)["start_unix_ns"]
     assert abs(starts - time.time_ns()) < 10_000_000_000
+
+
+def test_a_share_waits_for_a_generator_that_is_slow_to_come_up(make: Make) -> None:
+    transport = Scripts()
+    transport.add(Endless([news(b"")]))
+    transport.add([])
+    transport.slow_s = 1.0
+    fleet = make(transport, "moves")
+    give_up = time.monotonic() + 20
+    while not any(remote.spec for remote in transport.remotes):
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    assert (fleet.lost[0].until_ns or 0) > 1_000 * MS
+    assert len([remote for remote in transport.remotes if remote.spec]) == 1
+
+
+def test_a_share_that_cannot_move_says_why(make: Make) -> None:
+    transport = Scripts()
+    transport.add(Endless([news(b"")]))
+    transport.add([])
+    transport.place = lambda node: Stillborn(transport, node)  # type: ignore[method-assign]
+    fleet = make(transport, "moves")
+    give_up = time.monotonic() + 20
+    while not (fleet.lost and "could not move" in fleet.lost[0].why):
+        assert time.monotonic() < give_up
+        fleet.next_interval(0.02)
+    assert fleet.lost[0].why.endswith("its share could not move: no memory")
+    assert (fleet.lost[0].until_ns, fleet.lost[0].moved_to) == (None, "")
+
+
+class Stillborn(Scripted):
+    """A generator that does not come up."""
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        del method, arguments
+        return ("ready", Gone("no memory"))
 
 
 def test_nobody_left_and_no_head_are_told(make: Make) -> None:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,8 +35,8 @@ __all__ = ["Exit", "NotReady", "Scratch", "SupervisedProcess", "Task", "start_un
 GRACE_S = 2.0
 """From SIGTERM to SIGKILL."""
 
-PATIENCE_S = GRACE_S + supervisor.KILL_FOR_S + 5.0
-"""A supervisor that has not ended its tree by then is itself ended."""
+PATIENCE_S = supervisor.KILL_FOR_S + 5.0
+"""Beyond the grace time: a supervisor that has not ended its tree by then is itself ended."""
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.005, 0.05
 """Between two attempts to find the process ready."""
@@ -94,7 +94,7 @@ class Task:
     cores: Sequence[int] = ()
     scratch: Scratch | None = None
     hold: Sequence[int] = ()
-    grace_s: float = GRACE_S
+    grace_s: float = field(default_factory=lambda: GRACE_S)
     memory: MemoryGroup | None = None
 
     def as_json(self) -> str:
@@ -252,7 +252,7 @@ class SupervisedProcess:
         if not self.ended:
             with contextlib.suppress(OSError):
                 self._write(b"stop\n")
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + self.task.grace_s + PATIENCE_S
             while not self.ended and (left_s := deadline - time.monotonic()) > 0:
                 self.poll(left_s)
             if not self.ended:

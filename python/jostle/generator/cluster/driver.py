@@ -17,13 +17,10 @@ from jostle.generator.cluster.fleet import Fleet, WhenLost, call_start
 from jostle.generator.cluster.follower import Follower
 from jostle.generator.cluster.handover import refuse_countable_load
 from jostle.generator.cluster.lease import LeaseTimes
-from jostle.generator.cluster.transport import Call, Gone, Remote, Transport, Unavailable
+from jostle.generator.cluster.transport import UP_S, Call, Gone, Remote, Transport, Unavailable
 from jostle.generator.partition import partition
 
 __all__ = ["ClusterExecutor", "connect"]
-
-UP_S = 60.0
-"""How long a generator may take to come up."""
 
 LEAD_S, LEAD_EACH_S = 1.0, 0.01
 """From the command to start until t = 0: every generator prepares the load in the meantime."""

@@ -1,7 +1,8 @@
 """The driver's side of a running fleet: polls the generators, merges their intervals, gives up silent ones.
 
 One call is on its way to each generator at any time, and brings a lease. A generator that was given up is not
-called again: its lease runs out, and only after that may another one take over its share.
+called again: its lease runs out, and only after that may another one take over its share. The other one comes
+up in the meantime, however long that takes.
 """
 
 import json
@@ -9,19 +10,20 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jostle.errors import ClusterLost, GeneratorsLost, StartRefused
 from jostle.generator.api import Generator, Lost
-from jostle.generator.cluster.clocks import measure
+from jostle.generator.cluster.clocks import Clock, measure
 from jostle.generator.cluster.follower import Follower
 from jostle.generator.cluster.handover import Handover, first_interval, remainder
 from jostle.generator.cluster.lease import LeaseTimes
 from jostle.generator.cluster.ledger import collect, note_follower, write_ledger
-from jostle.generator.cluster.transport import Call, Gone, Node, Transport, Unavailable
+from jostle.generator.cluster.transport import UP_S, Call, Gone, Node, Remote, Transport, Unavailable
 from jostle.generator.merge import Merger
 from jostle.record.layout import ClockEntry
 
@@ -68,7 +70,8 @@ class Fleet:
         self._lease = lease
         self._merger = Merger(len(shares), shares[0]["threads"], len(shares[0]["workloads"]))
         self._handovers: list[Handover] = []
-        self._taken_over: queue.SimpleQueue[tuple[Handover, Follower | Exception]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        """What follows from that which other threads have done."""
         self._folder: Path | None = None
         self._stopping = False
 
@@ -104,6 +107,11 @@ class Fleet:
             if follower.ended_whole:
                 self._transport.forget(follower.node, follower.log)
             self._transport.end(follower.remote)
+        while not self._done.empty():
+            self._done.get()()
+        for handover in self._handovers:
+            if handover.successor is not None:
+                self._transport.end(handover.successor[0])
 
     def _running(self) -> list[Follower]:
         return [follower for follower in self._followers if follower.state == "running"]
@@ -186,55 +194,80 @@ class Fleet:
             self._handovers.append(Handover(follower, lost, follower.called_at + self._lease.expired_s))
 
     def _hand_over(self) -> None:
-        """Begin the handovers whose time has come, and take in those that are done."""
-        now = time.monotonic()
-        for handover in [h for h in self._handovers if now >= h.not_before]:
-            self._handovers.remove(handover)
-            self._begin(handover)
-        while not self._taken_over.empty():
-            handover, successor = self._taken_over.get()
-            if isinstance(successor, Follower):
-                self._keep(successor)
-                self._followers.append(successor)
-                if self._stopping:
-                    successor.remote.call("stop")
-            else:
-                self._merger.drop(handover.index)
-                why = f"{handover.lost.why}; its share could not move: {successor}"
-                self._restate(handover, replace(handover.lost, until_ns=None, moved_to="", why=why))
+        """Take every handover one step further, if its time has come."""
+        while not self._done.empty():
+            self._done.get()()
+        for handover in list(self._handovers):
+            running = self._running()
+            if not running:
+                self._handovers.remove(handover)
+            elif handover.successor is not None:
+                self._begin(handover, *handover.successor)
+            elif not handover.coming_up:
+                nodes = [follower.node for follower in running]
+                self._place(handover, min(nodes, key=nodes.count))
 
-    def _begin(self, handover: Handover) -> None:
-        """Reserve its place in the merged intervals, so that none is given without it, and start it."""
+    def _place(self, handover: Handover, node: Node) -> None:
+        """Another generator comes up there, in a thread of its own: the others are polled meanwhile."""
+        handover.coming_up = True
+
+        def come_up() -> None:
+            remote = self._transport.place(node)
+            try:
+                clock = measure(lambda: self._transport.answer(remote.call("clock"), timeout_s=UP_S))
+            except (Unavailable, Gone) as error:
+                self._done.put(partial(self._cannot_move, handover, remote, error))
+            else:
+                handover.successor = (remote, clock)
+
+        threading.Thread(target=come_up, daemon=True).start()
+
+    def _begin(self, handover: Handover, remote: Remote, clock: Clock) -> None:
+        """Once the lease is over. Its place in the merged intervals is reserved: none is given without it."""
+        if time.monotonic() < handover.not_before:
+            return
+        self._handovers.remove(handover)
         spec = self._shares[handover.index]
         from_ns = first_interval(spec, time.monotonic_ns() - self._zero)
-        running = self._running()
-        if not running or from_ns >= (spec["duration_ns"] or math.inf):
+        if from_ns >= (spec["duration_ns"] or math.inf):
+            self._transport.end(remote)
             return
-        nodes = [follower.node for follower in running]
-        node = min(nodes, key=nodes.count)
-        self._restate(handover, replace(handover.lost, until_ns=from_ns, moved_to=node.address))
+        self._restate(handover, replace(handover.lost, until_ns=from_ns, moved_to=remote.node.address))
         self._merger.reassign(handover.index, from_ns)
-        threading.Thread(target=self._take_over, args=(handover, node, from_ns), daemon=True).start()
+
+        def start() -> None:
+            rest, phases = remainder(spec, from_ns)
+            log = f"{handover.follower.log}-{from_ns}"
+            successor = Follower(handover.index, log, remote, clock, from_ns, phases)
+            try:
+                self._transport.answer(call_start(successor, rest, self._zero + from_ns, self._lease))
+            except (Unavailable, Gone, StartRefused) as error:
+                self._done.put(partial(self._cannot_move, handover, remote, error))
+            else:
+                successor.answered_at = successor.called_at = time.monotonic()
+                self._done.put(partial(self._follow, successor))
+
+        threading.Thread(target=start, daemon=True).start()
+
+    def _follow(self, successor: Follower) -> None:
+        self._keep(successor)
+        self._followers.append(successor)
+        if self._stopping:
+            successor.remote.call("stop")
+
+    def _cannot_move(self, handover: Handover, remote: Remote, error: Exception) -> None:
+        self._transport.end(remote)
+        if handover in self._handovers:
+            self._handovers.remove(handover)
+        else:
+            self._merger.drop(handover.index)  # its place had been reserved
+        why = f"{handover.lost.why}; its share could not move: {error}"
+        self._restate(handover, replace(handover.lost, until_ns=None, moved_to="", why=why))
 
     def _restate(self, handover: Handover, lost: Lost) -> None:
         """What is now known of a loss, in the place of what was."""
         self.lost[self.lost.index(handover.lost)] = lost
         handover.lost = lost
-
-    def _take_over(self, handover: Handover, node: Node, from_ns: int) -> None:
-        """In a thread of its own: the others are polled meanwhile."""
-        try:
-            rest, phases = remainder(self._shares[handover.index], from_ns)
-            log = f"{handover.follower.log}-{from_ns}"
-            remote = self._transport.place(node)
-            clock = measure(lambda: self._transport.answer(remote.call("clock")))
-            successor = Follower(handover.index, log, remote, clock, from_ns, phases)
-            self._transport.answer(call_start(successor, rest, self._zero + from_ns, self._lease))
-            successor.answered_at = successor.called_at = time.monotonic()
-        except (Unavailable, Gone, StartRefused) as error:
-            self._taken_over.put((handover, error))
-        else:
-            self._taken_over.put((handover, successor))
 
     def _clock_after(self, follower: Follower) -> ClockEntry | None:
         """The generator's clock against this one, once more at the end: drift shows."""

@@ -7,21 +7,28 @@ from typing import Any
 
 from jostle.errors import StartRefused
 from jostle.generator.api import Lost
+from jostle.generator.cluster.clocks import Clock
 from jostle.generator.cluster.follower import Follower
+from jostle.generator.cluster.transport import Remote
 
 __all__ = ["Handover", "Remainder", "first_interval", "refuse_countable_load", "remainder"]
 
 PREPARE_S = 3.0
-"""From the decision until another generator takes over: time to come up and to prepare the load."""
+"""From the decision until another generator, which is up, takes over: time to prepare the load."""
 
 
 @dataclass
 class Handover:
-    """The share of `follower`, which may move once its lease is over: from `not_before` on (monotonic, s)."""
+    """The share of `follower`, which may move once its lease is over: from `not_before` on (monotonic, s).
+
+    `successor`: the generator that takes it over and its clock, as soon as it is up.
+    """
 
     follower: Follower
     lost: Lost
     not_before: float
+    coming_up: bool = False
+    successor: tuple[Remote, Clock] | None = None
 
     @property
     def index(self) -> int:

@@ -34,6 +34,8 @@ class RayTransport:
     def __init__(self, address: str) -> None:
         """Raises `ClusterRefused` that says why and what to do."""
         os.environ.update(Credentials.find().environment())  # before Ray reads it
+        import numpy  # noqa: F401  It writes to the environment, which Ray's threads may not meet: getenv would crash.
+
         try:
             import ray
         except ImportError:

@@ -8,7 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Call", "Gone", "Node", "Remote", "Transport", "Unavailable"]
+__all__ = ["UP_S", "Call", "Gone", "Node", "Remote", "Transport", "Unavailable"]
+
+UP_S = 60.0
+"""How long a generator may take to come up."""
 
 Call = Any
 """A call that is on its way."""
