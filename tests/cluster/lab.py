@@ -65,7 +65,7 @@ class Host:
         """All at once and without a word: the cable goes first."""
         self.cut()
         os.kill(self._init, 9)
-        self._process.wait(10)
+        self._process.wait(60)
         self._init = 0
 
     def cut(self) -> None:
@@ -102,7 +102,7 @@ class Host:
         if self._init:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._init, 9)
-            self._process.wait(10)
+            self._process.wait(60)
         subprocess.run(["ip", "netns", "del", self._namespace], check=False, capture_output=True)
 
 
