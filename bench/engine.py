@@ -1,16 +1,19 @@
 """The engine alone, without the product around it: a closed client or an open loop, and what it recorded.
 
     python bench/engine.py PORT RATE SECONDS awake|asleep [REQUESTS INTERVAL_S]
+    python bench/engine.py SPECIFICATION.json FROM_S
 
 RATE 0: one client without a pause. REQUESTS: so many kinds of them, at random (1); recorded in intervals of
 INTERVAL_S (1). Prints what attention.c prints, and the p99.9 of the engine's own lateness, without what a
-request waited for a connection. Python waits on the server's core, and reads nothing before the end.
+request waited for a connection; of a specification, the p99.9 of the lateness from FROM_S on. Python waits on
+the server's core, and reads nothing before the end.
 """
 
 import base64
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdrh.histogram import HdrHistogram
@@ -25,21 +28,37 @@ HIGHEST_US = 3_600_000_000
 
 
 def main() -> None:
-    port, rate, seconds, awake = sys.argv[1:5]
-    kinds, interval_s = (int(sys.argv[5]), float(sys.argv[6])) if len(sys.argv) > 5 else (1, 1.0)
     os.sched_setaffinity(0, {SERVER_CORE})
+    words = sys.argv[1:]
+    found = _of_specification(*words) if len(words) == 2 else _of_requests(words)
+    print(json.dumps(found))
+
+
+def _of_specification(file: str, from_s: str) -> dict[str, int]:
+    lag = _merged(_all(json.loads(Path(file).read_text())), "lag", int(float(from_s) * 1e9))
+    return {"n": lag.get_total_count(), "late_p99.9": lag.get_value_at_percentile(99.9)}
+
+
+def _of_requests(words: list[str]) -> dict[str, int]:
+    port, rate, seconds, awake = words[:4]
+    kinds, interval_s = (int(words[4]), float(words[5])) if len(words) > 4 else (1, 1.0)
     spec = _spec(int(port), float(rate), float(seconds), kinds, interval_s)
-    run = Run(json.dumps({**spec, "attentive": awake == "awake"}))
-    intervals = [_next(run)]
-    while not intervals[-1]["last"]:
-        intervals.append(_next(run))
+    intervals = _all({**spec, "attentive": awake == "awake"})
     response, lag, pacing = (_merged(intervals, name) for name in ("response", "lag", "pacing"))
     found = {"n": response.get_total_count()}
     for part in (50, 99):
         found[f"p{part}"] = response.get_value_at_percentile(part)
         found[f"late_p{part}"] = lag.get_value_at_percentile(part)
     own = {"own_n": pacing.get_total_count(), "own_late_p99.9": pacing.get_value_at_percentile(99.9)}
-    print(json.dumps(found | own))
+    return found | own
+
+
+def _all(spec: dict[str, Any]) -> list["Interval"]:
+    run = Run(json.dumps(spec))
+    intervals = [_next(run)]
+    while not intervals[-1]["last"]:
+        intervals.append(_next(run))
+    return intervals
 
 
 def _next(run: Run) -> "Interval":
@@ -48,9 +67,8 @@ def _next(run: Run) -> "Interval":
     return interval
 
 
-def _merged(intervals: list["Interval"], name: str) -> HdrHistogram:
-    """All but the first second's."""
-    counted = [i for i in intervals if i["start_ns"] >= 1_000_000_000]
+def _merged(intervals: list["Interval"], name: str, from_ns: int = 1_000_000_000) -> HdrHistogram:
+    counted = [i for i in intervals if i["start_ns"] >= from_ns]
     parts = [s["histograms"][name]["v2"] for i in counted for s in i["series"] if name in s["histograms"]]
     merged, whole = HdrHistogram(1, HIGHEST_US, 3), merge_v2(parts)
     if whole is not None:

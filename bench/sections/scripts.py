@@ -5,19 +5,24 @@ Without a bar: a journey of a single request, where beginning a journey counts f
 with 1 kB in hand, where the answer itself is half of what is measured.
 """
 
+import json
 import random
 import statistics
+import subprocess
+import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from rows import Effort, Row, Section, spread
 from servers import Nginx, nginx
 from tools import JOSTLE
-from watched import watched
+from watched import TOOL_CORE
 from window import Sample, measure
 
 from sections.memory import more_per_client
 
 CLIENTS, MANY_CLIENTS = 64, 10_000
+BENCH = Path(__file__).parents[1]
 SETTLE_S = 5
 BAR_CPU_US, BAR_BYTES, BAR_LATE_US = 1.0, 2_000, 100
 
@@ -55,16 +60,29 @@ FILES = {
     "one.luau": 'return function() check(#http.get("/").body > 0, "empty") end\n',
     "asleep.luau": ASLEEP_SCRIPT,
     "holding.luau": 'return function() local answer = http.get("/") sleep("10m") check(answer.ok) end\n',
-    "paced.toml": '[journey.paced]\nsteps = [{ get = "/", think = "1s ± 20%", repeat = 1000 }]\n',
     "paced.luau": 'return function() for _ = 1, 1000 do http.get("/") sleep("1s ± 20%") end end\n',
 }
+PACED = {
+    "steps": 'steps = [{ get = "/", think = "1s ± 20%", repeat = 1000 }]',
+    "script": 'script = "paced.luau"',
+}
+PACED_PLAN = """
+title = "Paced"
+contestants = ["nginx"]
+contestant.nginx.url = "http://127.0.0.1"
+[workload.paced]
+journeys = ["paced"]
+load = {{ clients = {clients}, for = "{seconds:g}s" }}
+[journey.paced]
+{journey}
+"""
 
 
 def run(effort: Effort) -> Section:
     for name, text in FILES.items():
         (effort.folder / name).write_text(text)
     found: dict[str, list[Sample]] = {name: [] for name in FILES if name.startswith(("items", "one"))}
-    late: dict[str, list[int]] = {"paced.toml": [], "paced.luau": []}
+    late: dict[str, list[int]] = {name: [] for name in PACED}
     with nginx() as server:
         for number in range(effort.rounds):
             for name in random.sample(list(found), len(found)):
@@ -73,9 +91,9 @@ def run(effort: Effort) -> Section:
                 found[name].append(sample)
                 print(f"  round {number + 1}: {name}: {sample.cpu_us:.2f} µs")
             for name in random.sample(list(late), len(late)):
-                late[name].append(_late_us(server, effort, name, number))
+                late[name].append(_late_us(server, effort, name))
                 print(f"  round {number + 1}: {name}: p99.9 of the lateness {late[name][-1]:,} µs")
-    later = [s - t for s, t in zip(late["paced.luau"], late["paced.toml"], strict=True)]
+    later = [s - t for s, t in zip(late["script"], late["steps"], strict=True)]
     asleep, holding = (
         more_per_client(effort, effort.folder / f"{name}.luau") for name in ("asleep", "holding")
     )
@@ -122,15 +140,19 @@ def _file(effort: Effort, name: str) -> str:
     return str(effort.folder / name)
 
 
-def _late_us(server: Nginx, effort: Effort, name: str, number: int) -> int:
-    """The p99.9 from intended start to actual send, once all clients are there."""
-    from jostle.record import RunRecord
+def _late_us(server: Nginx, effort: Effort, name: str) -> int:
+    """The p99.9 from intended start to actual send, once all clients are there: the engine alone, awake."""
+    from jostle.api import load_plan
+    from jostle.generator.spec import Address, engine_spec
 
-    saved = effort.folder / f"{name}-{number}"
-    seconds = SETTLE_S + effort.seconds
-    command = [*JOSTLE.closed(server.url, MANY_CLIENTS), "-t", "1", "--journey", _file(effort, name)]
-    command += ["-d", f"{seconds:g}s", "--save", str(saved)]
-    with watched(command, effort.folder) as process:
-        process.process.wait(seconds + 60)
-    lag = RunRecord.open(next(saved.iterdir())).trials[0].histogram("lag", start_s=SETTLE_S)
-    return int(lag.get_value_at_percentile(99.9))
+    text = PACED_PLAN.format(clients=MANY_CLIENTS, seconds=SETTLE_S + effort.seconds, journey=PACED[name])
+    file = effort.folder / f"{name}.toml"
+    file.write_text(text)
+    plan = load_plan(file)
+    ((_, workload),) = plan.selected.items()
+    address = Address(host="127.0.0.1", port=server.port)
+    spec = engine_spec("paced", workload, address, cores=[TOOL_CORE], attentive=True, journeys=plan.journey)
+    file.with_suffix(".json").write_text(json.dumps(spec))
+    command = [sys.executable, str(BENCH / "engine.py"), str(file.with_suffix(".json")), str(SETTLE_S)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(json.loads(found.stdout)["late_p99.9"])

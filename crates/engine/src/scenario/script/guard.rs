@@ -11,6 +11,7 @@ use std::ffi::c_int;
 
 use mlua::{Lua, ffi, lua_State};
 
+use super::collector;
 use crate::schedule::clock::{monotonic_ns, thread_cpu_ns};
 
 /// Between two operations a script may compute so long, and is ended before it has computed twice as long.
@@ -32,7 +33,7 @@ struct Guard {
     ticks: Cell<u32>,
 }
 
-/// From now on the scripts of this machine end where they compute for too long.
+/// From now on the scripts of this machine end where they compute for too long, and its collector keeps its pace.
 pub fn watch(lua: &Lua) {
     let state = lua.current_thread().state();
     // SAFETY: the state is that of a living machine, whose callbacks live as long as it does. Nothing else sets this
@@ -52,7 +53,11 @@ pub fn begin() {
 }
 
 unsafe extern "C-unwind" fn look(state: *mut lua_State, collecting: c_int) {
-    if collecting >= 0 || !GUARD.with(Guard::is_over) {
+    if collecting >= 0 {
+        collector::pace(state, collecting);
+        return;
+    }
+    if !GUARD.with(Guard::is_over) {
         return;
     }
     // SAFETY: a script is running here, and may fail here: room for two values is asked for, and what is raised passes

@@ -10,6 +10,7 @@
 //! may take of time and memory is bounded ([`guard`], [`vm`]).
 
 mod answer;
+mod collector;
 mod coroutines;
 mod guard;
 mod json;

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use mlua::chunk::ChunkMode;
-use mlua::state::{GcIncParams, GcMode};
 use mlua::{Error, Function, Lua, LuaOptions, LuaString, StdLib, Table, Value};
 
 use super::coroutines::{Coroutine, Coroutines, Yielded};
@@ -22,10 +21,6 @@ const MEMORY_BYTES: usize = 128 << 20;
 const CLIENT_BYTES: usize = 32 << 10;
 /// A pause is at least so long: a script that only sleeps must not keep others from running.
 const SHORTEST_PAUSE_NS: u64 = 1_000_000;
-
-/// Of what is allocated meanwhile, the collector looks through so much. In one go it looks again through each coroutine
-/// that has run while it was at work, so that it must not be at work for long.
-const COLLECTING_PERCENT: i32 = 1600;
 
 const PRELUDE: &str = include_str!("prelude.luau");
 
@@ -119,8 +114,6 @@ impl Vm {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::BIT | StdLib::MATH;
         let libraries = libraries | StdLib::BUFFER | StdLib::COROUTINE;
         let lua = Lua::new_with(libraries, LuaOptions::new())?;
-        let steps = GcIncParams::default().step_multiplier(COLLECTING_PERCENT);
-        lua.gc_set_mode(GcMode::Incremental(steps));
         let random = Rc::new(RefCell::new(Stream::new(0, &[])));
         let list = lua.create_table()?;
         let exchange = Exchange::new(list.to_pointer());
