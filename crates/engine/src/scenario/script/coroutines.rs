@@ -8,15 +8,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mlua::{Error, Function, Lua, Table, Thread, Value, ffi, lua_State};
+use mlua::{Error, Function, LightUserData, Lua, Table, Thread, Value, ffi, lua_State};
 
 use super::request::Exchange;
 
 /// So many clients lie in one table: the collector goes through a table in one go, and while it does so, clients that are
 /// due wait.
-const IN_A_TABLE: usize = 64;
+const IN_A_TABLE: u32 = 64;
 /// A coroutine, and its client's values.
-const PLACES: usize = 2;
+const PLACES: u32 = 2;
 
 pub struct Coroutines {
     tables: RefCell<Vec<Table>>,
@@ -49,19 +49,43 @@ impl Coroutines {
         })
     }
 
-    /// One that waits for its first journey. `client`: its values, where a script takes them.
-    pub fn create(self: &Rc<Self>, client: Option<Table>) -> mlua::Result<Coroutine> {
-        let thread = self.lua.create_thread(self.drive.clone())?;
-        thread.resume::<()>(client.as_ref())?;
+    /// One that waits for its first journey. `client`: makes its client's values, where a script takes them.
+    pub fn create(
+        self: &Rc<Self>,
+        client: Option<&Function>,
+        client_number: u64,
+    ) -> mlua::Result<Coroutine> {
         let number = self.number()?;
         let (table, place) = self.place(number);
+        // In one protected call, as each leaves garbage: it takes memory that counts for ten thousand clients.
+        // SAFETY: what is pushed stays within the stack that is asked for. The coroutine has room for its function and
+        // one value.
+        let state: LightUserData = unsafe {
+            self.lua.exec_raw((&self.drive, client, table), |state| {
+                ffi::luaL_checkstack(state, 4, std::ptr::null());
+                if ffi::lua_isnil(state, 2) == 0 {
+                    ffi::lua_pushvalue(state, 2);
+                    ffi::lua_pushnumber(state, client_number as f64);
+                    ffi::lua_call(state, 1, 1);
+                    ffi::lua_replace(state, 2);
+                }
+                let coroutine = ffi::lua_newthread(state);
+                ffi::lua_rawseti(state, 3, place);
+                ffi::lua_xpush(state, coroutine, 1);
+                ffi::lua_xpush(state, coroutine, 2);
+                ffi::lua_pushvalue(state, 2);
+                ffi::lua_rawseti(state, 3, place + 1);
+                ffi::lua_settop(state, 0);
+                ffi::lua_pushlightuserdata(state, coroutine.cast());
+            })
+        }
+        .inspect_err(|_| self.free.borrow_mut().push(number))?;
         let coroutine = Coroutine {
             all: self.clone(),
-            state: thread.state(),
+            state: state.0.cast(),
             number,
         };
-        table.raw_set(place, thread)?;
-        table.raw_set(place + 1, client)?;
+        coroutine.go_on(1)?;
         Ok(coroutine)
     }
 
@@ -70,33 +94,38 @@ impl Coroutines {
         if free.is_empty() {
             let table = self
                 .lua
-                .create_table_with_capacity(PLACES * IN_A_TABLE, 0)?;
+                .create_table_with_capacity((PLACES * IN_A_TABLE) as usize, 0)?;
             let mut tables = self.tables.borrow_mut();
-            let first = (tables.len() * IN_A_TABLE) as u32;
+            let first = tables.len() as u32 * IN_A_TABLE;
             tables.push(table);
-            free.extend((first..first + IN_A_TABLE as u32).rev());
+            free.extend((first..first + IN_A_TABLE).rev());
         }
         Ok(free.pop().expect("there is room for more"))
     }
 
-    fn place(&self, number: u32) -> (Table, usize) {
-        let number = number as usize;
-        let table = self.tables.borrow()[number / IN_A_TABLE].clone();
-        (table, 1 + PLACES * (number % IN_A_TABLE))
+    fn place(&self, number: u32) -> (Table, i64) {
+        let table = self.tables.borrow()[(number / IN_A_TABLE) as usize].clone();
+        (table, i64::from(1 + PLACES * (number % IN_A_TABLE)))
     }
 }
 
 impl Coroutine {
     /// Goes on with up to two numbers. An error has a traceback.
     pub fn resume(&self, with: &[f64]) -> mlua::Result<Yielded> {
-        // SAFETY: the coroutine lives as long as it has its place, and waits. All of its stack above the function that
-        // waits is empty, and has room for two numbers and more; they allocate nothing.
+        let mut given = 0;
+        for number in with {
+            given += 1;
+            // SAFETY: the coroutine lives as long as it has its place, and waits. All of its stack above the function
+            // that waits is empty, and has room for two numbers and more; they allocate nothing.
+            unsafe { ffi::lua_pushnumber(self.state, *number) };
+        }
+        self.go_on(given)
+    }
+
+    /// With what lies on its stack.
+    fn go_on(&self, given: i32) -> mlua::Result<Yielded> {
+        // SAFETY: the coroutine lives as long as it has its place, and waits.
         let status = unsafe {
-            let mut given = 0;
-            for number in with {
-                ffi::lua_pushnumber(self.state, *number);
-                given += 1;
-            }
             let main = ffi::lua_mainthread(self.state);
             ffi::lua_resume_(self.state, main, given)
         };

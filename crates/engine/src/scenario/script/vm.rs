@@ -42,6 +42,7 @@ pub struct Vm {
     /// The functions of all scripts.
     mains: Table,
     new_client: Function,
+    new_client_with_feed: Function,
     coroutines: Rc<Coroutines>,
     /// Of the client that runs.
     random: Rc<RefCell<Stream>>,
@@ -64,15 +65,15 @@ pub struct Walk {
     goes_on: With,
     /// Of this journey, the last one that it has asked for.
     step: Option<u32>,
-    /// The coroutine waits for a journey, as all have ended that it has begun.
-    waits: bool,
 }
 
 /// With what a client goes on.
 #[derive(Debug)]
 enum With {
-    /// A journey from its beginning.
+    /// A journey from its beginning: all have ended that it has begun.
     Start,
+    /// The same, in the middle of another one.
+    Restart,
     /// What its request gives.
     Answer(Box<Flight>),
     /// The end of a pause.
@@ -126,6 +127,7 @@ impl Vm {
         let coroutines = Coroutines::new(&lua, driver.call(&mains)?, exchange);
         let vm = Self {
             new_client: prelude.get("new_client")?,
+            new_client_with_feed: prelude.get("new_client_with_feed")?,
             mains,
             coroutines,
             journeys: Vec::new(),
@@ -199,12 +201,16 @@ impl Vm {
             let mut journeys = self.journeys.iter();
             let takes_client = journeys.clone().any(|journey| journey.takes_client);
             let feeds = journeys.any(|journey| !journey.columns.is_empty());
-            let client = takes_client.then(|| self.new_client.call((number, feeds)));
+            let new_client = if feeds {
+                &self.new_client_with_feed
+            } else {
+                &self.new_client
+            };
+            let new_client = takes_client.then_some(new_client);
             Ok(Walk {
-                coroutine: self.coroutines.create(client.transpose()?)?,
+                coroutine: self.coroutines.create(new_client, number)?,
                 goes_on: With::Start,
                 step: None,
-                waits: true,
             })
         };
         walk().map_err(|error| self.failed(&error))
@@ -235,7 +241,7 @@ impl Vm {
                 })
             }
             (Ok(None), None) => {
-                walk.waits = true;
+                walk.goes_on = With::Start;
                 match walk.step {
                     Some(_) => Next::End,
                     None => Next::Failed(
@@ -258,8 +264,13 @@ impl Vm {
         let exchange = &self.coroutines.exchange;
         let script = self.journeys[start.script].script.clone();
         exchange.script.replace(Some(script));
-        let resumed = match std::mem::replace(&mut walk.goes_on, With::Start) {
+        // So it stays where the script fails.
+        let resumed = match std::mem::replace(&mut walk.goes_on, With::Restart) {
             With::Start => self.start(walk, start),
+            With::Restart => walk
+                .coroutine
+                .reset()
+                .and_then(|()| self.start(walk, start)),
             With::Answer(flight) => {
                 exchange.reply.replace(flight.reply);
                 walk.coroutine.resume(&[])
@@ -270,10 +281,7 @@ impl Vm {
         resumed
     }
 
-    fn start(&self, walk: &mut Walk, start: Start<'_>) -> mlua::Result<Yielded> {
-        if !std::mem::take(&mut walk.waits) {
-            walk.coroutine.reset()?;
-        }
+    fn start(&self, walk: &Walk, start: Start<'_>) -> mlua::Result<Yielded> {
         let journey = &self.journeys[start.script];
         if !journey.columns.is_empty()
             && let Some(client) = walk.coroutine.client()?
@@ -305,7 +313,10 @@ impl Vm {
 impl Walk {
     /// Another journey begins.
     pub fn begin(&mut self) {
-        (self.goes_on, self.step) = (With::Start, None);
+        if !matches!(self.goes_on, With::Start) {
+            self.goes_on = With::Restart;
+        }
+        self.step = None;
     }
 
     /// What it asks for.
