@@ -98,6 +98,9 @@ class Fleet:
             self._keep(follower)
 
     def pull(self) -> None:
+        self._take_in()
+        for handover in list(self._handovers):
+            self._drop(handover)
         after = {id(f): self._clock_after(f) for f in self._followers if f.state == "ended"}
         if self._folder is not None:
             write_ledger(self._folder, [f.account(after.get(id(f))) for f in self._followers])
@@ -107,11 +110,6 @@ class Fleet:
             if follower.ended_whole:
                 self._transport.forget(follower.node, follower.log)
             self._transport.end(follower.remote)
-        while not self._done.empty():
-            self._done.get()()
-        for handover in self._handovers:
-            if handover.successor is not None:
-                self._transport.end(handover.successor[0])
 
     def _running(self) -> list[Follower]:
         return [follower for follower in self._followers if follower.state == "running"]
@@ -195,17 +193,26 @@ class Fleet:
 
     def _hand_over(self) -> None:
         """Take every handover one step further, if its time has come."""
-        while not self._done.empty():
-            self._done.get()()
+        self._take_in()
         for handover in list(self._handovers):
             running = self._running()
             if not running:
-                self._handovers.remove(handover)
+                self._drop(handover)
             elif handover.successor is not None:
                 self._begin(handover, *handover.successor)
             elif not handover.coming_up:
                 nodes = [follower.node for follower in running]
                 self._place(handover, min(nodes, key=nodes.count))
+
+    def _take_in(self) -> None:
+        while not self._done.empty():
+            self._done.get()()
+
+    def _drop(self, handover: Handover) -> None:
+        """There is nothing left to take over, or nobody who could."""
+        self._handovers.remove(handover)
+        if handover.successor is not None:
+            self._transport.end(handover.successor[0])
 
     def _place(self, handover: Handover, node: Node) -> None:
         """Another generator comes up there, in a thread of its own: the others are polled meanwhile."""
@@ -226,12 +233,12 @@ class Fleet:
         """Once the lease is over. Its place in the merged intervals is reserved: none is given without it."""
         if time.monotonic() < handover.not_before:
             return
-        self._handovers.remove(handover)
         spec = self._shares[handover.index]
         from_ns = first_interval(spec, time.monotonic_ns() - self._zero)
         if from_ns >= (spec["duration_ns"] or math.inf):
-            self._transport.end(remote)
+            self._drop(handover)
             return
+        self._handovers.remove(handover)
         self._restate(handover, replace(handover.lost, until_ns=from_ns, moved_to=remote.node.address))
         self._merger.reassign(handover.index, from_ns)
 
