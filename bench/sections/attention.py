@@ -6,15 +6,14 @@ Lateness is from the intended start to the send; jostle records whole microsecon
 """
 
 import contextlib
-import json
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from programs import ENGINE, printed
 from reports import PEERS, report
 from rows import Effort, Row, Section
 from servers import nginx, reference
@@ -36,7 +35,6 @@ LATE_P50_US, LATE_P99_US = 2, 50
 def run(effort: Effort) -> Section:
     compiled = effort.folder / "attention"
     subprocess.run(["gcc", "-O2", "-o", compiled, BENCH / "attention.c"], check=True)
-    engine = [sys.executable, str(BENCH / "engine.py")]
     samples: list[dict[str, Any]] = []
     for number in range(effort.rounds):
         for server in SERVERS:
@@ -45,15 +43,14 @@ def run(effort: Effort) -> Section:
                     numbers = [str(port), str(rate), str(effort.seconds + 1)]
                     turns: dict[str, list[str]] = {
                         "C": ["taskset", "-c", str(TOOL_CORE), str(compiled), *numbers],
-                        "awake": [*engine, *numbers, "awake"],
-                        "asleep": [*engine, *numbers, "asleep"],
+                        "awake": [*ENGINE, *numbers, "awake"],
+                        "asleep": [*ENGINE, *numbers, "asleep"],
                     }
                     tools = [*turns, *_beside(rate)]
                     for tool in random.sample(tools, len(tools)):
                         found = {"round": number, "server": server, "rate": rate, "tool": tool}
                         if tool in turns:
-                            output = subprocess.run(turns[tool], check=True, stdout=subprocess.PIPE).stdout
-                            found |= json.loads(output)
+                            found |= printed(turns[tool])
                         else:
                             found |= report(tool, f"http://127.0.0.1:{port}/", rate, effort.seconds)
                         samples.append(found)

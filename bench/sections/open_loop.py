@@ -4,14 +4,13 @@ system's calls, both asleep while they wait. And what the end of an interval cos
 the lateness.
 """
 
-import json
 import statistics
 import subprocess
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from programs import ENGINE, printed
 from rows import Effort, Row, Section, spread
 from servers import nginx, reference
 from tools import JOSTLE, Tool
@@ -66,9 +65,7 @@ def _mix(effort: Effort) -> dict[str, Any]:
     with reference("null") as address:
         port = address.rpartition(":")[2]
         words = [port, str(MIX_RATE), str(effort.seconds + 1), "awake", str(MIX), "0.1"]
-        command = [sys.executable, str(BENCH / "engine.py"), *words]
-        output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    found: dict[str, Any] = json.loads(output)
+        found = printed([*ENGINE, *words])
     print(f"  {MIX} requests: {found}", flush=True)
     return found
 

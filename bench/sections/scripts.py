@@ -8,11 +8,9 @@ with 1 kB in hand, where the answer itself is half of what is measured.
 import json
 import random
 import statistics
-import subprocess
-import sys
 from dataclasses import asdict
-from pathlib import Path
 
+from programs import ENGINE, printed
 from rows import Effort, Row, Section, spread
 from servers import Nginx, nginx
 from tools import JOSTLE
@@ -22,7 +20,6 @@ from window import Sample, measure
 from sections.memory import more_per_client
 
 CLIENTS, MANY_CLIENTS = 64, 10_000
-BENCH = Path(__file__).parents[1]
 SETTLE_S = 5
 BAR_CPU_US, BAR_BYTES, BAR_LATE_US = 1.0, 2_000, 100
 
@@ -149,10 +146,8 @@ def _late_us(server: Nginx, effort: Effort, name: str) -> int:
     file = effort.folder / f"{name}.toml"
     file.write_text(text)
     plan = load_plan(file)
-    ((_, workload),) = plan.selected.items()
+    (workload,) = plan.selected.values()
     address = Address(host="127.0.0.1", port=server.port)
     spec = engine_spec("paced", workload, address, cores=[TOOL_CORE], attentive=True, journeys=plan.journey)
     file.with_suffix(".json").write_text(json.dumps(spec))
-    command = [sys.executable, str(BENCH / "engine.py"), str(file.with_suffix(".json")), str(SETTLE_S)]
-    found = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(json.loads(found.stdout)["late_p99.9"])
+    return int(printed([*ENGINE, str(file.with_suffix(".json")), str(SETTLE_S)])["late_p99.9"])

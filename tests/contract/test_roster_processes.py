@@ -1,6 +1,7 @@
 """The processes of contestants: they stop in the middle of work, and nothing of them stays."""
 
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from jostle.contestant import Server, find
+from jostle.contestant import server as contestant_server
 from jostle.contestant.checks import HELLO, TEXT, Answers, AnswersJson, Refuses, Target
 from jostle.contestant.contract import CheckResult, verify
-from jostle.host import supervised
 from jostle.host.resource_usage import Sampler
+from jostle.host.supervised import Task
 from support.contestants import FILES
 from support.waiting import eventually
 
@@ -47,7 +49,7 @@ def computes(name: str) -> bool:
 def test_it_refuses_what_needs_a_database_without_one_and_stops_while_it_computes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervised, "GRACE_S", STOPPED_S)
+    monkeypatch.setattr(contestant_server, "Task", functools.partial(Task, grace_s=STOPPED_S))
     contestant = find(name)
     with contestant.start() as server, contextlib.ExitStack() as clients:
         assert server.process is not None

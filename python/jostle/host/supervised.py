@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,7 +94,7 @@ class Task:
     cores: Sequence[int] = ()
     scratch: Scratch | None = None
     hold: Sequence[int] = ()
-    grace_s: float = field(default_factory=lambda: GRACE_S)
+    grace_s: float = GRACE_S
     memory: MemoryGroup | None = None
 
     def as_json(self) -> str:
