@@ -8,6 +8,7 @@ Source: HistogramLogWriter and HistogramLogReader of the Java HdrHistogram.
 """
 
 import base64
+import math
 import struct
 import weakref
 import zlib
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from jostle.errors import NotARun
 from jostle.record.interval_line import NUMBERED_BY
 from jostle.record.jsonl import read_lines
+from jostle.text import one_line
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram
@@ -64,7 +66,7 @@ class Entry:
     payload: str
 
     def __str__(self) -> str:
-        return f"the {self.measure} histogram of the interval at {self.start_s:g} s"
+        return f"the {one_line(self.measure)} histogram of the interval at {self.start_s:g} s"
 
     @property
     def start_ns(self) -> int:
@@ -209,5 +211,7 @@ def _entry(series: Series, measure: str, rest: str) -> Entry | None:
     try:
         start_s, length_s = float(fields[0]), float(fields[1])
     except ValueError:
+        return None
+    if not (math.isfinite(start_s) and math.isfinite(length_s)):
         return None
     return Entry(series, measure, start_s, length_s, fields[3])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jostle.analysis.stats.sample import Floats, Ints
+from jostle.errors import NotARun
 from jostle.record.outcomes import REFUSALS, Outcome, failures
 
 __all__ = ["BACKGROUND", "MEASURED", "Counts", "Refusal"]
@@ -157,9 +158,11 @@ class _Tally:
     def _add_generator(self, interval: Mapping[str, Any]) -> None:
         threads = [(thread["cpu_ns"], thread["wall_ns"]) for thread in interval["threads"]]
         self.busiest.append(max((cpu / wall for cpu, wall in threads if wall), default=0.0))
-        before = threads if self.threads is None else self.threads
-        pairs = zip(before, threads, strict=True)
-        self.threads = threads if self.threads is None else [(a + c, b + d) for (a, b), (c, d) in pairs]
+        before = [(0, 0)] * len(threads) if self.threads is None else self.threads
+        if len(before) != len(threads):
+            at = f"the interval at {interval['start_ns'] / 1e9:g} s"
+            raise NotARun(f"{at} is of {len(threads)} load threads, and those before it of {len(before)}")
+        self.threads = [(a + c, b + d) for (a, b), (c, d) in zip(before, threads, strict=True)]
         # Records of before have them here, of all workloads together.
         _add_texts(self.reasons[MEASURED, Outcome.TLS_FAILED], interval.get("tls_failures", {}))
         for port in interval.get("ports", []):
