@@ -26,8 +26,8 @@ thread_local! {
 }
 
 struct Guard {
-    /// By the clock: so cheap that it is set for every resume.
-    deadline: Cell<u64>,
+    /// By the clock, which is read at the first look: most scripts have gone on to a request before that.
+    deadline: Cell<Option<u64>>,
     /// By the thread's own time, once the deadline has passed: a machine that stalls is not the script's fault.
     most_cpu: Cell<Option<u64>>,
     ticks: Cell<u32>,
@@ -48,7 +48,7 @@ pub fn begin() {
     GUARD.with(|guard| {
         guard.ticks.set(0);
         guard.most_cpu.set(None);
-        guard.deadline.set(monotonic_ns() + LONGEST_COMPUTING_NS);
+        guard.deadline.set(None);
     });
 }
 
@@ -74,7 +74,7 @@ unsafe extern "C-unwind" fn look(state: *mut lua_State, collecting: c_int) {
 impl Guard {
     const fn new() -> Self {
         Self {
-            deadline: Cell::new(0),
+            deadline: Cell::new(None),
             most_cpu: Cell::new(None),
             ticks: Cell::new(0),
         }
@@ -87,17 +87,18 @@ impl Guard {
             self.ticks.set(ticks);
             return false;
         }
-        let over = monotonic_ns() > self.deadline.get() && self.has_computed();
+        let over = is_past(&self.deadline, monotonic_ns) && is_past(&self.most_cpu, thread_cpu_ns);
         // One that is over stays just before its next look.
         self.ticks
             .set(if over { ticks.wrapping_sub(1) } else { ticks });
         over
     }
+}
 
-    fn has_computed(&self) -> bool {
-        let cpu = thread_cpu_ns();
-        let most = self.most_cpu.get().unwrap_or(cpu + LONGEST_COMPUTING_NS);
-        self.most_cpu.set(Some(most));
-        cpu > most
-    }
+/// Whether the time has come that the first call has set.
+fn is_past(end: &Cell<Option<u64>>, clock: fn() -> u64) -> bool {
+    let now = clock();
+    let at = end.get().unwrap_or(now + LONGEST_COMPUTING_NS);
+    end.set(Some(at));
+    now > at
 }

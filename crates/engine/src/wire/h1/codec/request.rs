@@ -430,5 +430,8 @@ pub(super) fn check(
 
 /// `tchar` of RFC 9110 section 5.6.2.
 pub(super) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+    matches!(
+        byte,
+        b'0'..=b'9' | b'A'..=b'Z' | b'^'..=b'z' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'|' | b'~'
+    )
 }
