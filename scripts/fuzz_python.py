@@ -4,8 +4,9 @@
 
 Inputs are made from tests/corpus/TARGET by cutting, flipping, repeating, splicing and words of a dictionary.
 Whatever the bytes are, a target ends within `TIME_S` of computing and `MEMORY_BYTES`, and fails with a
-JostleError or not at all. An input for which this is not so is left in dist/fuzz; when its defect is mended
-it goes into the corpus, which tests/unit/test_fuzz_corpus.py runs.
+JostleError or not at all. An input for which this is not so is left in dist/fuzz, as TARGET-last where the
+process itself has died of it; when its defect is mended it goes into the corpus, which
+tests/unit/test_fuzz_corpus.py runs.
 """
 
 import contextlib
@@ -298,14 +299,18 @@ def fuzz(target: str, seconds: float) -> int:
     corpus = [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
     rng = random.Random(time.time_ns())
     end = time.monotonic() + seconds
+    FOUND.mkdir(parents=True, exist_ok=True)
+    last = FOUND / f"{target}-last"
     for count in itertools.count(1):
         data = mutated(rng.choice(corpus), corpus, rng)
+        last.write_bytes(data)
         if wrong := check(target, data):
-            FOUND.mkdir(parents=True, exist_ok=True)
+            last.unlink()
             path = FOUND / f"{target}-{hashlib.sha256(data).hexdigest()[:10]}"
             path.write_bytes(data)
             raise SystemExit(f"fuzz: {target} failed for {path}\n{wrong}")
         if time.monotonic() > end:
+            last.unlink()
             return count
     raise AssertionError("unreachable")
 
