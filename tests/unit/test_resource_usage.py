@@ -188,11 +188,12 @@ def test_switches_of_ended_threads_stay_in_the_sum() -> None:
     program = """
 def nap(times):
     for _ in range(times): time.sleep(0.0001)
+    napped.wait()
     done.acquire()
-done = threading.Semaphore(0)
+napped, done = threading.Barrier(3), threading.Semaphore(0)
 threads = [threading.Thread(target=nap, args=(200,)) for _ in range(2)]
 for thread in threads: thread.start()
-time.sleep(0.5); say('x'); told()
+napped.wait(); say('x'); told()
 for thread in threads: done.release()
 for thread in threads: thread.join()
 say('x'); told()
