@@ -305,9 +305,7 @@ def fuzz(target: str, seconds: float) -> int:
         data = mutated(rng.choice(corpus), corpus, rng)
         last.write_bytes(data)
         if wrong := check(target, data):
-            last.unlink()
-            path = FOUND / f"{target}-{hashlib.sha256(data).hexdigest()[:10]}"
-            path.write_bytes(data)
+            path = last.rename(FOUND / f"{target}-{hashlib.sha256(data).hexdigest()[:10]}")
             raise SystemExit(f"fuzz: {target} failed for {path}\n{wrong}")
         if time.monotonic() > end:
             last.unlink()
